@@ -1,0 +1,98 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let house: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+/// A target of a layer: its sources lie in `Sources/<layer>/<name>`.
+func module(_ name: String, in layer: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: house)
+}
+
+/// The tests of a target, with whatever else they need.
+func tests(of name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: "\(name)Tests", dependencies: dependencies, resources: resources, swiftSettings: house)
+}
+
+let package = Package(
+    name: "runar",
+    platforms: [.macOS(.v14), .iOS(.v17)],
+    products: [
+        .library(name: "RunarNode", targets: ["RunarNode"]),
+        .executable(name: "runar", targets: ["runar"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // Base: bytes, keys, formats. No I/O, no clock.
+        module("Bytes", in: "Base", []),
+        module("Locking", in: "Base", []),
+        module("Identity", in: "Base", ["Bytes", crypto]),
+        module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
+
+        // Protocols: values. Input, time and randomness in, effects out.
+        module("NodeCore", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
+
+        // Transport: streams between two authenticated peers.
+        module("Transport", in: "Transport", ["Identity", "Locking", collections]),
+        .systemLibrary(
+            name: "CNGTCP2",
+            path: "Sources/Transport/CNGTCP2",
+            pkgConfig: "libngtcp2_crypto_gnutls",
+            providers: [.apt(["libngtcp2-crypto-gnutls-dev"]), .brew(["libngtcp2"])]
+        ),
+        .target(
+            name: "CQUICShim",
+            dependencies: ["CNGTCP2"],
+            path: "Sources/Transport/CQUICShim",
+            cSettings: [.define("_GNU_SOURCE")]
+        ),
+        module("QUIC", in: "Transport", ["CQUICShim", "Transport", "Identity", "Certificates", "Locking", collections]),
+
+        // Platform: what differs from system to system.
+        .target(
+            name: "Platform",
+            dependencies: ["Bytes", "Locking", crypto, cryptoExtras],
+            path: "Sources/Platform",
+            swiftSettings: house
+        ),
+
+        // Storage: everything but keys, in SQLite.
+        .target(
+            name: "Storage", dependencies: ["Bytes", "Identity", grdb], path: "Sources/Storage", swiftSettings: house),
+
+        // Node: the driver of NodeCore, and the library that applications use.
+        module("Node", in: "Node", ["Bytes", "Identity", "Locking", "NodeCore", "Transport", "Platform", "Storage", logging, collections]),
+        module("RunarNode", in: "Node", ["Bytes", "Identity", "Certificates", "Locking", "Transport", "QUIC", "Platform", "Storage", "Node", logging]),
+
+        // Apps.
+        .executableTarget(
+            name: "runar",
+            dependencies: ["RunarNode", "Bytes", "Identity", "Certificates", "Locking", "Transport", "QUIC", "Platform", "Storage", "Node", logging, arguments],
+            path: "Sources/Apps/runar",
+            swiftSettings: house
+        ),
+    ]
+)

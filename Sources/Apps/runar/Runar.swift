@@ -1,0 +1,4 @@
+internal import ArgumentParser
+internal import Logging
+
+@main struct Runar: ParsableCommand {}

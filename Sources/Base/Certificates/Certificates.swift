@@ -1,0 +1,3 @@
+internal import Crypto
+internal import SwiftASN1
+internal import X509

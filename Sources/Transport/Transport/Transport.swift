@@ -1,0 +1,96 @@
+public import Identity
+
+/// One local UDP port (or its in-memory stand-in) that dials and accepts connections of one peer key.
+///
+/// Every connection is authenticated in both directions before anybody sees it: `Connection.remotePeerId` is the
+/// SHA-256 of the Ed25519 key with which the other side proved itself in TLS, never a claim. An endpoint knows
+/// nothing of networks and tokens; admission happens above it.
+public protocol Endpoint: AnyObject, Sendable {
+    /// The identity that this endpoint proves to others.
+    var localPeerId: PeerId { get }
+
+    /// The bound addresses, with the port numbers that the system chose.
+    var localAddresses: [SocketAddress] { get }
+
+    /// Dials `address` and returns once the peer there has accepted the handshake (not merely once our side believes
+    /// so: RFC 9001, section 4.1.2, "handshake confirmed").
+    ///
+    /// - Throws: ``TransportError``; `wrongPeer` if another key answers; `CancellationError` when cancelled.
+    func connect(to address: SocketAddress, expecting peer: PeerId) async throws -> any Connection
+
+    /// Returns the next connection that a peer opened and proved itself on, or nil once the endpoint is closed.
+    func accept() async throws -> (any Connection)?
+
+    /// Datagrams on the same socket that are not QUIC (STUN, probes), bounded; surplus ones are dropped.
+    var foreignDatagrams: AsyncStream<ForeignDatagram> { get }
+
+    /// Sends one datagram that is not QUIC from the endpoint's own socket. Errors of the network are dropped like loss.
+    func sendForeignDatagram(_ bytes: [UInt8], to address: SocketAddress)
+
+    /// Closes every connection with `code`, lets them drain, and frees the port.
+    func close(code: UInt64) async
+}
+
+/// A datagram that was not QUIC.
+public struct ForeignDatagram: Sendable, Hashable {
+    /// What it carried.
+    public let bytes: [UInt8]
+    /// Where it came from (spoofable).
+    public let source: SocketAddress
+
+    /// Creates one.
+    public init(bytes: [UInt8], source: SocketAddress) {
+        self.bytes = bytes
+        self.source = source
+    }
+}
+
+/// A mutually authenticated connection that carries ordered byte streams.
+public protocol Connection: AnyObject, Sendable {
+    /// Who is on the other side, proved by TLS.
+    var remotePeerId: PeerId { get }
+
+    /// Where packets go at the moment; changes when the peer moves.
+    var remoteAddress: SocketAddress { get }
+
+    /// Whether this side dialled.
+    var isDialler: Bool { get }
+
+    /// Bytes that both sides and nobody else can derive from the handshake (RFC 8446, section 7.5, with an empty context).
+    ///
+    /// - Throws: ``TransportError/closed(code:reason:)`` once the connection is gone.
+    func exportKeyingMaterial(label: String, byteCount: Int) throws -> [UInt8]
+
+    /// Opens a bidirectional stream without waiting; the peer learns of it with the first byte.
+    ///
+    /// - Throws: ``TransportError/closed(code:reason:)`` once the connection is gone.
+    func openStream() throws -> any Stream
+
+    /// Returns the next stream that the peer opened, or nil once the connection is closed.
+    func acceptStream() async throws -> (any Stream)?
+
+    /// Closes the connection with an application error code and a reason of at most 256 bytes of UTF-8.
+    func close(code: UInt64, reason: String)
+
+    /// Suspends until the connection is gone and says why.
+    func closed() async -> TransportError
+}
+
+/// Ordered bytes in both directions with back-pressure both ways. One reader and one writer at a time.
+public protocol Stream: AnyObject, Sendable {
+    /// Returns the next bytes, at most `maximum` of them, waiting for at least one unless the stream ends.
+    ///
+    /// `isFinal` says that nothing follows, so the end needs no second call; after it every call returns `([], true)`.
+    ///
+    /// - Throws: ``TransportError/reset(code:)`` when the peer gave up, `closed` when the connection went,
+    ///   `CancellationError` when cancelled (no byte is lost: the next call gets it).
+    func read(atMost maximum: Int) async throws -> (bytes: [UInt8], isFinal: Bool)
+
+    /// Queues `bytes`, suspending while more than the high-water mark is queued; `finish` ends this direction.
+    ///
+    /// - Throws: ``TransportError/stopped(code:)`` when the peer wants no more, `closed` when the connection went.
+    func write(_ bytes: [UInt8], finish: Bool) async throws
+
+    /// Gives up both directions at once: RESET_STREAM and STOP_SENDING with `code` (RFC 9000, section 19.4 and 19.5).
+    func reset(code: UInt64)
+}
