@@ -69,7 +69,11 @@ let package = Package(
             path: "Sources/Transport/CQUICShim",
             cSettings: [.define("_GNU_SOURCE")]
         ),
-        module("QUIC", in: "Transport", ["CQUICShim", "Transport", "Identity", "Certificates", "Locking", collections]),
+        module(
+            "QUIC",
+            in: "Transport",
+            ["CQUICShim", "Transport", "Identity", "Certificates", "Locking", collections]
+        ),
 
         // Platform: what differs from system to system.
         .target(
@@ -81,18 +85,39 @@ let package = Package(
 
         // Storage: everything but keys, in SQLite.
         .target(
-            name: "Storage", dependencies: ["Bytes", "Identity", grdb], path: "Sources/Storage", swiftSettings: house),
+            name: "Storage",
+            dependencies: ["Bytes", "Identity", grdb],
+            path: "Sources/Storage",
+            swiftSettings: house
+        ),
 
         // Node: the driver of NodeCore, and the library that applications use.
-        module("Node", in: "Node", ["Bytes", "Identity", "Locking", "NodeCore", "Transport", "Platform", "Storage", logging, collections]),
-        module("RunarNode", in: "Node", ["Bytes", "Identity", "Certificates", "Locking", "Transport", "QUIC", "Platform", "Storage", "Node", logging]),
+        module(
+            "Node",
+            in: "Node",
+            ["Bytes", "Identity", "Locking", "NodeCore", "Transport", "Platform", "Storage", logging, collections]
+        ),
+        module(
+            "RunarNode",
+            in: "Node",
+            [
+                "Bytes", "Identity", "Certificates", "Locking", "Transport", "QUIC", "Platform", "Storage", "Node",
+                logging,
+            ]
+        ),
 
         // Apps.
         .executableTarget(
             name: "runar",
-            dependencies: ["RunarNode", "Bytes", "Identity", "Certificates", "Locking", "Transport", "QUIC", "Platform", "Storage", "Node", logging, arguments],
+            dependencies: [
+                "RunarNode", "Bytes", "Identity", "Certificates", "Locking", "Transport", "QUIC", "Platform", "Storage",
+                "Node", logging, arguments,
+            ],
             path: "Sources/Apps/runar",
             swiftSettings: house
         ),
+
+        // Tests mirror the sources; the first one keeps the house in order.
+        tests(of: "Tidy", []),
     ]
 )

@@ -1,0 +1,48 @@
+# Everything a person types. `make` alone lists the targets.
+#
+# Variables:
+#   CONFIGURATION=debug|release   what `make build` and `make demo` build (default: release)
+#   SUITES="BytesTests QUICTests" which test targets `make test` runs (default: all)
+#   VERBOSE=1                     `make test` shows every single test, not only suites and failures
+
+CONFIGURATION ?= release
+SUITES ?=
+VERBOSE ?=
+FORMATTED := Package.swift Sources Tests Benchmarks/Sources
+
+export SUITES VERBOSE
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test build format lint sanitize bench clean dependencies
+
+help: ## List the targets.
+	@echo "Runar: private networks of your own devices. Targets:"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## Install what is missing, build, and show the main job with real node processes.
+	@"$$(swift build --configuration $(CONFIGURATION) --show-bin-path)/runar" demo
+
+test: ## Install what is missing, lint, build, and run every test.
+	@./scripts/test.sh
+
+build: dependencies ## Build the `runar` command.
+	@./scripts/stage.sh "build runar ($(CONFIGURATION))" swift build --configuration $(CONFIGURATION) --product runar
+
+format: ## Rewrite the sources in the house format.
+	swift format --in-place --recursive --parallel --configuration .swift-format $(wildcard $(FORMATTED))
+
+lint: ## Check the house format; every finding is an error.
+	@./scripts/stage.sh "lint" swift format lint --strict --recursive --parallel --configuration .swift-format \
+		$(wildcard $(FORMATTED))
+
+sanitize: ## Run the transport suites under the address and the thread sanitizer.
+	@./scripts/sanitize.sh
+
+bench: ## Measure beside iroh and the raw ceilings of this machine; prints one table.
+	@./Benchmarks/run.sh
+
+clean: ## Remove what was built here.
+	rm -rf .build .build-address .build-thread .venv Benchmarks/.build Benchmarks/.venv
+
+dependencies:
+	@./scripts/install-dependencies.sh build

@@ -1,0 +1,52 @@
+/// The layer rule: a target may import only targets that stand in a row above its own.
+///
+/// This table is the one place that says it; `Package.swift` and every import are checked against it.
+enum Layers {
+    static let rows: [[String]] = [
+        // Base: bytes, keys, formats.
+        ["Bytes", "Locking"],
+        ["Identity"],
+        ["Certificates"],
+        // Protocols: values.
+        ["NodeCore"],
+        // Transport: streams between two authenticated peers.
+        ["Transport"],
+        ["CNGTCP2"],
+        ["CQUICShim"],
+        ["QUIC"],
+        // Platform and storage: what touches the system and the disk.
+        ["Platform"],
+        ["Storage"],
+        // Node: the driver and the library.
+        ["Node"],
+        ["RunarNode"],
+        // Apps.
+        ["runar"],
+    ]
+
+    /// Modules that only the named targets may import, because they hide what is behind them.
+    static let reserved: [String: Set<String>] = [
+        "CNGTCP2": ["CQUICShim"],
+        "CQUICShim": ["QUIC"],
+        "GRDB": ["Storage"],
+        "X509": ["Certificates"],
+        "SwiftASN1": ["Certificates"],
+        "ArgumentParser": ["runar"],
+        "QUIC": ["RunarNode", "runar", "runar-bench"],
+        "NodeCore": ["Node"],
+    ]
+
+    /// Modules that come with the toolchain or the system and stand in no manifest.
+    static let system: Set<String> = [
+        "Foundation", "FoundationEssentials", "Glibc", "Darwin", "Musl", "Dispatch", "Security", "LocalAuthentication",
+        "os", "Testing", "XCTest", "Swift",
+    ]
+
+    /// Targets that are no part of the layers: they may import every library and nobody imports them.
+    static let outside: Set<String> = ["runar-bench"]
+
+    /// How high a target stands, from 0 for the base, or nil if the table does not have it.
+    static func row(of target: String) -> Int? {
+        rows.firstIndex { $0.contains(target) }
+    }
+}

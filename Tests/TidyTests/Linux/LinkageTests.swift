@@ -1,0 +1,50 @@
+#if os(Linux)
+internal import Foundation
+internal import Testing
+
+/// What the compiled base and protocol targets link, read from their object files.
+///
+/// Each Swift object lists the libraries that its imports bring (`-lFoundationEssentials` ...) and the mangled names
+/// that it uses of other modules. The whole of Foundation costs 40 MB of internationalisation data, and one careless
+/// import anywhere below would bring it into every app.
+@Suite("Linkage") struct LinkageTests {
+    /// Where this test bundle lies, and the objects of all targets beside it.
+    private static let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+
+    /// The object files of a target's present sources.
+    private static func objects(of target: Manifest.Target) -> [URL] {
+        SourceTree.paths(below: target.path, suffixes: [".swift"]).map { path in
+            let name = path.split(separator: "/").last ?? ""
+            return products.appending(path: "\(target.name).build/\(name).o")
+        }
+    }
+
+    @Test func `base and protocol targets link no more of Foundation than its essentials`() throws {
+        let manifest = Manifest(text: try SourceTree.text(of: "Package.swift"))
+        let targets = manifest.targets.filter {
+            $0.path.hasPrefix("Sources/Base/") || $0.path.hasPrefix("Sources/Protocols/")
+        }
+        #expect(targets.count >= 4)
+        for target in targets {
+            let objects = Self.objects(of: target)
+            #expect(!objects.isEmpty)
+            for object in objects {
+                let bytes = try Data(contentsOf: object)
+                for trace in Self.traces {
+                    #expect(bytes.range(of: trace) == nil, "\(object.lastPathComponent) of \(target.name)")
+                }
+            }
+        }
+    }
+
+    @Test func `the whole of Foundation leaves the traces that are looked for`() throws {
+        // This very file imports it.
+        let object = Self.products.appending(path: "TidyTests.build/LinkageTests.swift.o")
+        let bytes = try Data(contentsOf: object)
+        for trace in Self.traces { #expect(bytes.range(of: trace) != nil, "\(String(decoding: trace, as: UTF8.self))") }
+    }
+
+    /// The library as the linker is told to bring it, and the beginning of every mangled name of the module.
+    private static let traces = [Data("-lFoundation\u{0}".utf8), Data("$s10Foundation".utf8)]
+}
+#endif

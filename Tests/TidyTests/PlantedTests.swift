@@ -1,0 +1,124 @@
+internal import Testing
+
+/// A rule that cannot fail proves nothing, so each is shown a source that breaks it.
+@Suite("Planted faults") struct PlantedTests {
+    private let manifest = Manifest(
+        text: """
+            let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+            let package = Package(
+                targets: [
+                    module("Identity", in: "Base", ["Bytes", crypto]),
+                    module("NodeCore", in: "Protocols", ["Identity", "QUIC"]),
+                    .executableTarget(name: "runar", dependencies: ["RunarNode"], path: "Sources/Apps/runar"),
+                    tests(of: "Identity", ["Identity"]),
+                ]
+            )
+            """
+    )
+
+    private func source(_ text: String, path: String = "Sources/Base/Planted.swift") -> SourceText {
+        SourceText(path: path, text: text)
+    }
+
+    private func findings(importing text: String, in name: String) throws -> [Finding] {
+        let target = try #require(manifest.target(name))
+        return Rules.importFindings(target: target, sources: [source(text)], manifest: manifest)
+    }
+
+    @Test func `the manifest is read with its products, paths and tests`() throws {
+        #expect(manifest.targets.map(\.name) == ["Identity", "NodeCore", "runar", "IdentityTests"])
+        #expect(manifest.target("Identity")?.dependencies == ["Bytes", "Crypto"])
+        #expect(manifest.target("Identity")?.path == "Sources/Base/Identity")
+        #expect(manifest.target("runar")?.path == "Sources/Apps/runar")
+        #expect(manifest.target("IdentityTests")?.isTest == true)
+    }
+
+    @Test func `an import that points upwards is found`() throws {
+        let found = try findings(importing: "internal import QUIC", in: "NodeCore")
+        #expect(found.map(\.rule).contains { $0.contains("does not stand below") })
+        #expect(found.map(\.rule).contains { $0.contains("may be imported only by") })
+    }
+
+    @Test func `an undeclared import is found`() throws {
+        #expect(try findings(importing: "public import struct Locking.Locked", in: "Identity").count == 1)
+        #expect(try findings(importing: "package import Bytes", in: "Identity").isEmpty)
+    }
+
+    @Test func `an unused dependency is found`() throws {
+        let target = try #require(manifest.target("Identity"))
+        #expect(Rules.unusedDependencies(target: target, sources: [source("internal import Bytes")]) == ["Crypto"])
+    }
+
+    @Test func `an import in a comment or a string is none`() {
+        let text =
+            "// internal import QUIC\n/* internal import A /* nested */ internal import B */\nlet a = \"import C\"\n"
+        #expect(Rules.imports(of: source(text)).isEmpty)
+    }
+
+    @Test func `the whole of Foundation is found outside its fallback`() {
+        let fallback = """
+            #if canImport(FoundationEssentials)
+            public import FoundationEssentials
+            #else
+            public import Foundation
+            #endif
+            """
+        #expect(Rules.foundationFindings(source(fallback)).isEmpty)
+        #expect(Rules.foundationFindings(source("internal import Foundation")).count == 1)
+        #expect(Rules.conditionFindings(source(fallback)).isEmpty)
+    }
+
+    @Test(arguments: ["#if os(Linux)\n#endif", "#if canImport(Darwin)\n#endif", "#if DEBUG\n#endif"])
+    func `a condition outside its folder is found`(text: String) {
+        #expect(Rules.conditionFindings(source(text)).count == 1)
+        #expect(Rules.conditionFindings(source(text, path: "Sources/Platform/Linux/A.swift")).isEmpty)
+        #expect(Rules.conditionFindings(source("let a = 1", path: "Sources/Platform/Linux/A.swift")).count == 1)
+    }
+
+    @Test(arguments: [
+        "let now = Date.now", "let at = ContinuousClock.now", "Task { run() }", "await send()", "a.shuffled()",
+        "let roll = Int.random(in: 0..<6)", "var generator = SystemRandomNumberGenerator()", "actor Peer {}",
+    ])
+    func `time, randomness and tasks in a protocol are found`(text: String) throws {
+        #expect(!(try Rules.wordFindings(source(text), banned: Rules.bannedInProtocols).isEmpty))
+    }
+
+    @Test(arguments: [
+        "let roll = Int.random(in: 0..<6, using: &generator)", "let text = \"await Task\"", "func `no await`() {}",
+    ])
+    func `randomness that is given, and words in text, are allowed in a protocol`(text: String) throws {
+        #expect(try Rules.wordFindings(source(text), banned: Rules.bannedInProtocols).isEmpty)
+    }
+
+    @Test func `a trap inside an interpolation is found`() throws {
+        let text = "let a = \"\\(try! parse(\"x\"))\""
+        #expect(try Rules.wordFindings(source(text), banned: Rules.bannedEverywhere).count == 1)
+    }
+
+    @Test func `a dropped failure needs its reason`() {
+        #expect(Rules.silentFailureFindings(source("let a = try? b()")).count == 1)
+        #expect(Rules.silentFailureFindings(source("let a = try? b(\"// no\")")).count == 1)
+        #expect(Rules.silentFailureFindings(source("let a = try? b()  // gone already is fine")).isEmpty)
+    }
+
+    @Test func `long functions and files are found`() {
+        let body = String(repeating: "    step()\n", count: Rules.maximumFunctionLines + 1)
+        let text = "struct A {\n    func long(a: Int) -> Int {\n\(body)    }\n    var short: Int { 1 }\n}\n"
+        #expect(Rules.functionLengthFindings(source(text)).map(\.line) == [2])
+        #expect(Rules.functions(of: source(text)).map(\.name) == ["long", "short"])
+        let file = String(repeating: "\n", count: Rules.maximumFileLines + 1)
+        #expect(Rules.fileLengthFindings(source(file)).count == 1)
+    }
+
+    @Test func `dead links and unknown make targets are found`() {
+        let text = "See [this](../SECURITY.md#limits), [that](missing.md) and `make nothing`.\n"
+        let found = Rules.linkFindings(path: "docs/a.md", text: text) { $0 == "SECURITY.md" }
+        #expect(found.map(\.rule) == ["the link to missing.md leads nowhere"])
+        #expect(Rules.makeTargetFindings(path: "docs/a.md", text: text, targets: ["demo"]).count == 1)
+    }
+
+    @Test func `a path of one machine is found`() throws {
+        #expect(try Rules.machinePathFindings(path: "a.md", text: "see /" + "home/me/x").count == 1)
+        #expect(try Rules.machinePathFindings(path: "a.md", text: "see https://example.org/" + "home/x").isEmpty)
+    }
+}

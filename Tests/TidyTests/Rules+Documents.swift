@@ -1,0 +1,59 @@
+internal import Foundation
+
+extension Rules {
+    /// The targets of links in a Markdown text that lead to files, relative to the root of the package.
+    static func linkFindings(path: String, text: String, exists: (String) -> Bool) -> [Finding] {
+        let pattern = /\]\(([^)\s]+)\)/
+        let folder = path.split(separator: "/").dropLast().joined(separator: "/")
+        return proseLines(of: text).flatMap { index, line in
+            line.matches(of: pattern).compactMap { match -> Finding? in
+                let target = String(match.1)
+                guard !target.contains("://"), !target.hasPrefix("#"), !target.hasPrefix("mailto:") else { return nil }
+                let file = target.split(separator: "#").first.map(String.init) ?? target
+                guard !exists(normalized(file, in: folder)) else { return nil }
+                return Finding(path: path, line: index + 1, rule: "the link to \(target) leads nowhere")
+            }
+        }
+    }
+
+    /// `make` targets that a document names and the Makefile lacks.
+    static func makeTargetFindings(path: String, text: String, targets: Set<String>) -> [Finding] {
+        let inCode = /(?:^|[`$]|&& ) *(?:sudo )?make ([a-z][a-z-]*)/
+        return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().flatMap { index, line in
+            line.matches(of: inCode).map { String($0.1) }.filter { !targets.contains($0) }
+                .map { Finding(path: path, line: index + 1, rule: "there is no `make \($0)`") }
+        }
+    }
+
+    /// The targets of a Makefile.
+    static func makeTargets(in text: String) -> Set<String> {
+        Set(text.matches(of: /(?m)^([a-z][a-z-]*):/).map { String($0.1) })
+    }
+
+    /// The lines outside fenced code, with their numbers.
+    private static func proseLines(of text: String) -> [(Int, Substring)] {
+        var isCode = false
+        var prose: [(Int, Substring)] = []
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            if line.drop(while: { $0 == " " }).hasPrefix("```") {
+                isCode.toggle()
+            } else if !isCode {
+                prose.append((index, line))
+            }
+        }
+        return prose
+    }
+
+    /// A link's path seen from the root.
+    private static func normalized(_ link: String, in folder: String) -> String {
+        var parts = link.hasPrefix("/") ? [] : folder.split(separator: "/").map(String.init)
+        for part in link.split(separator: "/").map(String.init) where part != "." {
+            if part == ".." {
+                if !parts.isEmpty { parts.removeLast() }
+            } else {
+                parts.append(part)
+            }
+        }
+        return parts.joined(separator: "/")
+    }
+}

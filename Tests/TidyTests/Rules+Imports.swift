@@ -1,0 +1,112 @@
+/// An import as a source states it.
+struct Import: Equatable {
+    let module: String
+    let line: Int
+    /// Whether it is the branch for systems without FoundationEssentials.
+    let isFoundationFallback: Bool
+}
+
+/// The rules over the text of a source.
+///
+/// Each takes text and returns findings, so that it can be shown to fail.
+enum Rules {}
+
+extension Rules {
+    /// The imports of a source, in order.
+    static func imports(of source: SourceText) -> [Import] {
+        var found: [Import] = []
+        var conditions: [String] = []
+        for (index, line) in source.code.enumerated() {
+            let words = line.split(separator: " ").map(String.init)
+            switch words.first {
+            case "#if": conditions.append(words.dropFirst().joined())
+            case "#else", "#elseif": conditions[conditions.count - 1] += "/else"
+            case "#endif": conditions.removeLast()
+            default: break
+            }
+            guard let position = words.firstIndex(of: "import"), position + 1 < words.count, position <= 3,
+                words[..<position].allSatisfy({ $0.hasPrefix("@") || accessLevels.contains($0) })
+            else { continue }
+            // `import struct Foundation.Data` names the module third.
+            let kinds: Set = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias", "actor"]
+            let named = kinds.contains(words[position + 1]) ? words[position + 2] : words[position + 1]
+            let module = named.split(separator: ".").first.map(String.init) ?? named
+            let isFallback = conditions.last == "canImport(FoundationEssentials)/else"
+            found.append(Import(module: module, line: index + 1, isFoundationFallback: isFallback))
+        }
+        return found
+    }
+
+    private static let accessLevels: Set = ["public", "package", "internal", "fileprivate", "private"]
+
+    /// What a target imports but may not, by the layer table, the reserved modules and its own manifest entry.
+    static func importFindings(target: Manifest.Target, sources: [SourceText], manifest: Manifest) -> [Finding] {
+        var findings: [Finding] = []
+        for source in sources {
+            for used in imports(of: source) where used.module != target.name {
+                for rule in violations(of: used, in: target, manifest: manifest) {
+                    findings.append(Finding(path: source.path, line: used.line, rule: rule))
+                }
+            }
+        }
+        return findings
+    }
+
+    private static func violations(of used: Import, in target: Manifest.Target, manifest: Manifest) -> [String] {
+        var rules: [String] = []
+        if !target.isTest, let allowed = Layers.reserved[used.module], !allowed.contains(target.name) {
+            rules.append("\(used.module) may be imported only by \(allowed.sorted().joined(separator: ", "))")
+        }
+        if Layers.system.contains(used.module) { return rules }
+        if !target.dependencies.contains(used.module) {
+            rules.append("\(target.name) imports \(used.module) without declaring it in Package.swift")
+        }
+        guard !target.isTest, !Layers.outside.contains(target.name), let other = Layers.row(of: used.module) else {
+            return rules
+        }
+        if let own = Layers.row(of: target.name), other >= own {
+            rules.append("\(target.name) imports \(used.module), which does not stand below it")
+        }
+        return rules
+    }
+
+    /// The declared dependencies that no source of the target imports.
+    static func unusedDependencies(target: Manifest.Target, sources: [SourceText]) -> [String] {
+        let used = Set(sources.flatMap(imports(of:)).map(\.module))
+        return target.dependencies.filter { !used.contains($0) }
+    }
+
+    /// Targets below the node must not see the whole of Foundation where FoundationEssentials exists.
+    static func foundationFindings(_ source: SourceText) -> [Finding] {
+        imports(of: source)
+            .filter { $0.module == "Foundation" && !$0.isFoundationFallback }
+            .map { Finding(path: source.path, line: $0.line, rule: "the whole of Foundation is imported") }
+    }
+
+    /// Conditions on the system belong into whole files below `Linux/` and `Apple/`.
+    static func conditionFindings(_ source: SourceText) -> [Finding] {
+        let isPlatformFile = source.path.contains("/Linux/") || source.path.contains("/Apple/")
+        var findings: [Finding] = []
+        for (index, line) in source.code.enumerated() {
+            let code = line.trimming(while: { $0 == " " })
+            guard code.hasPrefix("#if") || code.hasPrefix("#elseif") else { continue }
+            if isPlatformFile || code == "#if canImport(FoundationEssentials)" { continue }
+            findings.append(Finding(path: source.path, line: index + 1, rule: "condition outside Linux/ and Apple/"))
+        }
+        if isPlatformFile, source.path.hasSuffix(".swift") {
+            let first = source.code.first { !$0.allSatisfy { $0 == " " } }
+            if first?.hasPrefix("#if") != true {
+                let rule = "a file for one system must lie wholly inside its #if"
+                findings.append(Finding(path: source.path, line: 1, rule: rule))
+            }
+        }
+        return findings
+    }
+}
+
+extension StringProtocol {
+    /// The text without the leading and trailing characters that satisfy `condition`.
+    func trimming(while condition: (Character) -> Bool) -> String {
+        String(drop(while: condition).reversed().drop(while: condition).reversed())
+    }
+}

@@ -1,0 +1,85 @@
+extension Rules {
+    /// A word that must not stand in code, and why.
+    struct BannedWord {
+        let pattern: String
+        let reason: String
+
+        init(_ pattern: String, _ reason: String) {
+            self.pattern = pattern
+            self.reason = reason
+        }
+    }
+
+    /// Nowhere.
+    static let bannedEverywhere = [
+        BannedWord(#"\btry!"#, "a failure must be handled, not trapped"),
+        BannedWord(#"\bas!"#, "a failed cast must be handled, not trapped"),
+        BannedWord(#"\bfatalError\("#, "broken invariants use precondition with the state in the message"),
+        BannedWord(#"\bTask\.detached\b"#, "detached tasks have no owner"),
+        BannedWord(#"\bThread\.sleep\b|\busleep\(|\bTask\.sleep\(nanoseconds"#, "wait for the event, not for time"),
+    ]
+
+    /// Not in libraries; the apps are where text meets a person.
+    static let bannedInLibraries = [
+        BannedWord(#"(^|[^.\w])print\("#, "libraries do not print"),
+        BannedWord(#"\bdebugPrint\(|\bdump\("#, "libraries do not print"),
+    ]
+
+    /// Not in protocol targets: time, randomness and I/O are arguments there.
+    static let bannedInProtocols = [
+        BannedWord(#"\bTask\b"#, "a protocol value has no tasks"),
+        BannedWord(#"\b(async|await|actor)\b"#, "a protocol value never waits"),
+        BannedWord(#"\b(ContinuousClock|SuspendingClock|DispatchTime|clock_gettime)\b"#, "time is an argument"),
+        BannedWord(#"\bDate\(\)|\bDate\.now\b|\bInstant\.now\b|\.now\b"#, "time is an argument"),
+        BannedWord(#"\bSystemRandomNumberGenerator\b"#, "randomness is an argument"),
+        BannedWord(#"\.random\((?![^)]*using:)"#, "randomness is an argument"),
+        BannedWord(#"\.(shuffled|shuffle|randomElement)\(\)"#, "randomness is an argument"),
+        BannedWord(#"\bPrivateKey\(\)"#, "keys are made outside and given to the protocol"),
+        BannedWord(#"\b(FileHandle|FileManager|ProcessInfo|URLSession)\b"#, "a protocol value does no I/O"),
+        BannedWord(#"\b(socket|sendto|recvfrom|fopen|getenv|pthread_create)\("#, "a protocol value does no I/O"),
+    ]
+
+    /// Modules that a protocol target may not import.
+    static let bannedProtocolImports: Set = [
+        "Foundation", "FoundationEssentials", "Glibc", "Darwin", "Musl", "Dispatch", "Security", "os",
+        "Synchronization",
+    ]
+
+    /// The places where one of `words` stands in code.
+    static func wordFindings(_ source: SourceText, banned words: [BannedWord]) throws -> [Finding] {
+        var findings: [Finding] = []
+        for word in words {
+            let pattern = try Regex(word.pattern)
+            for (index, line) in source.code.enumerated() where line.firstMatch(of: pattern) != nil {
+                let found = line.firstMatch(of: pattern).map { String(line[$0.range]) } ?? word.pattern
+                findings.append(Finding(path: source.path, line: index + 1, rule: "`\(found)`: \(word.reason)"))
+            }
+        }
+        return findings
+    }
+
+    /// `try?` throws a reason away; the reason why that is right stands on the same line.
+    static func silentFailureFindings(_ source: SourceText) -> [Finding] {
+        source.code.indices
+            .filter { source.code[$0].contains("try?") && !source.hasComment(line: $0) }
+            .map { Finding(path: source.path, line: $0 + 1, rule: "`try?` without its reason on the same line") }
+    }
+
+    /// Marks of unfinished work, in code and comments.
+    static func markerFindings(_ source: SourceText) -> [Finding] {
+        let markers = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
+        return source.lines.indices.flatMap { index in
+            markers.filter { source.lines[index].contains($0) && !source.code[index].contains($0) }
+                .map { Finding(path: source.path, line: index + 1, rule: "`\($0)`: finish it or leave it out") }
+        }
+    }
+
+    /// Paths of somebody's machine have no place in a project.
+    static func machinePathFindings(path: String, text: String) throws -> [Finding] {
+        let roots = ["/" + "work/", "/" + "root/", "/" + "build/runar", "/" + "Users/", "/" + "home/"]
+        let pattern = try Regex("(^|[\\s\"'`(=:])(" + roots.joined(separator: "|") + ")[\\w.-]+")
+        return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.element.firstMatch(of: pattern) != nil }
+            .map { Finding(path: path, line: $0.offset + 1, rule: "a path of one machine") }
+    }
+}

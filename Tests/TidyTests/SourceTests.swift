@@ -1,0 +1,62 @@
+internal import Testing
+
+@Suite("Sources") struct SourceTests {
+    private static let libraries = ["Base", "Protocols", "Transport", "Platform", "Storage", "Node"]
+
+    /// The folders of source that the rules for all code hold for.
+    private func everything() throws -> [SourceText] {
+        try ["Sources", "Tests", "Benchmarks"].flatMap { try SourceTree.sources(below: $0) }
+    }
+
+    @Test func `protocol targets have no time, randomness, tasks or input and output`() throws {
+        for source in try SourceTree.sources(below: "Sources/Protocols") {
+            let words = try Rules.wordFindings(source, banned: Rules.bannedInProtocols)
+            #expect(words.isEmpty, "\(words.listing)")
+            let imports = Rules.imports(of: source).filter { Rules.bannedProtocolImports.contains($0.module) }
+            #expect(imports.isEmpty, "\(source.path) imports \(imports.map(\.module))")
+        }
+    }
+
+    @Test func `base and transport see at most FoundationEssentials`() throws {
+        for folder in ["Sources/Base", "Sources/Protocols", "Sources/Transport"] {
+            let findings = try SourceTree.sources(below: folder).flatMap(Rules.foundationFindings)
+            #expect(findings.isEmpty, "\(findings.listing)")
+        }
+    }
+
+    @Test func `conditions on the system are whole files in their folders`() throws {
+        let findings = try everything().flatMap(Rules.conditionFindings)
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+
+    @Test func `nothing traps, detaches or sleeps`() throws {
+        let findings = try everything().flatMap { try Rules.wordFindings($0, banned: Rules.bannedEverywhere) }
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+
+    @Test func `libraries do not print`() throws {
+        let findings = try Self.libraries.flatMap { try SourceTree.sources(below: "Sources/\($0)") }
+            .flatMap { try Rules.wordFindings($0, banned: Rules.bannedInLibraries) }
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+
+    @Test func `a failure that is dropped says why`() throws {
+        let findings = try everything().flatMap(Rules.silentFailureFindings)
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+
+    @Test func `no marks of unfinished work`() throws {
+        let findings = try everything().flatMap(Rules.markerFindings)
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+
+    @Test func `files are short`() throws {
+        let findings = try everything().flatMap(Rules.fileLengthFindings)
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+
+    @Test func `functions fit on a screen`() throws {
+        let findings = try everything().flatMap(Rules.functionLengthFindings)
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# install-dependencies.sh [build|test|bench]: installs what is missing, says what it does, changes nothing otherwise.
+#
+# Each need is a check, not a package name: whoever brought the library by other means is left alone. Debian and Ubuntu
+# get packages by apt, macOS by Homebrew. sudo is used only by a user who is not root, and only if something is missing.
+set -eu
+
+purpose=${1:-build}
+minimum_swift="6.2"
+
+say() { printf '   %s\n' "$*"; }
+fail() {
+    printf 'error: %s\n' "$1" >&2
+    shift
+    for line in "$@"; do printf '       %s\n' "$line" >&2; done
+    exit 1
+}
+
+has_command() { command -v "$1" >/dev/null 2>&1; }
+has_library() { has_command pkg-config && pkg-config --exists "$1"; }
+has_venv() { has_command python3 && python3 -c 'import ensurepip, venv' >/dev/null 2>&1; }
+has_header() { echo "#include <$1>" | cc -E -x c - >/dev/null 2>&1; }
+
+# need CHECK ARGUMENT DEBIAN-PACKAGE HOMEBREW-FORMULA ("-": comes with the system)
+missing_apt=()
+missing_brew=()
+need() {
+    "$1" "$2" && return
+    [ "$3" = "-" ] || missing_apt+=("$3")
+    [ "$4" = "-" ] || missing_brew+=("$4")
+}
+
+collect_needs() {
+    missing_apt=()
+    missing_brew=()
+    need has_command git git git
+    need has_command pkg-config pkg-config pkgconf
+    need has_library libngtcp2 libngtcp2-dev libngtcp2
+    need has_library libngtcp2_crypto_gnutls libngtcp2-crypto-gnutls-dev libngtcp2
+    need has_library gnutls libgnutls28-dev gnutls
+    need has_library sqlite3 libsqlite3-dev -
+    case "$purpose" in
+    build) ;;
+    test)
+        need has_command openssl openssl openssl
+        need has_command python3 python3 python3
+        need has_venv - python3-venv python3
+        ;;
+    bench)
+        need has_command cc gcc -
+        need has_header stdio.h libc6-dev -
+        need has_command openssl openssl openssl
+        need has_command python3 python3 python3
+        need has_venv - python3-venv python3
+        ;;
+    *) fail "install-dependencies.sh: '$purpose' is none of build, test, bench." ;;
+    esac
+}
+
+check_swift() {
+    if ! has_command swift; then
+        fail "no 'swift' on the PATH." \
+            "Runar needs the Swift toolchain $minimum_swift or newer: https://www.swift.org/install" \
+            "If it is installed, put its bin folder on the PATH and try again."
+    fi
+    local version
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -1)
+    [ -n "$version" ] || fail "'swift --version' did not say a version; is $(command -v swift) a working toolchain?"
+    if [ "$(printf '%s\n%s\n' "$minimum_swift" "$version" | sort -t . -k 1,1n -k 2,2n | head -1)" != "$minimum_swift" ]; then
+        fail "Swift $version is too old; Runar needs $minimum_swift or newer: https://www.swift.org/install"
+    fi
+    say "Swift $version ($(command -v swift))"
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif has_command sudo; then
+        sudo "$@"
+    else
+        fail "these packages are missing and neither root nor sudo is at hand: ${missing_apt[*]}" \
+            "Ask an administrator for: apt-get install ${missing_apt[*]}"
+    fi
+}
+
+install_with_apt() {
+    say "missing: ${missing_apt[*]}; installing with apt-get"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q
+    for package in "${missing_apt[@]}"; do
+        apt-cache show "$package" >/dev/null 2>&1 ||
+            fail "this system's package lists have no $package." \
+                "Debian 12 or newer and Ubuntu 24.04 or newer are expected; elsewhere install it by hand."
+    done
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing_apt[@]}"
+}
+
+install_with_brew() {
+    has_command brew || fail "missing: ${missing_brew[*]}; Homebrew is needed to install them: https://brew.sh"
+    say "missing: ${missing_brew[*]}; installing with brew"
+    brew install "${missing_brew[@]}"
+}
+
+printf '\n== dependencies (%s)\n' "$purpose"
+check_swift
+collect_needs
+case "$(uname -s)" in
+Darwin) missing=${#missing_brew[@]} installer=install_with_brew ;;
+*) missing=${#missing_apt[@]} installer=install_with_apt ;;
+esac
+if [ "$missing" -eq 0 ]; then
+    say "nothing is missing"
+    exit 0
+fi
+if [ "$installer" = install_with_apt ] && ! has_command apt-get; then
+    fail "missing: ${missing_apt[*]} (names of Debian's packages); this system has no apt-get." \
+        "Install the same libraries with its own package manager and try again."
+fi
+"$installer"
+collect_needs
+if [ $((${#missing_apt[@]} + 0)) -ne 0 ] && [ "$installer" = install_with_apt ]; then
+    fail "still missing after the installation: ${missing_apt[*]}"
+fi
+if [ $((${#missing_brew[@]} + 0)) -ne 0 ] && [ "$installer" = install_with_brew ]; then
+    fail "still missing after the installation: ${missing_brew[*]}" \
+        "Homebrew's ngtcp2 may lack its GnuTLS part (libngtcp2_crypto_gnutls); macOS builds are not proven yet."
+fi
+say "installed"

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# test.sh: the whole gate. Dependencies, format, build, then every test target by itself, so that a crash in one does
+# not hide the others; ends with a table of times and one closing line, and fails if anything failed.
+#
+# Environment: SUITES="A B" runs only those test targets; VERBOSE=1 shows every test.
+set -u
+cd "$(dirname "$0")/.."
+
+logs=.build/test-logs
+limit_seconds=600
+
+./scripts/install-dependencies.sh test || exit 1
+make --no-print-directory lint || exit 1
+if [ -x scripts/python-env.sh ]; then
+    ./scripts/stage.sh "python environment" ./scripts/python-env.sh || exit 1
+fi
+./scripts/stage.sh "build with tests" swift build --build-tests || exit 1
+
+suites=${SUITES:-}
+if [ -z "$suites" ]; then
+    # The tidy suite first: it is the quickest to say that something is out of place.
+    suites="TidyTests"
+    for folder in Tests/*Tests; do
+        name=$(basename "$folder")
+        [ "$name" = TidyTests ] || suites="$suites $name"
+    done
+fi
+
+bounded() {
+    if command -v timeout >/dev/null 2>&1; then timeout --kill-after=10 "$limit_seconds" "$@"; else "$@"; fi
+}
+
+# Single tests that begin or pass are noise in a log; suites, failures and everything unexpected are not.
+visible() {
+    if [ -n "${VERBOSE:-}" ]; then cat; else grep -a --line-buffered -v -E '^(◇|✔|↳) +(Test |Suite .* started)|^Building for|^Build complete|^\[[0-9]+/[0-9]+\]'; fi
+}
+
+mkdir -p "$logs"
+summary=""
+total=0
+failed=0
+broken=0
+for suite in $suites; do
+    log="$logs/$suite.log"
+    printf '\n== %s\n' "$suite"
+    started=$(date +%s)
+    bounded swift test --skip-build --disable-xctest --filter "^$suite\\." 2>&1 | tee "$log" | visible
+    status=${PIPESTATUS[0]}
+    seconds=$(($(date +%s) - started))
+    count=$(sed -n 's/.*Test run with \([0-9][0-9]*\) test.*/\1/p' "$log" | tail -1)
+    bad=$(grep -a -c -E '^.{1,4}Test [^c].* failed after' "$log")
+    count=${count:-0}
+    verdict=passed
+    if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
+        verdict="STOPPED after $limit_seconds s"
+        broken=$((broken + 1))
+    elif [ "$status" -ne 0 ]; then
+        verdict="FAILED (exit $status)"
+        [ "$bad" -gt 0 ] || broken=$((broken + 1))
+    elif [ "$count" -eq 0 ]; then
+        verdict="FAILED (no test ran)"
+        broken=$((broken + 1))
+    fi
+    total=$((total + count))
+    failed=$((failed + bad))
+    [ "$count" -ge "$bad" ] || total=$((total + bad - count))
+    grep -a -E 'Test run with' "$log" | tail -1
+    printf '== %s: %s, %d tests in %d s\n' "$suite" "$verdict" "$count" "$seconds"
+    summary="$summary$(printf '%-22s %6d tests %5d s  %s' "$suite" "$count" "$seconds" "$verdict")
+"
+done
+
+printf '\n== suites\n%s' "$summary"
+printf 'full logs: %s\n' "$logs"
+failed=$((failed + broken))
+printf '%d passed, %d failed\n' "$((total - (failed < total ? failed : total)))" "$failed"
+[ "$failed" -eq 0 ]
