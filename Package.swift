@@ -119,5 +119,8 @@ let package = Package(
 
         // Tests mirror the sources; the first one keeps the house in order.
         tests(of: "Tidy", []),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
+        tests(of: "Bytes", ["Bytes", "TestSupport"]),
+        tests(of: "Locking", ["Locking"]),
     ]
 )
