@@ -23,7 +23,7 @@ package enum Base64 {
             symbols.removeLast()
         }
         let bytes = try radix.decode(symbols, of: text)
-        guard characters.count.isMultiple(of: 4), characters.count - symbols.count < 3 else {
+        guard characters.count.isMultiple(of: 4) else {
             throw .nonCanonical("padding to a multiple of four characters is missing or wrong")
         }
         return bytes

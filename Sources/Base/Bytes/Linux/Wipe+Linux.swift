@@ -6,7 +6,7 @@ internal import Musl
 #endif
 
 /// Overwrites memory with zeros in a way that the compiler may not leave out.
-internal func wipe(_ memory: UnsafeMutableRawBufferPointer) {
+package func wipe(_ memory: UnsafeMutableRawBufferPointer) {
     guard let start = memory.baseAddress else {
         return
     }
