@@ -122,5 +122,6 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
         tests(of: "Bytes", ["Bytes", "TestSupport"]),
         tests(of: "Locking", ["Locking"]),
+        tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
     ]
 )
