@@ -1,0 +1,64 @@
+/// An exclusive advisory lock on a file of its own, held by one process at a time and freed by the system when that
+/// process ends, however it ends.
+///
+/// The file carries the holder's process id for the error message of the next one, and is never removed: removing it
+/// would let two processes lock two files of the same name.
+package final class FileLock: Sendable {
+    /// Why a lock was not taken.
+    package enum Failure: Error, Hashable, Sendable {
+        /// Somebody else has it: a process of this id, as far as it has said so.
+        case held(byProcess: Int32?)
+        /// The lock file could not be used.
+        case file(FileError)
+    }
+
+    /// The lock file.
+    package let path: String
+    private let descriptor: Int32
+    private let fileSystem: any FileSystem
+
+    /// Takes the lock without waiting.
+    ///
+    /// - Throws: ``Failure``.
+    package init(path: String, fileSystem: some FileSystem = SystemFileSystem()) throws(Failure) {
+        let descriptor: Int32
+        var holder: [UInt8]?
+        do {
+            descriptor = try fileSystem.open(path, for: .locking)
+        } catch {
+            throw .file(error)
+        }
+        do {
+            if try fileSystem.lock(descriptor, path: path) {
+                // A fixed width, so that it covers whatever an earlier holder wrote.
+                _ = try fileSystem.write(Self.line(for: SystemProcess.id)[...], to: descriptor, path: path)
+            } else {
+                holder = try fileSystem.read(descriptor, count: 16, path: path)
+            }
+        } catch {
+            fileSystem.close(descriptor)
+            throw .file(error)
+        }
+        if let holder {
+            fileSystem.close(descriptor)
+            throw .held(byProcess: Self.processId(in: holder))
+        }
+        self.path = path
+        self.descriptor = descriptor
+        self.fileSystem = fileSystem
+    }
+
+    deinit { fileSystem.close(descriptor) }
+
+    private static let width = 10
+
+    private static func line(for id: Int32) -> [UInt8] {
+        let digits = String(id)
+        return [UInt8](String(repeating: " ", count: max(0, width - digits.utf8.count)).utf8) + digits.utf8 + [0x0A]
+    }
+
+    private static func processId(in text: [UInt8]) -> Int32? {
+        let digits = text.prefix(width).drop { $0 == UInt8(ascii: " ") }
+        return Int32(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
+    }
+}

@@ -1,0 +1,42 @@
+/// The few things that have to be done with paths, as text.
+package enum FilePath {
+    /// The directory in which `path` lies.
+    package static func directory(of path: String) -> String {
+        let trimmed = trimmingSlashes(path)
+        guard let slash = trimmed.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        let directory = trimmingSlashes(String(trimmed[..<slash]))
+        return directory.isEmpty ? "/" : directory
+    }
+
+    /// The last component of `path`.
+    package static func name(of path: String) -> String {
+        let trimmed = trimmingSlashes(path)
+        guard let slash = trimmed.utf8.lastIndex(of: UInt8(ascii: "/")) else { return trimmed }
+        return String(trimmed[trimmed.utf8.index(after: slash)...])
+    }
+
+    /// `name` inside `directory`.
+    package static func joining(_ directory: String, _ name: String) -> String {
+        directory.utf8.last == UInt8(ascii: "/") ? directory + name : directory + "/" + name
+    }
+
+    /// The path as one word of a shell command.
+    package static func shellQuoted(_ path: String) -> String {
+        let isPlain = path.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            default: "/._-".utf8.contains(byte)
+            }
+        }
+        guard !isPlain || path.isEmpty else { return path }
+        let quoted = path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
+        return "'" + Terminal.escaped(quoted) + "'"
+    }
+
+    private static func trimmingSlashes(_ path: String) -> String {
+        var trimmed = path[...]
+        while trimmed.utf8.count > 1, trimmed.utf8.last == UInt8(ascii: "/") { trimmed = trimmed.dropLast() }
+        return String(trimmed)
+    }
+}

@@ -1,0 +1,126 @@
+#if os(Linux)
+internal import Glibc
+
+/// The files of this machine.
+@safe
+package struct SystemFileSystem: FileSystem {
+    package init() {}
+
+    package var userId: UInt32 { geteuid() }
+
+    package func open(_ path: String, for use: FileUse) throws(FileError) -> Int32 {
+        let flags =
+            switch use {
+            case .reading: O_RDONLY
+            case .creating: O_WRONLY | O_CREAT | O_EXCL
+            case .locking: O_RDWR | O_CREAT
+            }
+        return try checked("open", path) { unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600) }
+    }
+
+    package func read(_ descriptor: Int32, count: Int, path: String) throws(FileError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let taken = try checked("read", path) {
+            unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+        }
+        bytes.removeLast(count - taken)
+        return bytes
+    }
+
+    package func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, path: String) throws(FileError) -> Int {
+        try checked("write", path) {
+            unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        }
+    }
+
+    package func setMode(_ mode: UInt32, of descriptor: Int32, path: String) throws(FileError) {
+        _ = try checked("set the mode of", path) { fchmod(descriptor, mode_t(mode)) }
+    }
+
+    package func synchronize(_ descriptor: Int32, path: String) throws(FileError) {
+        _ = try checked("synchronize", path) { fsync(descriptor) }
+    }
+
+    package func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
+
+    package func rename(_ source: String, to destination: String) throws(FileError) {
+        _ = try checked("replace", destination) { unsafe Glibc.rename(source, destination) }
+    }
+
+    package func remove(_ path: String) throws(FileError) {
+        _ = try checked("remove", path) { unsafe unlink(path) }
+    }
+
+    package func synchronizeDirectory(_ path: String) throws(FileError) {
+        let descriptor = try checked("open", path) { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        defer { close(descriptor) }
+        try synchronize(descriptor, path: path)
+    }
+
+    package func makeDirectory(_ path: String, mode: UInt32) throws(FileError) {
+        _ = try checked("make the directory", path) { unsafe mkdir(path, mode_t(mode)) }
+    }
+
+    package func names(in directory: String) throws(FileError) -> [String] {
+        guard let stream = unsafe opendir(directory) else {
+            throw FileError(operation: "list", path: directory, code: errno)
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    package func status(of path: String, followingLink: Bool) throws(FileError) -> FileStatus? {
+        var status = stat()
+        do {
+            _ = try checked("look at", path) {
+                unsafe followingLink ? stat(path, &status) : lstat(path, &status)
+            }
+        } catch  where error.code == ENOENT {
+            return nil
+        }
+        let kind: FileStatus.Kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            default: .other
+            }
+        return FileStatus(
+            kind: kind,
+            mode: UInt32(status.st_mode) & 0o7777,
+            owner: status.st_uid,
+            byteCount: Int(status.st_size)
+        )
+    }
+
+    package func lock(_ descriptor: Int32, path: String) throws(FileError) -> Bool {
+        do {
+            _ = try checked("lock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
+            return true
+        } catch  where error.code == EWOULDBLOCK {
+            return false
+        }
+    }
+
+    /// Repeats a call while signals interrupt it; minus one is a failure.
+    private func checked<Result: FixedWidthInteger & SignedInteger>(
+        _ operation: String,
+        _ path: String,
+        _ call: () -> Result
+    ) throws(FileError) -> Result {
+        while true {
+            let result = call()
+            if result != -1 { return result }
+            let code = errno
+            guard code == EINTR else { throw FileError(operation: operation, path: path, code: code) }
+        }
+    }
+}
+#endif
