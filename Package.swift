@@ -56,7 +56,7 @@ let package = Package(
         module("NodeCore", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
 
         // Transport: streams between two authenticated peers.
-        module("Transport", in: "Transport", ["Identity", "Locking", collections]),
+        module("Transport", in: "Transport", ["Identity", "Locking", collections, crypto]),
         .systemLibrary(
             name: "CNGTCP2",
             path: "Sources/Transport/CNGTCP2",
@@ -122,6 +122,13 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
         tests(of: "Bytes", ["Bytes", "TestSupport"]),
         tests(of: "Locking", ["Locking"]),
+        .target(
+            name: "TransportConformance",
+            dependencies: ["Identity", "Locking", "Transport"],
+            path: "Tests/TransportConformance",
+            swiftSettings: house
+        ),
+        tests(of: "Transport", ["Identity", "Locking", "Transport", "TransportConformance", "TestSupport"]),
         tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
     ]
 )

@@ -73,14 +73,21 @@ public protocol Connection: AnyObject, Sendable {
     func close(code: UInt64, reason: String)
 
     /// Suspends until the connection is gone and says why.
+    ///
+    /// A task that is cancelled while it waits gets `closed` with code 0 at once, though the connection may live.
     func closed() async -> TransportError
 }
 
-/// Ordered bytes in both directions with back-pressure both ways. One reader and one writer at a time.
+/// Ordered bytes in both directions with back-pressure both ways.
+///
+/// One reader and one writer at a time; a second one is refused with ``TransportError/misuse(_:)``. Dropping the last
+/// reference gives up whatever is not complete, as ``reset(code:)`` with 0 does, and so returns the credit that unread
+/// bytes hold.
 public protocol Stream: AnyObject, Sendable {
     /// Returns the next bytes, at most `maximum` of them, waiting for at least one unless the stream ends.
     ///
-    /// `isFinal` says that nothing follows, so the end needs no second call; after it every call returns `([], true)`.
+    /// Bytes that arrived before the connection went are still returned. `isFinal` says that nothing follows, so the end
+    /// needs no second call; after it every call returns `([], true)`.
     ///
     /// - Throws: ``TransportError/reset(code:)`` when the peer gave up, `closed` when the connection went,
     ///   `CancellationError` when cancelled (no byte is lost: the next call gets it).
@@ -88,7 +95,8 @@ public protocol Stream: AnyObject, Sendable {
 
     /// Queues `bytes`, suspending while more than the high-water mark is queued; `finish` ends this direction.
     ///
-    /// - Throws: ``TransportError/stopped(code:)`` when the peer wants no more, `closed` when the connection went.
+    /// - Throws: ``TransportError/stopped(code:)`` when the peer wants no more, `closed` when the connection went,
+    ///   `CancellationError` when cancelled before `bytes` were queued (then none of them is).
     func write(_ bytes: [UInt8], finish: Bool) async throws
 
     /// Gives up both directions at once: RESET_STREAM and STOP_SENDING with `code` (RFC 9000, section 19.4 and 19.5).

@@ -1,0 +1,102 @@
+internal import Identity
+internal import Locking
+
+/// One attempt to connect: two round trips, of which the first shows who is there.
+final class Dial: Sendable {
+    private struct State {
+        var outcome: Result<Wire, TransportError>?
+        /// What the acceptor has already, before the dialler knows.
+        var wire: Wire?
+        var timeout: Agenda.Entry?
+    }
+
+    private let network: InMemoryNetwork
+    private let dialler: InMemoryEndpoint
+    private let address: SocketAddress
+    private let expected: PeerId
+    private let state = Locked(State())
+    private let signal = Signal()
+
+    init(network: InMemoryNetwork, dialler: InMemoryEndpoint, address: SocketAddress, expected: PeerId) {
+        self.network = network
+        self.dialler = dialler
+        self.address = address
+        self.expected = expected
+    }
+
+    /// Dials and returns the connection that both ends have.
+    func run() async throws -> Wire {
+        let deadline = network.agenda.timebase.now + network.limits.handshakeTimeout
+        sendHello()
+        if state.withLock({ $0.outcome == nil }) {
+            let timeout = network.agenda.schedule(at: deadline) { [weak self] in
+                self?.fail(.connectionFailed("silence; check the address and the network"))
+            }
+            state.withLock { $0.timeout = timeout }
+        }
+        defer { state.withLock { $0.timeout }.map(network.agenda.cancel) }
+        do {
+            return try await signal.wait { try state.withLock { try $0.outcome?.get() } }
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    /// Ends the attempt, unless it has succeeded.
+    func fail(_ error: TransportError) {
+        settle(.failure(error))
+    }
+
+    /// Sets the outcome unless there is one, and says whether it did.
+    @discardableResult
+    private func settle(_ outcome: Result<Wire, TransportError>) -> Bool {
+        let isFirst = state.withLock { state in
+            guard state.outcome == nil else { return false }
+            state.outcome = outcome
+            return true
+        }
+        if isFirst { signal.raise() }
+        return isFirst
+    }
+
+    /// Ends the attempt for a dialler who has gone, and closes what the acceptor has of it.
+    private func abandon() {
+        settle(.failure(.connectionFailed("the dial was given up")))
+        state.withLock { $0.wire }?.close(.closed(code: 0, reason: "the dial was given up"), at: .dialler)
+    }
+
+    // MARK: The handshake, one flight after the other
+
+    private func sendHello() {
+        network.travel(from: dialler.address, to: address) { [self] in
+            let acceptor = network.endpoint(at: address)
+            network.travel(from: address, to: dialler.address) { self.receiveProof(from: acceptor) }
+        }
+    }
+
+    private func receiveProof(from acceptor: InMemoryEndpoint?) {
+        guard let acceptor else { return fail(.connectionFailed("nobody listens at \(address)")) }
+        guard acceptor.localPeerId == expected else {
+            return fail(.wrongPeer(expected: expected, found: acceptor.localPeerId))
+        }
+        network.travel(from: dialler.address, to: address) { [self] in
+            let wire = network.makeWire(from: dialler, to: acceptor)
+            let isWanted = state.withLock { state in
+                state.wire = wire
+                return state.outcome == nil
+            }
+            guard isWanted else { return network.forget(wire) }
+            let isAdmitted = acceptor.admit(wire)
+            network.travel(from: address, to: dialler.address) { self.confirm(wire, isAdmitted: isAdmitted) }
+        }
+    }
+
+    private func confirm(_ wire: Wire, isAdmitted: Bool) {
+        guard isAdmitted else {
+            network.forget(wire)
+            return fail(.connectionFailed("refused: too many connections wait there already"))
+        }
+        if !dialler.adopt(wire) || !settle(.success(wire)) { abandon() }
+    }
+}

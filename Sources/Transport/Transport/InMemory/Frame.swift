@@ -1,0 +1,17 @@
+/// What travels over an in-memory connection, in order.
+enum Frame: Sendable {
+    /// The sender opened a stream.
+    case open(stream: Int)
+    /// The sender's next bytes on a stream, and whether they are its last.
+    case bytes(stream: Int, [UInt8], isFinal: Bool)
+    /// The sender gave up sending.
+    case reset(stream: Int, code: UInt64)
+    /// The sender wants no more of what the receiver sends.
+    case stop(stream: Int, code: UInt64)
+    /// The sender consumed that many of the receiver's bytes.
+    case credit(stream: Int, byteCount: Int)
+    /// The sender is done with a stream that the receiver opened.
+    case done(stream: Int)
+    /// The connection is over.
+    case close(TransportError)
+}

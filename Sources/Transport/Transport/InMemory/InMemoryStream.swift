@@ -1,0 +1,30 @@
+/// One end of a stream of an in-memory connection.
+///
+/// Dropping the last reference gives up what is not complete.
+final class InMemoryStream: Stream {
+    private let wire: Wire
+    private let side: WireSide
+    private let id: Int
+
+    init(wire: Wire, side: WireSide, id: Int) {
+        self.wire = wire
+        self.side = side
+        self.id = id
+    }
+
+    deinit {
+        wire.drop(id, at: side)
+    }
+
+    func read(atMost maximum: Int) async throws -> (bytes: [UInt8], isFinal: Bool) {
+        try await wire.read(id, atMost: maximum, at: side)
+    }
+
+    func write(_ bytes: [UInt8], finish: Bool) async throws {
+        try await wire.write(bytes, finish: finish, on: id, at: side)
+    }
+
+    func reset(code: UInt64) {
+        wire.reset(id, code: code, at: side)
+    }
+}

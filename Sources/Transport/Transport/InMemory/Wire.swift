@@ -1,0 +1,197 @@
+internal import Crypto
+internal import DequeModule
+internal import Identity
+internal import Locking
+
+/// One in-memory connection: both ends under one lock, and the frames between them.
+final class Wire: Sendable {
+    /// Both ends; what an end does to the other one travels as a ``Frame``.
+    struct State {
+        var ends: [WireEnd]
+
+        subscript(side: WireSide) -> WireEnd {
+            get { ends[side.rawValue] }
+            _modify { yield &ends[side.rawValue] }
+        }
+    }
+
+    let network: InMemoryNetwork
+    /// The dialler's and the acceptor's address.
+    let addresses: [SocketAddress]
+    let state: Locked<State>
+    private let secret: [UInt8]
+
+    init(network: InMemoryNetwork, dialler: InMemoryEndpoint, acceptor: InMemoryEndpoint, secret: [UInt8]) {
+        self.network = network
+        self.secret = secret
+        addresses = [dialler.address, acceptor.address]
+        state = Locked(
+            State(ends: [
+                WireEnd(peerId: dialler.localPeerId, address: dialler.address, side: .dialler),
+                WireEnd(peerId: acceptor.localPeerId, address: acceptor.address, side: .acceptor),
+            ])
+        )
+    }
+
+    /// Derives bytes that both ends agree on.
+    func exportKeyingMaterial(label: String, byteCount: Int, at side: WireSide) throws -> [UInt8] {
+        if let ending = state.withLock({ $0[side].ending }) { throw ending }
+        guard (1...1024).contains(byteCount) else {
+            throw TransportError.misuse("keying material is exported in lengths from 1 to 1024")
+        }
+        let key = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: secret),
+            info: Array(label.utf8),
+            outputByteCount: byteCount
+        )
+        return unsafe key.withUnsafeBytes { unsafe Array($0) }
+    }
+
+    // MARK: The end of the connection
+
+    /// Ends the connection at `side` and tells the other end.
+    func close(_ error: TransportError, at side: WireSide) {
+        state.withLock { state in
+            guard state[side].ending == nil else { return }
+            send(.close(error), from: side, in: &state)
+            end(side, with: error, in: &state)
+        }
+    }
+
+    /// Ends the connection at both ends at once, as when the link between them dies.
+    func fail(with error: TransportError) {
+        state.withLock { state in
+            end(.dialler, with: error, in: &state)
+            end(.acceptor, with: error, in: &state)
+        }
+    }
+
+    /// Returns why the connection ended, waiting for it.
+    func ending(at side: WireSide) async throws -> TransportError {
+        try await state.withLock { $0[side].ended }.wait {
+            state.withLock { $0[side].ending }
+        }
+    }
+
+    private func end(_ side: WireSide, with error: TransportError, in state: inout State) {
+        guard state[side].ending == nil else { return }
+        state[side].ending = error
+        state[side].incoming = []
+        state[side].held = []
+        state[side].ended.raise()
+        state[side].accepting.raise()
+        state[side].writing.raise()
+        for stream in state[side].streams.values {
+            stream.reading.raise()
+        }
+        if state[side.other].ending != nil { network.forget(self) }
+    }
+
+    // MARK: Frames on their way
+
+    /// Sends `frame` from `side` to the other end, over the link as it is now.
+    func send(_ frame: Frame, from side: WireSide, in state: inout State) {
+        let target = side.other
+        guard state[target].ending == nil else { return }
+        let delay = network.connectionDelay(from: state[side].address, to: state[target].address)
+        guard let delay, state[target].held.isEmpty else { return state[target].held.append(frame) }
+        if delay == .zero, state[target].incoming.isEmpty { return arrive(frame, at: target, in: &state) }
+        let moment = max(network.agenda.timebase.now + delay, state[target].incoming.last?.moment ?? .zero)
+        state[target].incoming.append((moment, frame))
+        network.agenda.schedule(at: moment) { [weak self] in self?.deliver(to: target) }
+    }
+
+    /// Sends what a cut link has kept from `side`.
+    func release(to side: WireSide) {
+        state.withLock { state in
+            let held = state[side].held
+            state[side].held = []
+            for frame in held {
+                send(frame, from: side.other, in: &state)
+            }
+        }
+    }
+
+    /// Lets those frames arrive at `side` whose moment has come.
+    private func deliver(to side: WireSide) {
+        let now = network.agenda.timebase.now
+        state.withLock { state in
+            while let next = state[side].incoming.first, next.moment <= now {
+                state[side].incoming.removeFirst()
+                arrive(next.frame, at: side, in: &state)
+            }
+        }
+    }
+
+    // MARK: Frames that arrive
+
+    private func arrive(_ frame: Frame, at side: WireSide, in state: inout State) {
+        guard state[side].ending == nil else { return }
+        switch frame {
+        case .open(let id):
+            state[side].streams[id] = WireStream(isOurs: false)
+            state[side].arrivals.append(id)
+            state[side].accepting.raise()
+        case .bytes(let id, let bytes, let isFinal):
+            take(bytes, isFinal: isFinal, of: id, at: side, in: &state)
+        case .reset(let id, let code):
+            endReceiving(id, as: .reset(code), at: side, in: &state)
+        case .stop(let id, let code):
+            guard case .open? = state[side].streams[id]?.sending else { return }
+            state[side].streams[id]?.sending = .stopped(code)
+            send(.reset(stream: id, code: code), from: side, in: &state)
+            state[side].writing.raise()
+            reportDone(id, at: side, in: &state)
+        case .credit(let id, let byteCount):
+            state[side].unconsumed -= byteCount
+            state[side].streams[id]?.unconsumed -= byteCount
+            state[side].writing.raise()
+        case .done:
+            state[side].openCount -= 1
+            state[side].writing.raise()
+        case .close(let error):
+            end(side, with: error, in: &state)
+        }
+    }
+
+    private func take(_ bytes: [UInt8], isFinal: Bool, of id: Int, at side: WireSide, in state: inout State) {
+        guard case .open? = state[side].streams[id]?.receiving else {
+            return consume(bytes.count, of: id, at: side, in: &state)
+        }
+        state[side].streams[id]?.inbox.append(bytes)
+        if isFinal { state[side].streams[id]?.receiving = .complete }
+        state[side].streams[id]?.reading.raise()
+    }
+
+    // MARK: What both directions share
+
+    /// Gives the other end credit for bytes that nobody will keep here any longer.
+    func consume(_ byteCount: Int, of id: Int, at side: WireSide, in state: inout State) {
+        guard byteCount > 0 else { return }
+        send(.credit(stream: id, byteCount: byteCount), from: side, in: &state)
+    }
+
+    /// Ends the reading direction before its end was seen, and gives back what nobody read.
+    func endReceiving(_ id: Int, as receiving: WireStream.Receiving, at side: WireSide, in state: inout State) {
+        guard var stream = state[side].streams[id] else { return }
+        switch stream.receiving {
+        case .ended, .reset, .stopped: return
+        case .open, .complete: break
+        }
+        let unread = stream.inbox.removeAll()
+        stream.receiving = receiving
+        state[side].streams[id] = stream
+        consume(unread, of: id, at: side, in: &state)
+        stream.reading.raise()
+        reportDone(id, at: side, in: &state)
+    }
+
+    /// Tells the end that opened the stream when nothing more can happen on it here.
+    func reportDone(_ id: Int, at side: WireSide, in state: inout State) {
+        guard let stream = state[side].streams[id], !stream.isOurs, stream.isDone, !stream.isReportedDone else {
+            return
+        }
+        state[side].streams[id]?.isReportedDone = true
+        send(.done(stream: id), from: side, in: &state)
+    }
+}

@@ -1,0 +1,98 @@
+internal import DequeModule
+internal import Identity
+
+/// The two ends of a connection.
+enum WireSide: Int, Sendable {
+    case dialler
+    case acceptor
+
+    /// The end across.
+    var other: WireSide { self == .dialler ? .acceptor : .dialler }
+}
+
+/// What one end of a connection knows.
+struct WireEnd {
+    let peerId: PeerId
+    let address: SocketAddress
+    /// Why the connection is gone for this end; nil while it lives.
+    var ending: TransportError?
+    var streams: [Int: WireStream] = [:]
+    var nextStream: Int
+    /// The streams of this end that the other end knows and is not done with.
+    var openCount = 0
+    /// The bytes that this end sent and the other end has not consumed.
+    var unconsumed = 0
+    /// The streams that the other end opened and nobody has accepted.
+    var arrivals: Deque<Int> = []
+    var isAccepting = false
+    /// The frames on their way to this end, with the moment of their arrival.
+    var incoming: Deque<(moment: Duration, frame: Frame)> = []
+    /// The frames that a cut link keeps from this end; none arrives before they do.
+    var held: Deque<Frame> = []
+
+    let accepting = Signal()
+    let writing = Signal()
+    let ended = Signal()
+
+    init(peerId: PeerId, address: SocketAddress, side: WireSide) {
+        self.peerId = peerId
+        self.address = address
+        nextStream = side.rawValue
+    }
+}
+
+/// What one end knows of one stream.
+struct WireStream {
+    /// The direction that this end writes.
+    enum Sending {
+        /// Goes to any of the others.
+        case open
+        /// The last byte is queued.
+        case finished
+        /// This end gave up with this code.
+        case reset(UInt64)
+        /// The other end wants no more and said this code.
+        case stopped(UInt64)
+    }
+
+    /// The direction that this end reads.
+    enum Receiving {
+        /// Goes to any of the others.
+        case open
+        /// The last byte has arrived. Goes to `ended`, `reset` or `stopped`.
+        case complete
+        /// The reader has seen the end.
+        case ended
+        /// The other end gave up with this code.
+        case reset(UInt64)
+        /// This end wants no more and said this code.
+        case stopped(UInt64)
+    }
+
+    let isOurs: Bool
+    /// Whether the other end has been told of the stream.
+    var isAnnounced: Bool
+    var sending = Sending.open
+    var receiving = Receiving.open
+    /// The bytes that this end sent on the stream and the other end has not consumed.
+    var unconsumed = 0
+    var inbox = ByteQueue()
+    var isReading = false
+    var isWriting = false
+    var isReportedDone = false
+    let reading = Signal()
+
+    init(isOurs: Bool) {
+        self.isOurs = isOurs
+        isAnnounced = !isOurs
+    }
+
+    /// Whether nothing more can happen in either direction.
+    var isDone: Bool {
+        let isSendingDone = if case .open = sending { false } else { true }
+        return switch receiving {
+        case .open, .complete: false
+        case .ended, .reset, .stopped: isSendingDone
+        }
+    }
+}
