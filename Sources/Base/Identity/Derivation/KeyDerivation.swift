@@ -1,0 +1,113 @@
+internal import Bytes
+internal import Crypto
+
+/// Every key that comes out of a person's root key, each by a way of its own.
+///
+/// Network keys follow SLIP-0010 at `m/44'/0'/index'` with the root's 32 bytes as the seed. All others are the output
+/// of HKDF-SHA256 over the same bytes with a label per purpose, so that no two purposes ever share a key, and nobody
+/// without the root can tell that two of them belong together.
+public enum KeyDerivation {
+    /// The largest index that a network can have.
+    public static let maximumNetworkIndex = DerivationPath.maximumIndex
+
+    private static let salt = Array("runar/key-derivation/v1".utf8)
+
+    /// Makes a new root key: once per person.
+    public static func generateMasterKey() -> Ed25519KeyPair { Ed25519KeyPair() }
+
+    /// Makes a new peer key: once per device, which it never leaves.
+    public static func generatePeerKey() -> Ed25519KeyPair { Ed25519KeyPair() }
+
+    /// Derives the key of the network with this index, at most ``maximumNetworkIndex``.
+    ///
+    /// Its public half is the ``NetworkId``.
+    public static func deriveNetworkKey(masterKey: Ed25519PrivateKey, networkIndex: UInt32) -> Ed25519KeyPair {
+        do {
+            return try SLIP0010.derive(seed: masterKey.secret, path: DerivationPath(network: networkIndex)).keyPair
+        } catch {
+            preconditionFailure("a root key of 32 bytes was refused as a seed: \(error)")
+        }
+    }
+
+    /// Derives the key of the network with this index, at most ``maximumNetworkIndex``.
+    public static func deriveNetworkKey(masterKey: Ed25519KeyPair, networkIndex: UInt32) -> Ed25519KeyPair {
+        deriveNetworkKey(masterKey: masterKey.privateKey, networkIndex: networkIndex)
+    }
+
+    /// Derives the key of a persona; keys of different labels cannot be linked.
+    ///
+    /// The label's bytes count as they are: two spellings of one accented letter make two keys.
+    public static func deriveProfileKey(
+        masterKey: Ed25519PrivateKey,
+        label: String
+    ) throws(IdentityError) -> Ed25519KeyPair {
+        try NameRule.check(label)
+        return keyPair(from: masterKey, purpose: "runar/profile-key/v1", context: Array(label.utf8))
+    }
+
+    /// Derives the key of a persona; keys of different labels cannot be linked.
+    public static func deriveProfileKey(
+        masterKey: Ed25519KeyPair,
+        label: String
+    ) throws(IdentityError) -> Ed25519KeyPair {
+        try deriveProfileKey(masterKey: masterKey.privateKey, label: label)
+    }
+
+    /// Derives the key that a network shows as its administrator's, another one in each network.
+    ///
+    /// Showing the root's own public key instead would tell everybody which networks belong to one person.
+    public static func deriveAdminKey(masterKey: Ed25519PrivateKey, networkId: NetworkId) -> Ed25519KeyPair {
+        keyPair(from: masterKey, purpose: "runar/admin-key/v1", context: networkId.bytes)
+    }
+
+    /// Derives the key that a network shows as its administrator's, another one in each network.
+    public static func deriveAdminKey(masterKey: Ed25519KeyPair, networkId: NetworkId) -> Ed25519KeyPair {
+        deriveAdminKey(masterKey: masterKey.privateKey, networkId: networkId)
+    }
+
+    /// Derives the key that issues certificates to a person's own devices.
+    public static func deriveCertificateAuthorityKey(masterKey: Ed25519PrivateKey) -> Ed25519KeyPair {
+        keyPair(from: masterKey, purpose: "runar/certificate-authority-key/v1", context: [])
+    }
+
+    /// Derives the key that issues certificates to a person's own devices.
+    public static func deriveCertificateAuthorityKey(masterKey: Ed25519KeyPair) -> Ed25519KeyPair {
+        deriveCertificateAuthorityKey(masterKey: masterKey.privateKey)
+    }
+
+    /// HKDF with the info (length of `purpose` in one byte, `purpose`, `context`).
+    private static func keyPair(from root: Ed25519PrivateKey, purpose: StaticString, context: [UInt8]) -> Ed25519KeyPair
+    {
+        let info = DomainLabel(purpose).prefix + context
+        let derived = unsafe root.secret.withUnsafeBytes { bytes in
+            unsafe HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: SymmetricKey(data: bytes),
+                salt: salt,
+                info: info,
+                outputByteCount: Ed25519PrivateKey.byteCount
+            )
+        }
+        let secret = unsafe derived.withUnsafeBytes { bytes in unsafe SecretBytes(copying: bytes) }
+        do {
+            return Ed25519KeyPair(privateKey: try Ed25519PrivateKey(secret))
+        } catch {
+            preconditionFailure("HKDF gave another number of bytes than was asked for")
+        }
+    }
+}
+
+/// Makes a new root key: once per person.
+public func generateMasterKey() -> Ed25519KeyPair { KeyDerivation.generateMasterKey() }
+
+/// Makes a new peer key: once per device, which it never leaves.
+public func generatePeerKey() -> Ed25519KeyPair { KeyDerivation.generatePeerKey() }
+
+/// Derives the key of the network with this index, at most ``KeyDerivation/maximumNetworkIndex``.
+public func deriveNetworkKey(masterKey: Ed25519PrivateKey, networkIndex: UInt32) -> Ed25519KeyPair {
+    KeyDerivation.deriveNetworkKey(masterKey: masterKey, networkIndex: networkIndex)
+}
+
+/// Derives the key of the network with this index, at most ``KeyDerivation/maximumNetworkIndex``.
+public func deriveNetworkKey(masterKey: Ed25519KeyPair, networkIndex: UInt32) -> Ed25519KeyPair {
+    KeyDerivation.deriveNetworkKey(masterKey: masterKey, networkIndex: networkIndex)
+}
