@@ -19,20 +19,29 @@ fail() {
 has_command() { command -v "$1" >/dev/null 2>&1; }
 has_library() { has_command pkg-config && pkg-config --exists "$1"; }
 has_venv() { has_command python3 && python3 -c 'import ensurepip, venv' >/dev/null 2>&1; }
-has_header() { echo "#include <$1>" | cc -E -x c - >/dev/null 2>&1; }
+has_file() { [ -e "$1" ]; }
+on_apple() { [ "$(uname -s)" = Darwin ]; }
+# A toolchain that was only unpacked may lack the system's libraries that it is linked with, or those it links with.
+swift_runs() { swift --version >/dev/null 2>&1; }
+can_link() { on_apple || { has_file /usr/include/stdlib.h && compgen -G '/usr/lib/gcc/*/*/crtbeginS.o' >/dev/null; }; }
+has_certificates() { on_apple || has_file /etc/ssl/certs/ca-certificates.crt; }
 
-# need CHECK ARGUMENT DEBIAN-PACKAGE HOMEBREW-FORMULA ("-": comes with the system)
+# need CHECK ARGUMENT DEBIAN-PACKAGES HOMEBREW-FORMULA ("-": comes with the system)
 missing_apt=()
 missing_brew=()
 need() {
     "$1" "$2" && return
-    [ "$3" = "-" ] || missing_apt+=("$3")
+    # shellcheck disable=SC2206  # several packages are several words
+    [ "$3" = "-" ] || missing_apt+=($3)
     [ "$4" = "-" ] || missing_brew+=("$4")
 }
 
 collect_needs() {
     missing_apt=()
     missing_brew=()
+    need swift_runs - "libncurses6 libcurl4 libxml2 libsqlite3-0" -
+    need can_link - g++ -
+    need has_certificates - ca-certificates -
     need has_command git git git
     need has_command pkg-config pkg-config pkgconf
     need has_library libngtcp2 libngtcp2-dev libngtcp2
@@ -47,8 +56,7 @@ collect_needs() {
         need has_venv - python3-venv python3
         ;;
     bench)
-        need has_command cc gcc -
-        need has_header stdio.h libc6-dev -
+        need has_command cc g++ -
         need has_command openssl openssl openssl
         need has_command python3 python3 python3
         need has_venv - python3-venv python3
@@ -57,15 +65,20 @@ collect_needs() {
     esac
 }
 
-check_swift() {
-    if ! has_command swift; then
-        fail "no 'swift' on the PATH." \
-            "Runar needs the Swift toolchain $minimum_swift or newer: https://www.swift.org/install" \
-            "If it is installed, put its bin folder on the PATH and try again."
-    fi
+find_swift() {
+    has_command swift && return
+    fail "no 'swift' on the PATH." \
+        "Runar needs the Swift toolchain $minimum_swift or newer: https://www.swift.org/install" \
+        "If it is installed, put its bin folder on the PATH and try again."
+}
+
+check_swift_version() {
     local version
-    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -1)
-    [ -n "$version" ] || fail "'swift --version' did not say a version; is $(command -v swift) a working toolchain?"
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -1) || true
+    if [ -z "$version" ]; then
+        swift --version || true
+        fail "$(command -v swift) does not run (its own message is above)."
+    fi
     if [ "$(printf '%s\n%s\n' "$minimum_swift" "$version" | sort -t . -k 1,1n -k 2,2n | head -1)" != "$minimum_swift" ]; then
         fail "Swift $version is too old; Runar needs $minimum_swift or newer: https://www.swift.org/install"
     fi
@@ -84,6 +97,9 @@ as_root() {
 }
 
 install_with_apt() {
+    has_command apt-get ||
+        fail "missing: ${missing_apt[*]} (names of Debian's packages); this system has no apt-get." \
+            "Install the same libraries with its own package manager and try again."
     say "missing: ${missing_apt[*]}; installing with apt-get"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q
     for package in "${missing_apt[@]}"; do
@@ -101,27 +117,19 @@ install_with_brew() {
 }
 
 printf '\n== dependencies (%s)\n' "$purpose"
-check_swift
+find_swift
 collect_needs
-case "$(uname -s)" in
-Darwin) missing=${#missing_brew[@]} installer=install_with_brew ;;
-*) missing=${#missing_apt[@]} installer=install_with_apt ;;
-esac
-if [ "$missing" -eq 0 ]; then
-    say "nothing is missing"
-    exit 0
+if on_apple; then
+    [ "${#missing_brew[@]}" -eq 0 ] || install_with_brew
+else
+    [ "${#missing_apt[@]}" -eq 0 ] || install_with_apt
 fi
-if [ "$installer" = install_with_apt ] && ! has_command apt-get; then
-    fail "missing: ${missing_apt[*]} (names of Debian's packages); this system has no apt-get." \
-        "Install the same libraries with its own package manager and try again."
-fi
-"$installer"
 collect_needs
-if [ $((${#missing_apt[@]} + 0)) -ne 0 ] && [ "$installer" = install_with_apt ]; then
-    fail "still missing after the installation: ${missing_apt[*]}"
-fi
-if [ $((${#missing_brew[@]} + 0)) -ne 0 ] && [ "$installer" = install_with_brew ]; then
+if on_apple && [ "${#missing_brew[@]}" -ne 0 ]; then
     fail "still missing after the installation: ${missing_brew[*]}" \
         "Homebrew's ngtcp2 may lack its GnuTLS part (libngtcp2_crypto_gnutls); macOS builds are not proven yet."
+elif ! on_apple && [ "${#missing_apt[@]}" -ne 0 ]; then
+    fail "still missing after the installation: ${missing_apt[*]}"
 fi
-say "installed"
+check_swift_version
+say "nothing is missing"

@@ -1,0 +1,241 @@
+"""Measures Runar beside iroh and the raw ceilings of this machine. `make bench` builds everything and calls this.
+
+Every measurement uses a server process and a client process on loopback. The rounds are interleaved, so that noise hits
+all alike; the table shows medians. A star marks a median during which others used more than a tenth of the machine.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+
+import flood
+from harness import Failed, Server, Watch, run
+from table import Results, Row, main_table, side_table
+
+ROWS = [
+    Row("bulk", "bulk, one stream, 64 KiB writes", "MB/s", at_least=3),
+    Row("roundtrip", "64 B there and back, new stream, p50, two cores", "us", at_most=0.75),
+    Row("roundtrip1", "the same, everything on one core", "us", at_most=0.75),
+    Row("parallel", "the same, 64 in flight, two cores", "1/s", at_least=3),
+    Row("handshake", "cold mutual handshake, one after the other", "1/s", subject="RunarNode", at_least=1.2),
+    Row("handshake16", "the same, 16 in flight", "1/s", subject="RunarNode"),
+    Row("token", "token verification, one core", "1/s", "RunarNode", "openssl", at_least=15_000, absolute=True),
+    Row("memory-server", "memory per idle connection, server's end", "KB", "RunarNode", at_most=90, absolute=True),
+    Row("memory-client", "memory per idle connection, client's end", "KB", "RunarNode", at_most=90, absolute=True),
+    Row("flood", "memory after 500 000 junk Initials", "MB", at_most=32, absolute=True),
+    Row("flood-peer", "a good peer connects during the flood (1 = yes)", "", at_least=1, absolute=True),
+]
+
+SIDE = [
+    ("udp-gso", "raw: UDP with GSO and GRO", "MB/s"),
+    ("udp-mmsg", "raw: UDP with sendmmsg and recvmmsg, 1200 B", "MB/s"),
+    ("tcp", "raw: one TCP stream, 64 KiB writes", "MB/s"),
+    ("udp-pingpong", "raw: 64 B by UDP there and back, two cores", "us"),
+    ("udp-pingpong1", "raw: the same on one core", "us"),
+    ("tcp-pingpong", "raw: 64 B by TCP there and back, two cores", "us"),
+    ("openssl-sign", "openssl: Ed25519 signatures, one core", "1/s"),
+    ("vault-create", "vault: create (scrypt)", "ms"),
+    ("vault-open", "vault: open (scrypt)", "ms"),
+    ("vault-store", "vault: store a key (durable)", "ms"),
+    ("vault-sign", "vault: sign with a stored key", "us"),
+]
+
+# The last core: the first one takes most interrupts.
+ONE_CORE = os.cpu_count() - 1
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.results = Results()
+        self.log = open(options.output, "w")
+        tools = options.tools
+        self.peers = {
+            "transport": [options.runar, "quic"],
+            "RunarNode": [options.runar, "node"],
+            "iroh": [os.path.join(tools, "iroh_driver")],
+        }
+        self.peers = {name: command for name, command in self.peers.items() if os.path.exists(command[0])}
+        self.ceilings = os.path.join(tools, "ceilings")
+
+    def scaled(self, count, least=16):
+        return max(least, int(count * self.options.scale))
+
+    def note(self, key, column, value, others, round_number):
+        self.results.add(key, column, value, others)
+        record = {"row": key, "column": column, "value": value, "othersShare": round(others, 3), "round": round_number}
+        self.log.write(json.dumps(record) + "\n")
+        self.log.flush()
+
+    def attempt(self, key, column, measure, round_number, servers=()):
+        """Runs `measure`, notes what it returns, and goes on without it when a driver fails."""
+        print(f"   round {round_number}: {key}, {column}", file=sys.stderr, flush=True)
+        try:
+            with Watch(servers) as watch:
+                value = measure()
+        except Failed as failure:
+            print(f"   failed: {failure}", file=sys.stderr)
+            return
+        self.note(key, column, value, watch.others, round_number)
+
+    def client(self, name, server, operation, count, argument, core=None):
+        command = [*self.peers[name], "client", server.said["id"], server.said["address"]]
+        return run([*command, operation, str(count), str(argument)], core=core)
+
+    def streams(self, round_number):
+        """Bulk, round trips and requests in flight, each peer in turn."""
+        kinds = [
+            ("bulk", "bulk", self.scaled(1024), 65536, "megabytesPerSecond"),
+            ("roundtrip", "roundtrip", self.scaled(8000), 1, "p50Microseconds"),
+            ("parallel", "parallel", self.scaled(40000, 640), 64, "perSecond"),
+            ("handshake", "handshake", self.scaled(300), 1, "perSecond"),
+            ("handshake16", "handshake", self.scaled(640, 32), 16, "perSecond"),
+        ]
+        for key, operation, count, argument, field in kinds:
+            for name in self.peers:
+                with Server([*self.peers[name], "server"]) as server:
+                    measure = lambda: self.client(name, server, operation, count, argument)[field]
+                    self.attempt(key, name, measure, round_number, [server])
+        for name in self.peers:
+            with Server([*self.peers[name], "server"], core=ONE_CORE) as server:
+                count = self.scaled(8000)
+                measure = lambda: self.client(name, server, "roundtrip", count, 1, ONE_CORE)["p50Microseconds"]
+                self.attempt("roundtrip1", name, measure, round_number, [server])
+
+    def raw(self, round_number):
+        limit = "1" if self.options.scale >= 1 else "0.3"
+        for kind in ("udp-gso", "udp-mmsg", "tcp"):
+            measure = lambda: run([self.ceilings, kind, limit])["megabytesPerSecond"]
+            self.attempt(kind, "value", measure, round_number)
+        for key, kind, core in (
+            ("udp-pingpong", "udp-pingpong", None),
+            ("udp-pingpong1", "udp-pingpong", ONE_CORE),
+            ("tcp-pingpong", "tcp-pingpong", None),
+        ):
+            count = str(self.scaled(20000, 500))
+            measure = lambda: run([self.ceilings, kind, count], core=core)["p50Microseconds"]
+            self.attempt(key, "value", measure, round_number)
+
+    def keys(self, round_number):
+        """Token verification beside openssl, and the vault."""
+        self.attempt("token", "openssl", lambda: openssl_ed25519()[1], round_number)
+        self.attempt("openssl-sign", "value", lambda: openssl_ed25519()[0], round_number)
+        count = self.scaled(20000)
+        measure = lambda: run([self.options.runar, "tokens", str(count)])["perSecond"]
+        self.attempt("token", "RunarNode", measure, round_number)
+        try:
+            vault = run([self.options.runar, "vault", str(self.scaled(50, 3))])
+        except Failed as failure:
+            print(f"   failed: {failure}", file=sys.stderr)
+            return
+        for name, value in vault.items():
+            self.note(f"vault-{name}", "value", value, 0.0, round_number)
+
+    def memory(self, round_number):
+        """Resident memory of both ends per idle connection."""
+        count = self.scaled(1000)
+        for name in self.peers:
+            print(f"   round {round_number}: memory, {name}", file=sys.stderr, flush=True)
+            try:
+                with Server([*self.peers[name], "server"]) as server:
+                    self.client(name, server, "idle", 8, 0)
+                    before = server.resident_bytes()
+                    command = [*self.peers[name], "client", server.said["id"], server.said["address"]]
+                    with Server([*command, "idle", str(count), "0"]) as client:
+                        time.sleep(1)
+                        growth = (server.resident_bytes() - before) / client.said["connections"] / 1000
+                        own = client.said["clientKibibytes"] * 1.024 / client.said["connections"]
+            except Failed as failure:
+                print(f"   failed: {failure}", file=sys.stderr)
+                continue
+            self.note("memory-server", name, growth, 0.0, round_number)
+            self.note("memory-client", name, own, 0.0, round_number)
+
+    def junk(self, round_number):
+        """Memory of a server under junk Initials, and whether a good peer gets through meanwhile."""
+        count = self.scaled(500_000, 5000)
+        for name in self.peers:
+            print(f"   round {round_number}: flood, {name}", file=sys.stderr, flush=True)
+            try:
+                with Server([*self.peers[name], "server"]) as server:
+                    self.client(name, server, "roundtrip", 100, 1)
+                    before = server.resident_bytes()
+                    with flood.Flood(server.said["address"], count) as sender:
+                        most, connected = before, False
+                        while sender.is_running():
+                            connected = connected or self.reached(name, server)
+                            most = max(most, server.resident_bytes())
+                    connected = connected or self.reached(name, server)
+                    most = max(most, server.resident_bytes())
+            except Failed as failure:
+                print(f"   failed: {failure}", file=sys.stderr)
+                continue
+            self.note("flood", name, (most - before) / 1e6, 0.0, round_number)
+            self.note("flood-peer", name, 1.0 if connected else 0.0, 0.0, round_number)
+
+    def reached(self, name, server):
+        try:
+            return self.client(name, server, "roundtrip", 16, 1) is not None
+        except Failed:
+            return False
+
+    def measure(self):
+        for round_number in range(1, self.options.rounds + 1):
+            self.streams(round_number)
+            self.raw(round_number)
+            self.keys(round_number)
+            self.memory(round_number)
+            self.junk(round_number)
+
+    def report(self):
+        print(f"\n{machine()}; {self.options.rounds} rounds, medians; others used > 10 % of the machine: *")
+        print("ratio: transport beside iroh, handshakes RunarNode (with admission) beside iroh (which has none)\n")
+        print(main_table(ROWS, self.results))
+        print()
+        print(side_table(self.results, SIDE))
+        print(f"\nevery value: {self.options.output}")
+
+
+def openssl_ed25519():
+    """Signatures and verifications per second of one core."""
+    done = subprocess.run(
+        ["openssl", "speed", "-seconds", "1", "ed25519"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    found = re.search(r"EdDSA.*?([\d.]+)\s+([\d.]+)\s*$", done.stdout, re.MULTILINE)
+    if not found:
+        raise Failed("openssl speed said nothing about Ed25519")
+    return float(found.group(1)), float(found.group(2))
+
+
+def machine():
+    model = platform.processor() or platform.machine()
+    with open("/proc/cpuinfo") as file:
+        found = re.search(r"model name\s*:\s*(.*)", file.read())
+    return f"{found.group(1) if found else model}, {os.cpu_count()} cores, Linux {platform.release()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runar", required=True, help="the runar-bench executable")
+    parser.add_argument("--tools", required=True, help="the folder of the C drivers")
+    parser.add_argument("--output", help="where every value goes, as JSON lines")
+    parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "3")))
+    parser.add_argument("--scale", type=float, default=float(os.environ.get("SCALE", "1")), help="< 1: a quick look")
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams raw keys memory junk")
+    options = parser.parse_args()
+    options.output = options.output or os.path.join(options.tools, time.strftime("results-%Y%m%d-%H%M%S.jsonl"))
+    bench = Bench(options)
+    for name in ("streams", "raw", "keys", "memory", "junk"):
+        if options.only and name not in options.only.split():
+            setattr(bench, name, lambda round_number: None)
+    bench.measure()
+    bench.report()
+
+
+if __name__ == "__main__":
+    main()

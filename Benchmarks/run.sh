@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# run.sh [ARGUMENTS OF bench.py]: builds everything that is measured, measures, prints one table.
+set -eu
+cd "$(dirname "$0")/.."
+
+./scripts/install-dependencies.sh bench
+./scripts/stage.sh "build runar-bench (release)" swift build --configuration release --product runar-bench
+
+here=Benchmarks
+tools=$here/.build
+mkdir -p "$tools"
+cc -O2 -Wall -o "$tools/ceilings" $here/drivers/ceilings.c
+
+# iroh is the peer to compare with. Where its wheel does not exist, its column stays empty.
+wheel="iroh==1.2.0"
+if [ ! -x $here/.venv/bin/python ] || [ "$(cat $here/.venv/wheel 2>/dev/null)" != "$wheel" ]; then
+    echo "   making $here/.venv with $wheel"
+    python3 -m venv $here/.venv
+    if $here/.venv/bin/pip install --quiet --disable-pip-version-check "$wheel"; then
+        echo "$wheel" >$here/.venv/wheel
+    else
+        echo "   $wheel is not to be had for this system; measuring without it"
+    fi
+fi
+library=$(find $here/.venv -name 'libiroh_ffi.so' | head -1)
+if [ -n "$library" ]; then
+    folder=$(cd "$(dirname "$library")" && pwd)
+    cc -O2 -Wall -o "$tools/iroh_driver" $here/drivers/iroh_driver.c "-L$folder" -l:libiroh_ffi.so \
+        "-Wl,-rpath,$folder" -lpthread
+fi
+
+exec $here/.venv/bin/python $here/bench.py \
+    --runar "$(swift build --configuration release --show-bin-path)/runar-bench" --tools "$tools" "$@"
