@@ -4,33 +4,36 @@
 /// unless a name says otherwise. No length found in the input is believed before it has been compared with what is
 /// left, so nothing is ever allocated on the word of a peer.
 package struct ByteReader: Sendable {
-    private var rest: ArraySlice<UInt8>
+    private let bytes: ArraySlice<UInt8>
+    private var position: Int
 
     /// Starts at the first of `bytes`; arrays and their slices are not copied.
     package init(_ bytes: some Collection<UInt8>) {
         if let array = bytes as? [UInt8] {
-            rest = array[...]
+            self.bytes = array[...]
         } else if let slice = bytes as? ArraySlice<UInt8> {
-            rest = slice
+            self.bytes = slice
         } else {
-            rest = [UInt8](bytes)[...]
+            self.bytes = [UInt8](bytes)[...]
         }
+        position = self.bytes.startIndex
     }
 
     /// How many bytes are left.
-    package var remaining: Int { rest.count }
+    package var remaining: Int { bytes.endIndex - position }
 
     /// Whether everything has been read.
-    package var isAtEnd: Bool { rest.isEmpty }
+    package var isAtEnd: Bool { position == bytes.endIndex }
 
     /// The next byte, without consuming it.
-    package var next: UInt8? { rest.first }
+    package var next: UInt8? { isAtEnd ? nil : bytes[position] }
 
     /// Reads one byte.
     package mutating func readUInt8() throws(BytesError) -> UInt8 {
-        guard let byte = rest.popFirst() else {
+        guard let byte = next else {
             throw .truncated(needed: 1, available: 0)
         }
+        position += 1
         return byte
     }
 
@@ -69,37 +72,36 @@ package struct ByteReader: Sendable {
     /// Reads `count` bytes without copying them.
     package mutating func readSlice(count: Int) throws(BytesError) -> ArraySlice<UInt8> {
         precondition(count >= 0, "cannot read \(count) bytes")
-        guard count <= rest.count else {
-            throw .truncated(needed: count, available: rest.count)
+        guard count <= remaining else {
+            throw .truncated(needed: count, available: remaining)
         }
-        let slice = rest.prefix(count)
-        rest = rest.dropFirst(count)
-        return slice
+        defer { position += count }
+        return bytes[position..<position + count]
     }
 
     /// Reads everything that is left.
     package mutating func readRemaining() -> [UInt8] {
-        defer { rest = [] }
-        return [UInt8](rest)
+        defer { position = bytes.endIndex }
+        return [UInt8](bytes[position...])
     }
 
     /// Reads a variable-length integer of RFC 9000, section 16; `canonical` accepts its shortest encoding only.
     package mutating func readVarint(canonical: Bool = true) throws(BytesError) -> UInt64 {
-        guard let first = rest.first else {
+        guard let first = next else {
             throw .truncated(needed: 1, available: 0)
         }
         let count = 1 << Int(first >> 6)
-        guard rest.count >= count else {
-            throw .truncated(needed: count, available: rest.count)
+        guard remaining >= count else {
+            throw .truncated(needed: count, available: remaining)
         }
         var value = UInt64(first & 0x3F)
-        for byte in rest.dropFirst().prefix(count - 1) {
-            value = value << 8 | UInt64(byte)
+        for offset in 1..<count {
+            value = value << 8 | UInt64(bytes[position + offset])
         }
         guard !canonical || ByteWriter.varintByteCount(value) == count else {
             throw .nonCanonical("a variable-length integer of \(count) bytes for \(value)")
         }
-        rest = rest.dropFirst(count)
+        position += count
         return value
     }
 
@@ -117,21 +119,21 @@ package struct ByteReader: Sendable {
 
     /// Throws unless everything has been read.
     package func finish() throws(BytesError) {
-        guard rest.isEmpty else {
-            throw .trailingBytes(rest.count)
+        guard isAtEnd else {
+            throw .trailingBytes(remaining)
         }
     }
 
     private mutating func readInteger<Integer: FixedWidthInteger & UnsignedInteger>() throws(BytesError) -> Integer {
         let count = Integer.bitWidth / 8
-        guard rest.count >= count else {
-            throw .truncated(needed: count, available: rest.count)
+        guard remaining >= count else {
+            throw .truncated(needed: count, available: remaining)
         }
         var value: Integer = 0
-        for byte in rest.prefix(count) {
-            value = value << 8 | Integer(byte)
+        for offset in 0..<count {
+            value = value << 8 | Integer(bytes[position + offset])
         }
-        rest = rest.dropFirst(count)
+        position += count
         return value
     }
 }
