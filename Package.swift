@@ -17,6 +17,8 @@ let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 /// A target of a layer: its sources lie in `Sources/<layer>/<name>`.
@@ -56,7 +58,7 @@ let package = Package(
         module("NodeCore", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
 
         // Transport: streams between two authenticated peers.
-        module("Transport", in: "Transport", ["Identity", "Locking", collections, crypto]),
+        module("Transport", in: "Transport", ["Identity", "Locking", deque, heap, crypto]),
         .systemLibrary(
             name: "CNGTCP2",
             path: "Sources/Transport/CNGTCP2",
@@ -119,7 +121,7 @@ let package = Package(
 
         // Tests mirror the sources; the first one keeps the house in order.
         tests(of: "Tidy", []),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
+        .target(name: "TestSupport", dependencies: ["Locking"], path: "Tests/TestSupport", swiftSettings: house),
         tests(of: "Bytes", ["Bytes", "TestSupport"]),
         tests(of: "Locking", ["Locking"]),
         .target(

@@ -61,7 +61,7 @@ extension Rules {
     /// `try?` throws a reason away; the reason why that is right stands on the same line.
     static func silentFailureFindings(_ source: SourceText) -> [Finding] {
         source.code.indices
-            .filter { source.code[$0].contains("try?") && !source.hasComment(line: $0) }
+            .filter { source.code[$0].contains(/\btry\?/) && !source.hasComment(line: $0) }
             .map { Finding(path: source.path, line: $0 + 1, rule: "`try?` without its reason on the same line") }
     }
 

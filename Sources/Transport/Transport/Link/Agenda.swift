@@ -82,7 +82,16 @@ final class Agenda: Sendable {
     /// Calls an appointment off; one that has passed is ignored.
     func cancel(_ entry: Entry) {
         // The action may own the last reference to something that comes back here when it goes: let it go outside.
-        _ = state.withLock { $0.actions.removeValue(forKey: entry.number) }
+        let (action, runner) = state.withLock { state in
+            let action = state.actions.removeValue(forKey: entry.number)
+            guard action != nil, state.actions.isEmpty else { return (action, nil as Task<Void, Never>?) }
+            defer { state.runner = nil }
+            state.heap = []
+            state.runnerNumber += 1
+            return (action, state.runner)
+        }
+        runner?.cancel()
+        _ = action
     }
 
     /// Says what the task number `runnerNumber` does next.
