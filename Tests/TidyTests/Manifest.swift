@@ -6,6 +6,7 @@ struct Manifest {
         let name: String
         let path: String
         let dependencies: [String]
+        /// Whether it lies below `Tests/`: tests, and what they share.
         let isTest: Bool
     }
 
@@ -64,7 +65,8 @@ struct Manifest {
         var path = isTest ? "Tests/\(full)" : "Sources/\(full)"
         if opener == "module(", let layer = body.firstMatch(of: /in: "([^"]+)"/) { path = "Sources/\(layer.1)/\(name)" }
         if let given = body.firstMatch(of: /path: "([^"]+)"/) { path = String(given.1) }
-        return Target(name: full, path: path, dependencies: dependencies(in: body, products: products), isTest: isTest)
+        let dependencies = dependencies(in: body, products: products)
+        return Target(name: full, path: path, dependencies: dependencies, isTest: path.hasPrefix("Tests/"))
     }
 
     /// The entries of the first list that is a list of dependencies: behind `dependencies:`, or the bare one.

@@ -24,7 +24,12 @@ enum SourceTree {
 
     /// The Swift sources below `folder`.
     static func sources(below folder: String) throws -> [SourceText] {
-        try paths(below: folder, suffixes: [".swift"]).map { SourceText(path: $0, text: try text(of: $0)) }
+        try everySource.get().filter { $0.path.hasPrefix(folder + "/") }
+    }
+
+    /// Every Swift source of the package, read once.
+    private static let everySource = Result {
+        try paths(below: "", suffixes: [".swift"]).map { SourceText(path: $0, text: try text(of: $0)) }
     }
 
     /// The text of a file of the package.
