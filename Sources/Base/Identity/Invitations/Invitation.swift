@@ -1,0 +1,142 @@
+public import Bytes
+internal import Crypto
+
+/// What one scan needs to join a network: whom to dial, where, and a secret that is good once.
+///
+/// The secret itself never crosses the network: the joiner shows with ``proof(exporter:joiner:)`` that it has it,
+/// bound to the very connection. Counting uses and wrong proofs is the inviter's. Layout: `docs/spec/identity.md`,
+/// section 8.
+public struct Invitation: Sendable {
+    /// How long an invitation is good for.
+    public static let lifetimeSeconds: UInt64 = 600
+    /// How many bytes the secret has.
+    package static let secretByteCount = 16
+    /// The most addresses that fit a scan.
+    package static let maximumAddressCount = 8
+
+    /// Whose key the joiner must see in TLS.
+    public let inviter: PeerId
+    /// Which network is joined.
+    public let networkId: NetworkId
+    /// Where the inviter listens.
+    public let addresses: [SocketAddress]
+    /// The 16 bytes that are good once.
+    public let secret: SecretBytes
+    /// The second since 1970 up to which it is good, by the inviter's clock.
+    public let expirationSeconds: UInt64
+
+    /// Makes an invitation with a new secret, good for ten minutes from `nowSeconds`.
+    ///
+    /// Addresses that nobody else could dial are left out, as are those beyond the eighth.
+    public init(inviter: PeerId, networkId: NetworkId, addresses: [SocketAddress], nowSeconds: UInt64) {
+        var random = SystemRandomNumberGenerator()
+        self.init(
+            inviter: inviter,
+            networkId: networkId,
+            addresses: addresses,
+            nowSeconds: nowSeconds,
+            generating: &random
+        )
+    }
+
+    /// Makes an invitation with a secret drawn from `random`.
+    package init(
+        inviter: PeerId,
+        networkId: NetworkId,
+        addresses: [SocketAddress],
+        nowSeconds: UInt64,
+        generating random: inout some RandomNumberGenerator
+    ) {
+        var bytes = (0..<Self.secretByteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        var seen: [SocketAddress] = []
+        for address in addresses {
+            let plain = SocketAddress(address.ip.withoutScope, port: address.port).unmapped
+            // Without its interface a link-local IPv6 address cannot be dialled.
+            if plain.isDialable, !(plain.isIPv6 && plain.isLinkLocal), !seen.contains(plain) { seen.append(plain) }
+        }
+        self.init(
+            inviter: inviter,
+            networkId: networkId,
+            addresses: Array(seen.prefix(Self.maximumAddressCount)),
+            secret: SecretBytes(consuming: &bytes),
+            expirationSeconds: min(nowSeconds, UnixTime.maximum - Self.lifetimeSeconds) + Self.lifetimeSeconds
+        )
+    }
+
+    init(
+        inviter: PeerId,
+        networkId: NetworkId,
+        addresses: [SocketAddress],
+        secret: SecretBytes,
+        expirationSeconds: UInt64
+    ) {
+        self.inviter = inviter
+        self.networkId = networkId
+        self.addresses = addresses
+        self.secret = secret
+        self.expirationSeconds = expirationSeconds
+    }
+
+    /// Whether the invitation is over, by the inviter's clock, which alone decides.
+    package func isExpired(at nowSeconds: UInt64) -> Bool { nowSeconds > expirationSeconds }
+}
+
+extension Invitation {
+    /// The label under which both sides export from TLS what proof and digits are bound to (RFC 8446, section 7.5).
+    package static let exporterLabel = "EXPORTER-runar-join"
+    /// How many bytes are exported.
+    package static let exporterByteCount = 32
+    private static let proofLabel = DomainLabel("runar/invitation-proof/v1")
+    private static let digitsLabel = DomainLabel("runar/invitation-digits/v1")
+
+    /// What the joiner sends: HMAC-SHA256 under the secret over label, network, inviter, joiner and exporter.
+    package func proof(exporter: [UInt8], joiner: PeerId) -> [UInt8] {
+        unsafe secret.withUnsafeBytes { key in
+            unsafe Array(
+                HMAC<SHA256>.authenticationCode(
+                    for: Self.proofLabel.message(networkId.bytes, inviter.bytes, joiner.bytes, exporter),
+                    using: SymmetricKey(data: key)
+                )
+            )
+        }
+    }
+
+    /// Whether `proof` is what a joiner sends who has the secret, on this connection; compared in constant time.
+    package func isValidProof(_ proof: [UInt8], exporter: [UInt8], joiner: PeerId) -> Bool {
+        ConstantTime.areEqual(proof, self.proof(exporter: exporter, joiner: joiner))
+    }
+
+    /// The six digits that both screens show, so that the inviter's person sees who is joining.
+    package static func digits(
+        exporter: [UInt8],
+        networkId: NetworkId,
+        inviter: PeerId,
+        joiner: PeerId
+    ) -> String {
+        let message = digitsLabel.message(networkId.bytes, inviter.bytes, joiner.bytes, exporter)
+        let number = SHA256.hash(data: message).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let digits = String(number % 1_000_000)
+        return String(repeating: "0", count: 6 - digits.count) + digits
+    }
+}
+
+extension Invitation: Equatable {
+    /// Whether both are the same invitation; secrets are compared in constant time.
+    public static func == (left: Invitation, right: Invitation) -> Bool {
+        left.inviter == right.inviter && left.networkId == right.networkId && left.addresses == right.addresses
+            && left.expirationSeconds == right.expirationSeconds && left.secret == right.secret
+    }
+}
+
+extension Invitation: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Shows everything but the secret.
+    public var description: String {
+        "Invitation(inviter: \(inviter.short), network: \(networkId.short), secret: redacted)"
+    }
+
+    /// Shows everything but the secret.
+    public var debugDescription: String { description }
+
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

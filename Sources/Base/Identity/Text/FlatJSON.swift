@@ -1,0 +1,78 @@
+/// The fields of one JSON object, read strictly and within bounds.
+///
+/// Only what our texts are made of has a value: strings, whole numbers and null. Anything else, nested or not, is
+/// checked to be JSON and remembered as `other`, so that fields of a later version can be skipped but never taken for
+/// something. Two fields of one name are refused, wherever they stand: two readers could each believe another one.
+struct FlatJSON {
+    /// The longest text that is read.
+    static let maximumByteCount = 16 * 1024
+    /// The most fields of one object, and elements of one array.
+    static let maximumFieldCount = 64
+    /// How deep skipped values may be nested.
+    static let maximumDepth = 8
+
+    /// A field's value.
+    enum Value: Equatable {
+        case string(String)
+        case integer(UInt64)
+        case null
+        /// A fraction, a negative number, true, false, an array or an object.
+        case other
+    }
+
+    private let fields: [(name: String, value: Value)]
+    private let subject: String
+
+    /// Reads `text`, which is `subject` in the words of an error.
+    init(_ text: String, of subject: String) throws(IdentityError) {
+        guard text.utf8.count <= Self.maximumByteCount else {
+            throw .invalidText(of: subject, reason: "it is longer than \(Self.maximumByteCount) bytes")
+        }
+        var scanner = JSONScanner(Array(text.utf8))
+        do {
+            fields = try scanner.scanDocument()
+        } catch {
+            throw .invalidText(of: subject, reason: error.description)
+        }
+        self.subject = subject
+    }
+
+    /// The value of a field, or nil if there is none.
+    subscript(name: String) -> Value? {
+        fields.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    }
+
+    /// The value of a field that must be a string.
+    func string(_ name: String) throws(IdentityError) -> String {
+        guard case .string(let text)? = self[name] else {
+            throw .invalidText(of: subject, reason: "its field \"\(name)\" is missing or not a string")
+        }
+        return text
+    }
+
+    /// The value of a field that must be a whole number from 0.
+    func integer(_ name: String) throws(IdentityError) -> UInt64 {
+        guard case .integer(let number)? = self[name] else {
+            throw .invalidText(of: subject, reason: "its field \"\(name)\" is missing or not a whole number from 0")
+        }
+        return number
+    }
+
+    /// The value of a field that must be there, as a whole number from 0 or as null.
+    func integerOrNull(_ name: String) throws(IdentityError) -> UInt64? {
+        switch self[name] {
+        case .integer(let number): return number
+        case .null: return nil
+        default:
+            let reason = "its field \"\(name)\" is missing or neither a whole number from 0 nor null"
+            throw .invalidText(of: subject, reason: reason)
+        }
+    }
+
+    /// Refuses a text of another kind.
+    func expectType(_ type: String) throws(IdentityError) {
+        guard try string("type") == type else {
+            throw .invalidText(of: subject, reason: "its field \"type\" is not \"\(type)\"")
+        }
+    }
+}

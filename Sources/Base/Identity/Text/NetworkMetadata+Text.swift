@@ -1,0 +1,43 @@
+extension NetworkMetadata {
+    private static let subject = "network metadata"
+    static let textType = "network"
+
+    /// Reads the JSON text of a network QR code.
+    ///
+    /// ``verify()`` says whether it is genuine.
+    public static func fromQRString(_ text: String) throws(IdentityError) -> NetworkMetadata {
+        try NetworkMetadata(json: FlatJSON(text, of: subject))
+    }
+
+    init(json: FlatJSON) throws(IdentityError) {
+        try json.expectType(Self.textType)
+        let version = json["version"] == nil ? 1 : try json.integer("version")
+        guard let version = UInt32(exactly: version) else {
+            throw .malformed(of: Self.subject, reason: "its version is above \(UInt32.max)")
+        }
+        try self.init(
+            networkId: NetworkId(base64Encoded: json.string("network_id")),
+            name: json.string("name"),
+            adminPublicKey: Ed25519PublicKey(base64Encoded: json.string("admin_pubkey")),
+            version: version,
+            signature: Ed25519Signature(base64: json.string("signature"))
+        )
+        try check()
+    }
+
+    /// The JSON text that a network QR code carries; refused before the metadata is signed.
+    public var qrString: String {
+        get throws(IdentityError) {
+            guard let signatureValue else { throw .invalidSignature(of: Self.subject) }
+            try check()
+            var json = JSONText()
+            json.add("type", Self.textType)
+            json.add("network_id", networkId.base64Encoded)
+            json.add("name", name)
+            json.add("admin_pubkey", adminPublicKey.base64Encoded)
+            if version != 1 { json.add("version", UInt64(version)) }
+            json.add("signature", signatureValue.base64)
+            return json.object
+        }
+    }
+}
