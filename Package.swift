@@ -88,7 +88,7 @@ let package = Package(
         // Storage: everything but keys, in SQLite.
         .target(
             name: "Storage",
-            dependencies: ["Bytes", "Identity", grdb],
+            dependencies: ["Identity", "Platform", grdb],
             path: "Sources/Storage",
             swiftSettings: house
         ),
@@ -132,5 +132,6 @@ let package = Package(
         ),
         tests(of: "Transport", ["Identity", "Locking", "Transport", "TransportConformance", "TestSupport"]),
         tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
+        tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", grdb]),
     ]
 )

@@ -1,0 +1,89 @@
+internal import GRDB
+package import Identity
+
+/// A note that this node, as an owner, gave a device a token.
+///
+/// The token itself is the device's.
+package struct IssuedToken: Sendable, Hashable {
+    /// For which network.
+    package var networkId: NetworkId
+    /// To which device.
+    package var peerId: PeerId
+    /// Until when, in seconds since 1970, or nil for ever.
+    package var expiration: UInt64?
+    /// When.
+    package var issuedAt: UInt64
+    /// What the person calls the device.
+    package var label: String?
+
+    package init(
+        networkId: NetworkId,
+        peerId: PeerId,
+        expiration: UInt64?,
+        issuedAt: UInt64,
+        label: String? = nil
+    ) {
+        self.networkId = networkId
+        self.peerId = peerId
+        self.expiration = expiration
+        self.issuedAt = issuedAt
+        self.label = label
+    }
+}
+
+extension StateStore {
+    /// Notes a token in place of an earlier one of the same device; without a label the earlier label stays.
+    ///
+    /// - Throws: ``StorageError/invalid(_:)`` if the network is unknown.
+    package func save(_ token: IssuedToken) throws(StorageError) {
+        try write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO issued_tokens VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT DO UPDATE SET expiration = excluded.expiration, issued_at = excluded.issued_at,
+                        label = coalesce(excluded.label, label)
+                    """,
+                arguments: [
+                    token.networkId.bytes.blob, token.peerId.bytes.blob, token.expiration?.integer,
+                    token.issuedAt.integer, token.label,
+                ]
+            )
+        }
+    }
+
+    /// The latest token of each device, in the order of the PeerIds.
+    ///
+    /// - Throws: ``StorageError``.
+    package func issuedTokens(of network: NetworkId) throws(StorageError) -> [IssuedToken] {
+        try read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM issued_tokens WHERE network_id = ? ORDER BY peer_id",
+                arguments: [network.bytes.blob]
+            ).map(IssuedToken.init(row:))
+        }
+    }
+
+    /// The latest token of one device, or nil.
+    ///
+    /// - Throws: ``StorageError``.
+    package func issuedToken(of peer: PeerId, in network: NetworkId) throws(StorageError) -> IssuedToken? {
+        try read { database in
+            try Row.fetchOne(
+                database,
+                sql: "SELECT * FROM issued_tokens WHERE network_id = ? AND peer_id = ?",
+                arguments: [network.bytes.blob, peer.bytes.blob]
+            ).map(IssuedToken.init(row:))
+        }
+    }
+}
+
+extension IssuedToken {
+    fileprivate init(row: Row) throws {
+        networkId = try row.networkId()
+        peerId = try row.peerId()
+        expiration = try row.optionalNumber("expiration")
+        issuedAt = try row.number("issued_at")
+        label = try row.optionalText("label")
+    }
+}

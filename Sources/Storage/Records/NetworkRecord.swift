@@ -1,0 +1,192 @@
+internal import GRDB
+package import Identity
+
+/// A network that this node owns or has joined.
+package struct NetworkRecord: Sendable, Hashable {
+    /// What this node is in it.
+    package enum Role: String, Sendable, Hashable {
+        /// It holds the network key.
+        case owner
+        /// It holds a token.
+        case member
+    }
+
+    /// Which network.
+    package var networkId: NetworkId
+    /// What this node is in it.
+    package var role: Role
+    /// Where the network key stands among those derived from the root, for an owner.
+    package var derivationIndex: UInt32?
+    /// The signed metadata in its text form.
+    package var metadata: String
+    /// This node's own token in its binary form.
+    package var token: [UInt8]?
+    /// What the person calls the network on this device.
+    package var localName: String?
+    /// When it was joined or made, in seconds since 1970.
+    package var joinedAt: UInt64
+    /// When it was left, or nil while this node belongs to it.
+    package var leftAt: UInt64?
+
+    package init(
+        networkId: NetworkId,
+        role: Role,
+        derivationIndex: UInt32? = nil,
+        metadata: String,
+        token: [UInt8]? = nil,
+        localName: String? = nil,
+        joinedAt: UInt64,
+        leftAt: UInt64? = nil
+    ) {
+        self.networkId = networkId
+        self.role = role
+        self.derivationIndex = derivationIndex
+        self.metadata = metadata
+        self.token = token
+        self.localName = localName
+        self.joinedAt = joinedAt
+        self.leftAt = leftAt
+    }
+}
+
+extension StateStore {
+    /// Stores `network` in place of what was known of it.
+    ///
+    /// - Throws: ``StorageError``.
+    package func save(_ network: NetworkRecord) throws(StorageError) {
+        try write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO networks VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    ON CONFLICT DO UPDATE SET role = excluded.role, derivation_index = excluded.derivation_index,
+                        metadata = excluded.metadata, token = excluded.token, local_name = excluded.local_name,
+                        joined_at = excluded.joined_at, left_at = excluded.left_at
+                    """,
+                arguments: [
+                    network.networkId.bytes.blob, network.role.rawValue, network.derivationIndex, network.metadata,
+                    network.token?.blob, network.localName, network.joinedAt.integer, network.leftAt?.integer,
+                ]
+            )
+        }
+    }
+
+    /// What is known of one network, or nil.
+    ///
+    /// - Throws: ``StorageError``.
+    package func network(_ id: NetworkId) throws(StorageError) -> NetworkRecord? {
+        try read { database in
+            try Row.fetchOne(database, sql: "SELECT * FROM networks WHERE network_id = ?", arguments: [id.bytes.blob])
+                .map(NetworkRecord.init(row:))
+        }
+    }
+
+    /// The networks that this node belongs to, in the order in which it joined them; also those that it left, if
+    /// `includingLeft`.
+    ///
+    /// - Throws: ``StorageError``.
+    package func networks(includingLeft: Bool = false) throws(StorageError) -> [NetworkRecord] {
+        let condition = includingLeft ? "" : "WHERE left_at IS NULL"
+        return try read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM networks \(condition) ORDER BY joined_at, network_id")
+                .map(NetworkRecord.init(row:))
+        }
+    }
+
+    /// Replaces this node's token of a network; false if the network is unknown.
+    ///
+    /// - Throws: ``StorageError``.
+    @discardableResult
+    package func setToken(_ token: [UInt8]?, of id: NetworkId) throws(StorageError) -> Bool {
+        try update("token = ?", token?.blob, of: id)
+    }
+
+    /// Replaces the metadata of a network; false if the network is unknown.
+    ///
+    /// - Throws: ``StorageError``.
+    @discardableResult
+    package func setMetadata(_ metadata: String, of id: NetworkId) throws(StorageError) -> Bool {
+        try update("metadata = ?", metadata, of: id)
+    }
+
+    /// Replaces what the person calls a network; false if the network is unknown.
+    ///
+    /// - Throws: ``StorageError``.
+    @discardableResult
+    package func setLocalName(_ name: String?, of id: NetworkId) throws(StorageError) -> Bool {
+        try update("local_name = ?", name, of: id)
+    }
+
+    /// Notes that this node left a network, and forgets its token and the peers known from there.
+    ///
+    /// The network itself stays, so that the list can still show it; false if it is unknown.
+    ///
+    /// - Throws: ``StorageError``.
+    @discardableResult
+    package func leave(_ id: NetworkId, at seconds: UInt64) throws(StorageError) -> Bool {
+        try write { database in
+            let blob = id.bytes.blob
+            try database.execute(sql: "DELETE FROM evidence WHERE network_id = ?", arguments: [blob])
+            try StateStore.removePeersWithoutEvidence(database)
+            try database.execute(
+                sql: "UPDATE networks SET left_at = ?, token = NULL WHERE network_id = ?",
+                arguments: [seconds.integer, blob]
+            )
+            return database.changesCount > 0
+        }
+    }
+
+    /// Forgets a network and the tokens that were issued for it.
+    ///
+    /// Its revocations stay.
+    ///
+    /// - Throws: ``StorageError``.
+    package func removeNetwork(_ id: NetworkId) throws(StorageError) {
+        try write { database in
+            try database.execute(sql: "DELETE FROM networks WHERE network_id = ?", arguments: [id.bytes.blob])
+        }
+    }
+
+    /// The index for the next network key, never given out before and never again.
+    ///
+    /// - Throws: ``StorageError/invalid(_:)`` when all 2^31 are used.
+    package func reserveDerivationIndex() throws(StorageError) -> UInt32 {
+        try write { database in
+            let name = "derivation-index.next"
+            let used = try Int64.fetchOne(database, sql: "SELECT max(derivation_index) FROM networks").map { $0 + 1 }
+            let stored = try StateStore.setting(name, database).flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
+            let index = max(used ?? 0, stored ?? 0)
+            guard let next = UInt32(exactly: index), next < 1 << 31 else {
+                throw StorageError.invalid("no network index is left")
+            }
+            try StateStore.setSetting(name, to: [UInt8]("\(index + 1)".utf8), database)
+            return next
+        }
+    }
+
+    private func update(
+        _ assignment: String,
+        _ value: (any DatabaseValueConvertible)?,
+        of id: NetworkId
+    ) throws(StorageError) -> Bool {
+        try write { database in
+            try database.execute(
+                sql: "UPDATE networks SET \(assignment) WHERE network_id = ?",
+                arguments: [value, id.bytes.blob]
+            )
+            return database.changesCount > 0
+        }
+    }
+}
+
+extension NetworkRecord {
+    fileprivate init(row: Row) throws {
+        networkId = try row.networkId()
+        role = try row.word("role")
+        derivationIndex = try row.optionalNumber("derivation_index").map { UInt32(truncatingIfNeeded: $0) }
+        metadata = try row.text("metadata")
+        token = try row.optionalBytes("token")
+        localName = try row.optionalText("local_name")
+        joinedAt = try row.number("joined_at")
+        leftAt = try row.optionalNumber("left_at")
+    }
+}

@@ -1,0 +1,147 @@
+internal import GRDB
+package import Identity
+
+/// An address at which a peer may answer.
+package struct PeerAddress: Sendable, Hashable {
+    /// Who told us.
+    package enum Source: String, Sendable, Hashable, CaseIterable {
+        /// A text that the person gave.
+        case text
+        /// An invitation.
+        case invitation
+        /// A beacon on the local network.
+        case beacon
+        /// A connection that was seen to come from or go to it.
+        case connection
+        /// A record from an admitted member.
+        case record
+    }
+
+    /// Where.
+    package var address: SocketAddress
+    /// Who told us first.
+    package var source: Source
+    /// When that was last said, in seconds since 1970.
+    package var notedAt: UInt64
+    /// When the peer last answered there, or nil if never.
+    package var lastSuccess: UInt64?
+    /// How many dials in a row have failed since.
+    package var failures: UInt64
+
+    package init(
+        address: SocketAddress,
+        source: Source,
+        notedAt: UInt64,
+        lastSuccess: UInt64? = nil,
+        failures: UInt64 = 0
+    ) {
+        self.address = address
+        self.source = source
+        self.notedAt = notedAt
+        self.lastSuccess = lastSuccess
+        self.failures = failures
+    }
+}
+
+extension StateStore {
+    /// How many addresses are kept for each peer; the least promising ones make room.
+    package static let addressesPerPeer = 32
+
+    /// Notes that `peer` may answer at `address`.
+    ///
+    /// - Throws: ``StorageError``.
+    package func noteAddress(
+        _ address: SocketAddress,
+        of peer: PeerId,
+        source: PeerAddress.Source,
+        at seconds: UInt64
+    ) throws(StorageError) {
+        try write { database in
+            try StateStore.notePeer(peer, at: seconds, database)
+            try StateStore.noteAddress(address, of: peer, source: source, at: seconds, database)
+        }
+    }
+
+    /// Notes that `peer` answered at `address`, which is known already.
+    ///
+    /// - Throws: ``StorageError``.
+    package func noteSuccess(of address: SocketAddress, peer: PeerId, at seconds: UInt64) throws(StorageError) {
+        try write { database in try StateStore.noteSuccess(of: address, peer: peer, at: seconds, database) }
+    }
+
+    /// Notes that dialling `peer` at `address` failed.
+    ///
+    /// - Throws: ``StorageError``.
+    package func noteFailure(of address: SocketAddress, peer: PeerId) throws(StorageError) {
+        try write { database in
+            try database.execute(
+                sql: "UPDATE addresses SET failures = failures + 1 WHERE peer_id = ? AND address = ?",
+                arguments: [peer.bytes.blob, address.description]
+            )
+        }
+    }
+
+    /// The addresses of `peer`, the most promising first: where it answered last, then where fewest dials failed.
+    ///
+    /// - Throws: ``StorageError``.
+    package func addresses(of peer: PeerId) throws(StorageError) -> [PeerAddress] {
+        try read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM addresses WHERE peer_id = ? ORDER BY \(StateStore.promise)",
+                arguments: [peer.bytes.blob]
+            ).map(PeerAddress.init(row:))
+        }
+    }
+
+    static func noteAddress(
+        _ address: SocketAddress,
+        of peer: PeerId,
+        source: PeerAddress.Source,
+        at seconds: UInt64,
+        _ database: Database
+    ) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO addresses (peer_id, address, source, noted_at) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET noted_at = max(noted_at, excluded.noted_at)
+                """,
+            arguments: [peer.bytes.blob, address.description, source.rawValue, seconds.integer]
+        )
+        try database.execute(
+            sql: """
+                DELETE FROM addresses WHERE peer_id = ? AND address IN (
+                    SELECT address FROM addresses WHERE peer_id = ? ORDER BY \(promise)
+                    LIMIT -1 OFFSET \(addressesPerPeer))
+                """,
+            arguments: [peer.bytes.blob, peer.bytes.blob]
+        )
+    }
+
+    static func noteSuccess(
+        of address: SocketAddress,
+        peer: PeerId,
+        at seconds: UInt64,
+        _ database: Database
+    ) throws {
+        try database.execute(
+            sql: """
+                UPDATE addresses SET last_success = max(coalesce(last_success, 0), ?), failures = 0
+                WHERE peer_id = ? AND address = ?
+                """,
+            arguments: [seconds.integer, peer.bytes.blob, address.description]
+        )
+    }
+
+    private static let promise = "last_success DESC NULLS LAST, failures, noted_at DESC, address"
+}
+
+extension PeerAddress {
+    fileprivate init(row: Row) throws {
+        address = try SocketAddress(parsing: row.text("address"))
+        source = try row.word("source")
+        notedAt = try row.number("noted_at")
+        lastSuccess = try row.optionalNumber("last_success")
+        failures = try row.number("failures")
+    }
+}

@@ -1,0 +1,183 @@
+internal import GRDB
+package import Identity
+
+/// A peer that this node has heard of.
+package struct PeerRecord: Sendable, Hashable {
+    /// Who.
+    package var peerId: PeerId
+    /// When it was first heard of, in seconds since 1970.
+    package var firstSeen: UInt64
+    /// When it was last connected, or nil if never.
+    package var lastSeen: UInt64?
+    /// The networks in which there is evidence of its membership, in ascending order.
+    package var networks: [NetworkId]
+
+    package init(peerId: PeerId, firstSeen: UInt64, lastSeen: UInt64?, networks: [NetworkId]) {
+        self.peerId = peerId
+        self.firstSeen = firstSeen
+        self.lastSeen = lastSeen
+        self.networks = networks
+    }
+}
+
+/// Why this node believes that a peer is a member of a network.
+package enum EvidenceSource: String, Sendable, Hashable, CaseIterable {
+    /// A text that the person gave.
+    case text
+    /// An invitation that was followed or given.
+    case invitation
+    /// A beacon that opened.
+    case beacon
+    /// An earlier admission.
+    case admission
+    /// A record from an admitted member.
+    case record
+}
+
+extension StateStore {
+    /// Notes evidence that `peer` is a member of `network`.
+    ///
+    /// - Throws: ``StorageError``.
+    package func noteEvidence(
+        of peer: PeerId,
+        in network: NetworkId,
+        source: EvidenceSource,
+        at seconds: UInt64
+    ) throws(StorageError) {
+        try write { database in
+            try StateStore.notePeer(peer, at: seconds, database)
+            try StateStore.noteEvidence(of: peer, in: network, source: source, at: seconds, database)
+        }
+    }
+
+    /// Notes in one step that `peer` was admitted in `network`, and answered at `address` if this node dialled.
+    ///
+    /// - Throws: ``StorageError``.
+    package func noteAdmission(
+        of peer: PeerId,
+        in network: NetworkId,
+        address: SocketAddress?,
+        at seconds: UInt64
+    ) throws(StorageError) {
+        try write { database in
+            try StateStore.notePeer(peer, at: seconds, database)
+            try database.execute(
+                sql: "UPDATE peers SET last_seen = max(coalesce(last_seen, 0), ?) WHERE peer_id = ?",
+                arguments: [seconds.integer, peer.bytes.blob]
+            )
+            try StateStore.noteEvidence(of: peer, in: network, source: .admission, at: seconds, database)
+            guard let address else { return }
+            try StateStore.noteAddress(address, of: peer, source: .connection, at: seconds, database)
+            try StateStore.noteSuccess(of: address, peer: peer, at: seconds, database)
+        }
+    }
+
+    /// Forgets all evidence that `peer` is in `network`, and the peer itself if none is left anywhere.
+    ///
+    /// - Throws: ``StorageError``.
+    package func removeEvidence(of peer: PeerId, in network: NetworkId) throws(StorageError) {
+        try write { database in
+            try database.execute(
+                sql: "DELETE FROM evidence WHERE peer_id = ? AND network_id = ?",
+                arguments: [peer.bytes.blob, network.bytes.blob]
+            )
+            try StateStore.removePeersWithoutEvidence(database)
+        }
+    }
+
+    /// What is known of one peer, or nil.
+    ///
+    /// - Throws: ``StorageError``.
+    package func peer(_ id: PeerId) throws(StorageError) -> PeerRecord? {
+        try read { database in
+            try StateStore.peers(
+                database,
+                sql: "SELECT * FROM peers LEFT JOIN evidence USING (peer_id) WHERE peer_id = ? ORDER BY network_id",
+                arguments: [id.bytes.blob]
+            ).first
+        }
+    }
+
+    /// The peers of which there is evidence in `network`, or everywhere, in ascending order.
+    ///
+    /// - Throws: ``StorageError``.
+    package func peers(of network: NetworkId? = nil) throws(StorageError) -> [PeerRecord] {
+        try read { database in
+            let condition = "WHERE peer_id IN (SELECT peer_id FROM evidence WHERE network_id = ?)"
+            return try StateStore.peers(
+                database,
+                sql: """
+                    SELECT * FROM peers LEFT JOIN evidence USING (peer_id) \(network == nil ? "" : condition)
+                    ORDER BY peer_id, network_id
+                    """,
+                arguments: network.map { [$0.bytes.blob] } ?? []
+            )
+        }
+    }
+
+    /// Forgets the peers that were neither connected nor first heard of at or after `seconds`; returns how many.
+    ///
+    /// - Throws: ``StorageError``.
+    @discardableResult
+    package func removePeers(unseenSince seconds: UInt64) throws(StorageError) -> Int {
+        try write { database in
+            try database.execute(
+                sql: "DELETE FROM peers WHERE max(coalesce(last_seen, 0), first_seen) < ?",
+                arguments: [seconds.integer]
+            )
+            return database.changesCount
+        }
+    }
+
+    static func notePeer(_ peer: PeerId, at seconds: UInt64, _ database: Database) throws {
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO peers (peer_id, first_seen) VALUES (?, ?)",
+            arguments: [peer.bytes.blob, seconds.integer]
+        )
+    }
+
+    static func removePeersWithoutEvidence(_ database: Database) throws {
+        try database.execute(sql: "DELETE FROM peers WHERE peer_id NOT IN (SELECT peer_id FROM evidence)")
+    }
+
+    private static func noteEvidence(
+        of peer: PeerId,
+        in network: NetworkId,
+        source: EvidenceSource,
+        at seconds: UInt64,
+        _ database: Database
+    ) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO evidence VALUES (?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET seen_at = max(seen_at, excluded.seen_at)
+                """,
+            arguments: [peer.bytes.blob, network.bytes.blob, source.rawValue, seconds.integer]
+        )
+    }
+
+    private static func peers(
+        _ database: Database,
+        sql: String,
+        arguments: StatementArguments
+    ) throws -> [PeerRecord] {
+        var peers: [PeerRecord] = []
+        for row in try Row.fetchAll(database, sql: sql, arguments: arguments) {
+            let id = try row.peerId()
+            if peers.last?.peerId != id {
+                peers.append(
+                    PeerRecord(
+                        peerId: id,
+                        firstSeen: try row.number("first_seen"),
+                        lastSeen: try row.optionalNumber("last_seen"),
+                        networks: []
+                    )
+                )
+            }
+            guard try row.optionalBytes("network_id") != nil else { continue }
+            let network = try row.networkId()
+            if peers[peers.count - 1].networks.last != network { peers[peers.count - 1].networks.append(network) }
+        }
+        return peers
+    }
+}

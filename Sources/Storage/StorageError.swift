@@ -1,0 +1,54 @@
+public import Platform
+
+/// Why the state of a node could not be read or written.
+public enum StorageError: Error, Hashable, Sendable {
+    /// The database is damaged, or something in it cannot be what this program wrote; `detail` says what.
+    case corrupted(path: String, detail: String)
+    /// The file is something else than a state database.
+    case foreign(path: String)
+    /// The database was written by a newer version.
+    case newerSchema(path: String, found: Int, supported: Int)
+    /// Other users can read or change the file.
+    case exposed(path: String, mode: UInt32)
+    /// The disk is full; nothing was changed.
+    case full(path: String)
+    /// Another process kept the database locked for longer than this one waits.
+    case busy(path: String)
+    /// The system refused something.
+    case file(FileError)
+    /// A value that the database does not take.
+    case invalid(String)
+    /// Anything else that SQLite reports.
+    case failed(path: String, detail: String)
+}
+
+extension StorageError: CustomStringConvertible {
+    /// The failure in words, with what to do about it.
+    public var description: String {
+        switch self {
+        case .corrupted(let path, let detail):
+            """
+            the state in \(Terminal.quoted(path)) is damaged (\(Terminal.escaped(detail, limit: 200))): move it away \
+            and restore a backup or join your networks again; the keys are not in it
+            """
+        case .foreign(let path):
+            "\(Terminal.quoted(path)) is not a state database of this program: check the path, it was not changed"
+        case .newerSchema(let path, let found, let supported):
+            """
+            \(Terminal.quoted(path)) has schema version \(found), this program knows up to \(supported): update the \
+            program
+            """
+        case .exposed(let path, let mode):
+            """
+            other users have access to \(Terminal.quoted(path)) (mode \(String(mode & 0o7777, radix: 8))); close it \
+            with: chmod 600 \(FilePath.shellQuoted(path))
+            """
+        case .full(let path): "no space is left for \(Terminal.quoted(path)): free some and try again"
+        case .busy(let path): "\(Terminal.quoted(path)) is locked by another process: stop it and try again"
+        case .file(let error): error.description
+        case .invalid(let what): "this cannot be stored: \(what)"
+        case .failed(let path, let detail):
+            "\(Terminal.quoted(path)) could not be used: \(Terminal.escaped(detail, limit: 200))"
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import GRDB
+internal import Platform
+
+/// The database as a file: what it must look like before SQLite may touch it.
+enum StoreFile {
+    private static let magic = [UInt8]("SQLite format 3\u{0}".utf8)
+    /// The header of an SQLite file (its file format, section 1.3).
+    private static let headerBytes = 100
+    private static let applicationIdOffset = 68
+    /// How long a lock of another process is waited for.
+    static let patienceSeconds = 5.0
+
+    /// Makes sure that the file is there, private, and ours or empty.
+    ///
+    /// Only the header is read, so a file that is somebody else's stays as it is, to the byte.
+    static func prepare(_ path: String, fileSystem: some FileSystem) throws(StorageError) {
+        do {
+            if let status = try fileSystem.status(of: path, followingLink: false) {
+                guard status.kind == .file else { throw StorageError.foreign(path: path) }
+                guard status.mode & 0o077 == 0 else { throw StorageError.exposed(path: path, mode: status.mode) }
+            } else {
+                // SQLite gives its other files the mode of this one.
+                fileSystem.close(try fileSystem.open(path, for: .creating))
+                try fileSystem.synchronizeDirectory(FilePath.directory(of: path))
+            }
+            let header = try header(of: path, fileSystem: fileSystem)
+            if header.isEmpty { return try begin(path) }
+            guard header.starts(with: magic), header.count == headerBytes else {
+                throw StorageError.foreign(path: path)
+            }
+            let id = header[applicationIdOffset..<applicationIdOffset + 4].reduce(0) { $0 << 8 | Int32($1) }
+            guard id == Schema.applicationId else { throw StorageError.foreign(path: path) }
+        } catch let error as FileError {
+            throw .file(error)
+        } catch let error as StorageError {
+            throw error
+        } catch {
+            throw StoreFailure.translate(error, path: path)
+        }
+    }
+
+    /// Marks an empty database as ours.
+    ///
+    /// It happens before the write-ahead log is switched on, so that the mark is in the header itself from the first
+    /// byte on.
+    private static func begin(_ path: String) throws {
+        let database = try DatabaseQueue(path: path)
+        try database.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            try database.execute(sql: "PRAGMA application_id = \(Schema.applicationId)")
+        }
+        try database.close()
+    }
+
+    /// Throws if the database is newer than this program or damaged.
+    ///
+    /// A connection of its own, because the pool writes when it opens.
+    static func inspect(_ path: String) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(patienceSeconds)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        try database.read { database in
+            let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            guard found <= Schema.version else {
+                throw StorageError.newerSchema(path: path, found: found, supported: Schema.version)
+            }
+            let verdict = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? ""
+            guard verdict == "ok" else { throw StorageError.corrupted(path: path, detail: verdict) }
+        }
+        try database.close()
+    }
+
+    private static func header(of path: String, fileSystem: some FileSystem) throws(FileError) -> [UInt8] {
+        let descriptor = try fileSystem.open(path, for: .reading)
+        defer { fileSystem.close(descriptor) }
+        var header: [UInt8] = []
+        while header.count < headerBytes {
+            let piece = try fileSystem.read(descriptor, count: headerBytes - header.count, path: path)
+            if piece.isEmpty { break }
+            header += piece
+        }
+        return header
+    }
+}
+
+/// What SQLite's codes mean here.
+enum StoreFailure {
+    static func translate(_ error: any Error, path: String) -> StorageError {
+        if let error = error as? StorageError { return error }
+        // What is neither of the two comes from reading a row that does not make sense.
+        guard let error = error as? DatabaseError else { return .corrupted(path: path, detail: "\(error)") }
+        let detail = error.message ?? "code \(error.extendedResultCode.rawValue)"
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: return .corrupted(path: path, detail: detail)
+        case .SQLITE_FULL: return .full(path: path)
+        case .SQLITE_BUSY, .SQLITE_LOCKED: return .busy(path: path)
+        case .SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH: return .invalid(detail)
+        default: return .failed(path: path, detail: detail)
+        }
+    }
+}

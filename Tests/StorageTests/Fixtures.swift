@@ -1,0 +1,43 @@
+internal import Foundation
+internal import Platform
+internal import TestSupport
+
+@testable internal import Identity
+@testable internal import Storage
+
+/// A private directory that goes away with the value.
+final class Scratch {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "runar-storage-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path(percentEncoded: false)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)  // The system empties its temporary directory anyway.
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+}
+
+/// The peer number `seed`.
+func peer(_ seed: UInt64) throws -> PeerId {
+    var random = SplitMix64(seed: seed)
+    return try PeerId(rawRepresentation: random.bytes(count: 32))
+}
+
+/// The network number `seed`: the first point of the curve that its bytes hit.
+func network(_ seed: UInt64) throws -> NetworkId {
+    var random = SplitMix64(seed: seed &+ 1_000_000)
+    while true {
+        if let id = try? NetworkId(rawRepresentation: random.bytes(count: 32)) {  // Every second try is a point.
+            return id
+        }
+    }
+}
+
+func address(_ last: UInt8, port: UInt16 = 4_000) throws -> SocketAddress {
+    try SocketAddress(parsing: "192.0.2.\(last):\(port)")
+}

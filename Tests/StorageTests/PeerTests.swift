@@ -1,0 +1,120 @@
+internal import Identity
+internal import Testing
+
+@testable internal import Storage
+
+@Suite("Stored peers and transfers") struct PeerTests {
+    let store: StateStore
+
+    init() throws { store = try StateStore() }
+
+    @Test func `an admission is remembered with its network, address and time`() throws {
+        let home = try network(1)
+        try store.noteAdmission(of: peer(1), in: home, address: address(1), at: 50)
+        try store.noteAdmission(of: peer(1), in: home, address: nil, at: 70)
+        try store.noteAdmission(of: peer(1), in: home, address: nil, at: 60)
+        let expected = PeerRecord(peerId: try peer(1), firstSeen: 50, lastSeen: 70, networks: [home])
+        #expect(try store.peer(peer(1)) == expected)
+        let known = PeerAddress(address: try address(1), source: .connection, notedAt: 50, lastSuccess: 50)
+        #expect(try store.addresses(of: peer(1)) == [known])
+    }
+
+    @Test func `evidence from several sources names a network once`() throws {
+        let home = try network(1)
+        let office = try network(2)
+        for source in EvidenceSource.allCases {
+            try store.noteEvidence(of: peer(1), in: home, source: source, at: 10)
+        }
+        try store.noteEvidence(of: peer(1), in: office, source: .text, at: 10)
+        try store.noteEvidence(of: peer(2), in: office, source: .text, at: 10)
+        #expect(try store.peer(peer(1))?.networks == [home, office].sorted())
+        #expect(try store.peers(of: home).map(\.peerId) == [peer(1)])
+        #expect(try store.peers(of: office).map(\.peerId) == [peer(1), peer(2)].sorted())
+        #expect(try store.peers().count == 2)
+    }
+
+    @Test func `a peer goes with the last evidence of it`() throws {
+        try store.noteEvidence(of: peer(1), in: network(1), source: .text, at: 10)
+        try store.noteEvidence(of: peer(1), in: network(2), source: .text, at: 10)
+        try store.noteAddress(address(1), of: peer(1), source: .text, at: 10)
+        try store.removeEvidence(of: peer(1), in: network(1))
+        #expect(try store.peer(peer(1))?.networks == [network(2)])
+        try store.removeEvidence(of: peer(1), in: network(2))
+        #expect(try store.peer(peer(1)) == nil)
+        #expect(try store.addresses(of: peer(1)).isEmpty)
+    }
+
+    @Test func `peers that were not seen for long are forgotten`() throws {
+        try store.noteEvidence(of: peer(1), in: network(1), source: .text, at: 10)
+        try store.noteEvidence(of: peer(2), in: network(1), source: .text, at: 30)
+        try store.noteAdmission(of: peer(3), in: network(1), address: nil, at: 5)
+        try store.noteAdmission(of: peer(3), in: network(1), address: nil, at: 40)
+        #expect(try store.removePeers(unseenSince: 30) == 1)
+        #expect(try store.peers().map(\.peerId) == [peer(2), peer(3)].sorted())
+    }
+
+    @Test func `addresses that answered come first, then those that failed least`() throws {
+        let id = try peer(1)
+        for last in UInt8(1)...4 { try store.noteAddress(address(last), of: id, source: .beacon, at: UInt64(last)) }
+        try store.noteSuccess(of: address(2), peer: id, at: 100)
+        try store.noteSuccess(of: address(3), peer: id, at: 90)
+        try store.noteFailure(of: address(4), peer: id)
+        #expect(try store.addresses(of: id).map(\.address) == [2, 3, 1, 4].map { try address($0) })
+        try store.noteFailure(of: address(2), peer: id)
+        #expect(try store.addresses(of: id).first?.failures == 1)
+        try store.noteSuccess(of: address(2), peer: id, at: 101)
+        #expect(try store.addresses(of: id).first?.failures == 0)
+    }
+
+    @Test func `only the most promising addresses of a peer are kept`() throws {
+        let id = try peer(1)
+        try store.noteAddress(address(1), of: id, source: .text, at: 0)
+        try store.noteSuccess(of: address(1), peer: id, at: 1)
+        for last in UInt8(2)...200 { try store.noteAddress(address(last), of: id, source: .record, at: UInt64(last)) }
+        let kept = try store.addresses(of: id)
+        #expect(kept.count == StateStore.addressesPerPeer)
+        #expect(kept.first?.address == (try address(1)))
+        #expect(kept.dropFirst().allSatisfy { $0.notedAt >= 170 })
+    }
+
+    @Test func `a transfer goes on where it broke off`() throws {
+        var transfer = Transfer(
+            id: [UInt8](repeating: 7, count: 16),
+            direction: .receiving,
+            networkId: try network(1),
+            peerId: try peer(1),
+            name: "photo.jpg",
+            path: "/tmp/photo.jpg.part",
+            byteCount: 1_000,
+            sha256: [UInt8](repeating: 1, count: 32),
+            startedAt: 10
+        )
+        try store.save(transfer)
+        #expect(try store.advanceTransfer(transfer.id, to: 600, at: 20))
+        transfer.transferred = 600
+        transfer.updatedAt = 20
+        #expect(try store.unfinishedTransfers(with: peer(1)) == [transfer])
+        #expect(try store.unfinishedTransfers(with: peer(2)) == [])
+        #expect(throws: StorageError.self) { try store.advanceTransfer(transfer.id, to: 1_001, at: 21) }
+        #expect(try store.finishTransfer(transfer.id, path: "/tmp/photo.jpg", at: 30))
+        #expect(try store.unfinishedTransfers() == [])
+        #expect(try store.finishedTransfers().map(\.transferred) == [1_000])
+        try store.removeTransfer(transfer.id)
+        #expect(try store.transfer(transfer.id) == nil)
+        #expect(try !store.advanceTransfer(transfer.id, to: 1, at: 1))
+    }
+
+    @Test func `a transfer with a short id is refused`() throws {
+        let transfer = Transfer(
+            id: [1],
+            direction: .sending,
+            networkId: try network(1),
+            peerId: try peer(1),
+            name: "a",
+            path: "/tmp/a",
+            byteCount: 1,
+            startedAt: 1
+        )
+        #expect(throws: StorageError.self) { try store.save(transfer) }
+    }
+}

@@ -1,0 +1,150 @@
+internal import Identity
+internal import Testing
+
+@testable internal import Storage
+
+@Suite("State records") struct RecordTests {
+    let store: StateStore
+
+    init() throws { store = try StateStore() }
+
+    private func joined(_ seed: UInt64, at seconds: UInt64 = 100) throws -> NetworkRecord {
+        NetworkRecord(
+            networkId: try network(seed),
+            role: .member,
+            metadata: #"{"type":"network"}"#,
+            token: [1, 2, 3],
+            localName: "home",
+            joinedAt: seconds
+        )
+    }
+
+    @Test func `a network comes back as it was saved`() throws {
+        var record = try joined(1)
+        try store.save(record)
+        #expect(try store.network(record.networkId) == record)
+        record.role = .owner
+        record.derivationIndex = 7
+        record.token = nil
+        record.localName = nil
+        try store.save(record)
+        #expect(try store.networks() == [record])
+        #expect(try store.network(network(2)) == nil)
+    }
+
+    @Test func `networks are listed in the order in which they were joined`() throws {
+        let late = try joined(1, at: 300)
+        let early = try joined(2, at: 200)
+        try store.save(late)
+        try store.save(early)
+        #expect(try store.networks() == [early, late])
+    }
+
+    @Test func `single fields of a network change alone`() throws {
+        var record = try joined(1)
+        try store.save(record)
+        #expect(try store.setToken([9], of: record.networkId))
+        #expect(try store.setMetadata("new", of: record.networkId))
+        #expect(try store.setLocalName("office", of: record.networkId))
+        record.token = [9]
+        record.metadata = "new"
+        record.localName = "office"
+        #expect(try store.network(record.networkId) == record)
+        #expect(try !store.setToken([9], of: network(2)))
+    }
+
+    @Test func `leaving a network drops its token and its peers and keeps its name`() throws {
+        let record = try joined(1)
+        let other = try joined(2)
+        try store.save(record)
+        try store.save(other)
+        try store.noteAdmission(of: peer(1), in: record.networkId, address: address(1), at: 5)
+        try store.noteAdmission(of: peer(2), in: record.networkId, address: nil, at: 5)
+        try store.noteAdmission(of: peer(2), in: other.networkId, address: nil, at: 5)
+        #expect(try store.leave(record.networkId, at: 400))
+        #expect(try store.networks() == [other])
+        #expect(try store.network(record.networkId)?.token == nil)
+        #expect(try store.peer(peer(1)) == nil)
+        #expect(try store.addresses(of: peer(1)).isEmpty)
+        #expect(try store.peer(peer(2))?.networks == [other.networkId])
+    }
+
+    @Test func `an index for a network key is never given twice`() throws {
+        #expect(try store.reserveDerivationIndex() == 0)
+        #expect(try store.reserveDerivationIndex() == 1)
+        var record = try joined(1)
+        record.derivationIndex = 6
+        try store.save(record)
+        #expect(try store.reserveDerivationIndex() == 7)
+        try store.removeNetwork(record.networkId)
+        #expect(try store.reserveDerivationIndex() == 8)
+    }
+
+    @Test func `the last index is given and then none`() throws {
+        var record = try joined(1)
+        record.derivationIndex = 0x7FFF_FFFE
+        try store.save(record)
+        #expect(try store.reserveDerivationIndex() == 0x7FFF_FFFF)
+        #expect(throws: StorageError.invalid("no network index is left")) { try store.reserveDerivationIndex() }
+    }
+
+    @Test func `a renewed token replaces the note of the first one and keeps its label`() throws {
+        let record = try joined(1)
+        try store.save(record)
+        let id = try peer(3)
+        try store.save(
+            IssuedToken(networkId: record.networkId, peerId: id, expiration: 900, issuedAt: 100, label: "phone")
+        )
+        try store.save(IssuedToken(networkId: record.networkId, peerId: id, expiration: nil, issuedAt: 500))
+        let expected = IssuedToken(
+            networkId: record.networkId,
+            peerId: id,
+            expiration: nil,
+            issuedAt: 500,
+            label: "phone"
+        )
+        #expect(try store.issuedTokens(of: record.networkId) == [expected])
+        #expect(try store.issuedToken(of: id, in: record.networkId) == expected)
+        #expect(try store.issuedToken(of: peer(4), in: record.networkId) == nil)
+    }
+
+    @Test func `no token is issued for an unknown network`() throws {
+        let token = IssuedToken(networkId: try network(9), peerId: try peer(1), expiration: nil, issuedAt: 1)
+        #expect(throws: StorageError.self) { try store.save(token) }
+    }
+
+    @Test func `merging revocations tells which were new and only ever adds`() throws {
+        let home = try network(1)
+        let first = StoredRevocation(networkId: home, peerId: try peer(2), entry: [2])
+        let second = StoredRevocation(networkId: home, peerId: try peer(1), entry: [1])
+        let elsewhere = StoredRevocation(networkId: try network(2), peerId: try peer(1), entry: [1])
+        #expect(try store.merge([first]) == [first])
+        #expect(try store.merge([second, first, elsewhere]) == [second, elsewhere])
+        #expect(try store.merge([second, first, elsewhere]) == [])
+        #expect(try store.merge([]) == [])
+        let sorted = [first, second].sorted { $0.peerId < $1.peerId }
+        #expect(try store.revocations(of: home) == sorted)
+    }
+
+    @Test func `revocations outlive the network`() throws {
+        let record = try joined(1)
+        try store.save(record)
+        try store.merge([StoredRevocation(networkId: record.networkId, peerId: try peer(1), entry: [1])])
+        try store.removeNetwork(record.networkId)
+        #expect(try store.revocations(of: record.networkId).count == 1)
+    }
+
+    @Test func `settings are set, replaced and removed`() throws {
+        #expect(try store.setting("a") == nil)
+        try store.set("a", to: [0, 255])
+        try store.set("b", toText: "é")
+        #expect(try store.setting("a") == [0, 255])
+        #expect(try store.textSetting("b") == "é")
+        #expect(throws: StorageError.invalid("the setting a is not text")) { try store.textSetting("a") }
+        #expect(try store.settingNames() == ["a", "b"])
+        try store.set("a", to: nil)
+        #expect(try store.settingNames() == ["b"])
+        try store.set("empty", to: [])
+        #expect(try store.setting("empty") == [])
+    }
+}
