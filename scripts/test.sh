@@ -32,7 +32,18 @@ bounded() {
 
 # Single tests that begin or pass are noise in a log; suites, failures and everything unexpected are not.
 visible() {
-    if [ -n "${VERBOSE:-}" ]; then cat; else grep -a --line-buffered -v -E '^(◇|✔|↳) +(Test |Suite .* started)|^Building for|^Build complete|^\[[0-9]+/[0-9]+\]'; fi
+    if [ -n "${VERBOSE:-}" ]; then
+        cat
+    else
+        grep -a --line-buffered -v -E '^(◇|✔|↳) +Test | started\.$|^never-crash:|^Build|^\[[0-9]+/[0-9]+\]'
+    fi
+}
+
+# Says every now and then how far a long suite is.
+watch_log() {
+    while sleep 20; do
+        printf '   ... %s tests after %d s\n' "$(grep -a -c -E '^✔ +Test .* passed' "$1")" "$(($(date +%s) - $2))"
+    done
 }
 
 mkdir -p "$logs"
@@ -44,8 +55,13 @@ for suite in $suites; do
     log="$logs/$suite.log"
     printf '\n== %s\n' "$suite"
     started=$(date +%s)
+    : >"$log"
+    watch_log "$log" "$started" &
+    watcher=$!
     bounded swift test --skip-build --disable-xctest --filter "^$suite\\." 2>&1 | tee "$log" | visible
     status=${PIPESTATUS[0]}
+    kill "$watcher" 2>/dev/null
+    wait "$watcher" 2>/dev/null
     seconds=$(($(date +%s) - started))
     count=$(sed -n 's/.*Test run with \([0-9][0-9]*\) test.*/\1/p' "$log" | tail -1)
     bad=$(grep -a -c -E '^.{1,4}Test [^c].* failed after' "$log")
@@ -64,7 +80,7 @@ for suite in $suites; do
     total=$((total + count))
     failed=$((failed + bad))
     [ "$count" -ge "$bad" ] || total=$((total + bad - count))
-    grep -a -E 'Test run with' "$log" | tail -1
+    [ -n "${VERBOSE:-}" ] || grep -a -E '^✔ Test run with' "$log" | tail -1
     printf '== %s: %s, %d tests in %d s\n' "$suite" "$verdict" "$count" "$seconds"
     summary="$summary$(printf '%-22s %6d tests %5d s  %s' "$suite" "$count" "$seconds" "$verdict")
 "
