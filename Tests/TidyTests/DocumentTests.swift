@@ -15,6 +15,15 @@ internal import Testing
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
+    @Test func `every document that a comment or a page names exists`() throws {
+        let findings = try SourceTree.paths(below: "", suffixes: [".md", ".swift", ".c", ".h", ".py"])
+            .filter { !$0.hasPrefix("Tests/TidyTests/") }
+            .flatMap {
+                Rules.mentionFindings(path: $0, text: try SourceTree.text(of: $0), exists: SourceTree.exists)
+            }
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+
     @Test func `every make target that a document names exists`() throws {
         let targets = Rules.makeTargets(in: try SourceTree.text(of: "Makefile"))
         #expect(targets.isSuperset(of: ["demo", "test"]))

@@ -110,10 +110,12 @@ internal import Testing
         #expect(Rules.fileLengthFindings(source(file)).count == 1)
     }
 
-    @Test func `dead links and unknown make targets are found`() {
+    @Test func `dead links, missing documents and unknown make targets are found`() {
         let text = "See [this](../SECURITY.md#limits), [that](missing.md) and `make nothing`.\n"
         let found = Rules.linkFindings(path: "docs/a.md", text: text) { $0 == "SECURITY.md" }
         #expect(found.map(\.rule) == ["the link to missing.md leads nowhere"])
+        let mention = "/// Layout: `docs/spec/missing.md`, section 1."
+        #expect(Rules.mentionFindings(path: "A.swift", text: mention) { _ in false }.count == 1)
         #expect(Rules.makeTargetFindings(path: "docs/a.md", text: text, targets: ["demo"]).count == 1)
     }
 

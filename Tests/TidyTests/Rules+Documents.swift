@@ -16,6 +16,15 @@ extension Rules {
         }
     }
 
+    /// Documents that a text names by their path from the root, such as a specification in a comment.
+    static func mentionFindings(path: String, text: String, exists: (String) -> Bool) -> [Finding] {
+        let pattern = /\bdocs\/[\w.\/-]+\.md\b/
+        return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().flatMap { index, line in
+            line.matches(of: pattern).map { String($0.0) }.filter { !exists($0) }
+                .map { Finding(path: path, line: index + 1, rule: "there is no \($0)") }
+        }
+    }
+
     /// `make` targets that a document names and the Makefile lacks.
     static func makeTargetFindings(path: String, text: String, targets: Set<String>) -> [Finding] {
         let inCode = /(?:^|[`$]|&& ) *(?:sudo )?make ([a-z][a-z-]*)/
