@@ -55,7 +55,7 @@ let package = Package(
         module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
-        module("NodeCore", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
+        module("NodeCore", in: "Protocols", ["Bytes", "Identity", collections]),
 
         // Transport: streams between two authenticated peers.
         module("Transport", in: "Transport", ["Identity", "Locking", deque, heap, crypto]),

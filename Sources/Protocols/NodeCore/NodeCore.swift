@@ -1,1 +1,206 @@
-// placeholder
+package import Identity
+internal import OrderedCollections
+
+/// One node as a value: admission, revocation and dialling, free of I/O.
+///
+/// The driver feeds it ``Input``s with the time and carries out the ``Effect``s it appends, in order. The same value
+/// runs over sockets and in simulations: it iterates only ordered collections, takes randomness as a seed and uses the
+/// monotonic time for timers and the wall clock for expiry alone.
+///
+/// **Admission** is a state per connection and network. TLS has proved the peer's key before a connection gets here.
+/// The dialler then shows the tokens of networks for which it has evidence that this peer is a member; the responder
+/// says nothing of itself until it has verified one, and answers with its own token, which the dialler verifies:
+///
+/// ```
+/// dialler                                   responder
+///   hello(index, token)        ──────────▶    shape, network, expiry, revocation, binding, signature
+///   the same checks            ◀──────────    helloReply(index, its token | refusal)
+///   admitted; acknowledgement  ──────────▶    admitted (a stream on that index counts as one)
+/// ```
+///
+/// Until then neither side accepts any other frame, nor any stream. Expiry or revocation ends the admission at once,
+/// and the connection with the last one.
+package struct NodeCore: Sendable {
+    /// What a node must know to start.
+    package struct Configuration: Sendable {
+        package var peerId: PeerId
+        /// Drawn anew at every process start.
+        package var instance: InstanceId
+        /// Spreads retries; not a secret.
+        package var randomSeed: UInt64
+        package var limits: Limits
+        package var verifier: Verifier
+
+        package init(
+            peerId: PeerId,
+            instance: InstanceId,
+            randomSeed: UInt64,
+            limits: Limits = Limits(),
+            verifier: Verifier = Verifier()
+        ) {
+            self.peerId = peerId
+            self.instance = instance
+            self.randomSeed = randomSeed
+            self.limits = limits
+            self.verifier = verifier
+        }
+    }
+
+    /// How signatures are checked; simulations of many nodes put a cheaper check of equal length here.
+    package struct Verifier: Sendable {
+        package var token: @Sendable (AccessToken) -> Bool
+        package var revocation: @Sendable (Revocation) -> Bool
+
+        package init(
+            token: @escaping @Sendable (AccessToken) -> Bool = { $0.verifySignature() },
+            revocation: @escaping @Sendable (Revocation) -> Bool = { $0.verify() }
+        ) {
+            self.token = token
+            self.revocation = revocation
+        }
+    }
+
+    let configuration: Configuration
+    var random: SplitMix64
+    var memberships: OrderedDictionary<NetworkId, Membership> = [:]
+    var peers: OrderedDictionary<PeerId, KnownPeer> = [:]
+    var connections: OrderedDictionary<ConnectionId, ConnectionState> = [:]
+    var invitations: OrderedDictionary<NetworkId, [OpenInvitation]> = [:]
+    /// How many peers are being dialled.
+    var dialCount = 0
+    /// The earliest wake that the driver was asked for.
+    var armed: Duration?
+
+    package init(_ configuration: Configuration) {
+        self.configuration = configuration
+        self.random = SplitMix64(state: configuration.randomSeed)
+    }
+
+    /// Applies `input` as of `now` and appends what the driver must do, in order.
+    package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
+        switch input {
+        case .connectionUp(let id, let link): self.connectionUp(id, link, now, &effects)
+        case .connectionDown(let id, let code): self.connectionDown(id, code, now, &effects)
+        case .frameReceived(let id, let bytes): self.frameReceived(bytes, on: id, now, &effects)
+        case .dialFailed(let peer): self.dialFailed(peer, now, &effects)
+        case .timeReached: self.timeReached(now, &effects)
+        case .membershipAdded(let token, let revocations): self.addMembership(token, revocations, now, &effects)
+        case .membershipRemoved(let network): self.endMembership(network, .leftNetwork, now, &effects)
+        case .revocationsAdded(let entries): self.learn(entries, from: nil, now, &effects)
+        case .peerRemembered(let peer, let networks, let addresses):
+            self.remember(peer, networks: networks, addresses: addresses)
+        case .peerWanted(let peer): self.want(peer, now, &effects)
+        case .peerUnwanted(let peer): self.unwant(peer, now, &effects)
+        case .invitationOpened(let invitation, let isPreallowed):
+            self.open(invitation, isPreallowed: isPreallowed, now)
+        case .joinWanted(let invitation): self.join(by: invitation, now, &effects)
+        case .joinDecided(let id, let grant): self.decideJoin(on: id, grant, now, &effects)
+        case .stopping: self.stop(now, &effects)
+        }
+    }
+}
+
+// MARK: - Questions
+
+extension NodeCore {
+    /// The networks this node is a member of, in the order of joining.
+    package var networks: [NetworkId] { Array(self.memberships.keys) }
+
+    /// Why `token` cannot be this node's in its network, or nil.
+    package func problem(with token: AccessToken, at now: NodeTime) -> TokenProblem? {
+        let membership = self.memberships[token.networkId]
+        return token.problem(
+            at: membership.map { self.expiryTime(in: $0, now) } ?? now.wallSeconds,
+            for: self.configuration.peerId,
+            in: token.networkId,
+            revoked: { membership?.revocations.contains($0) ?? false },
+            verifySignature: self.configuration.verifier.token
+        )
+    }
+
+    /// The revocations known in a network.
+    package func revocations(in network: NetworkId) -> RevocationSet? {
+        self.memberships[network]?.revocations
+    }
+
+    /// The connection and index to use for `peer`; with a nil `network` whichever admitted one comes first.
+    package func route(to peer: PeerId, in network: NetworkId? = nil) -> Route? {
+        var fallback: Route?
+        for id in self.peers[peer]?.connections ?? [] {
+            guard let state = self.connections[id] else { continue }
+            for (shared, peering) in state.peerings where peering.state == .admitted {
+                guard network == nil || network == shared else { continue }
+                let route = Route(connection: id, network: shared, index: peering.index)
+                if !state.isDraining { return route }
+                fallback = fallback ?? route
+            }
+        }
+        return fallback
+    }
+
+    /// The peers admitted in `network`, or in any, ascending.
+    package func admittedPeers(in network: NetworkId? = nil) -> [PeerId] {
+        var found: [PeerId] = []
+        for (peer, known) in self.peers where !known.connections.isEmpty {
+            if self.route(to: peer, in: network) != nil { found.append(peer) }
+        }
+        return found.sorted()
+    }
+
+    /// Whether the peer is connected or has an address to dial.
+    package func knowsWayTo(_ peer: PeerId) -> Bool {
+        self.peers[peer].map { !$0.connections.isEmpty || !$0.addresses.isEmpty } ?? false
+    }
+
+    /// Whether there is evidence of a network that this node and the peer share.
+    package func sharesNetwork(with peer: PeerId) -> Bool {
+        self.peers[peer]?.networks.contains { self.memberships[$0] != nil } ?? false
+    }
+
+    /// The bound for the next frame on a connection, in bytes: small until somebody is admitted.
+    package func frameByteLimit(on id: ConnectionId) -> Int {
+        self.connections[id]?.isAdmitted == true ? Frame.byteLimit : Frame.helloByteLimit
+    }
+
+    /// Decides about a stream that the peer opened: the network it belongs to, or nil when it must be refused.
+    ///
+    /// The first stream on an index that both proved stands for the acknowledgement that is still under way.
+    package mutating func admitStream(
+        index: UInt8,
+        on id: ConnectionId,
+        at now: NodeTime,
+        into effects: inout [Effect]
+    ) -> NetworkId? {
+        guard let network = self.connections[id]?.networks[index],
+            let peering = self.connections[id]?.peerings[network],
+            self.isGood(peering, in: network, now)
+        else { return nil }
+        switch peering.state {
+        case .admitted: return network
+        case .proved:
+            self.admit(network, on: id, now, &effects)
+            return network
+        case .offered: return nil
+        }
+    }
+}
+
+/// Where to send something for a peer.
+package struct Route: Hashable, Sendable {
+    package let connection: ConnectionId
+    package let network: NetworkId
+    package let index: UInt8
+}
+
+/// A small seeded generator (Steele, Lea and Flood 2014) for spreading retries; never for secrets.
+struct SplitMix64: RandomNumberGenerator, Sendable {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        self.state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = self.state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,74 @@
+internal import Identity
+
+/// Why a node closes a connection or resets a stream: the application error codes of the protocol.
+package enum CloseCode: UInt64, Sendable, CaseIterable {
+    /// The node stops; its peers may dial again later.
+    case goodbye = 0x100
+    /// No valid token was shown. Says nothing about which networks the closer knows.
+    case notAdmitted = 0x101
+    /// The peer's own, genuine token has expired.
+    case tokenExpired = 0x102
+    /// The peer was revoked in the last network that both shared.
+    case revoked = 0x103
+    /// The hello did not come in time.
+    case helloTimeout = 0x104
+    /// The peer broke the protocol.
+    case protocolViolation = 0x105
+    /// Another connection of the same pair is kept instead.
+    case superseded = 0x106
+    /// The closer left the last network that both shared.
+    case leftNetwork = 0x107
+    /// The invitation is unknown, used up or too old, or its owner said no.
+    case joinRefused = 0x108
+    /// The closer holds as many connections as it may.
+    case tooManyPeers = 0x109
+    /// The stream names a network in which the two are not admitted.
+    case networkNotShared = 0x10A
+    /// The receiver does not want the stream: nobody listens or the user said no.
+    case declined = 0x10B
+    /// The receiver's bound was exceeded.
+    case tooLarge = 0x10C
+
+    /// The reason in plain words, with what the other side can do.
+    package var explanation: String {
+        switch self {
+        case .goodbye: "the peer stopped"
+        case .notAdmitted: "not admitted: no valid access token for a network of this peer was shown"
+        case .tokenExpired: "the access token has expired: ask the network's owner for a new one"
+        case .revoked: "this device was revoked by the network's owner"
+        case .helloTimeout: "no hello within the time limit"
+        case .protocolViolation: "the protocol was broken: both sides may need the same version of Runar"
+        case .superseded: "another connection between the two is used instead"
+        case .leftNetwork: "the peer left the network"
+        case .joinRefused: "the invitation is used up, too old or was declined: ask for a new one"
+        case .tooManyPeers: "the peer has no room for another connection: try again later"
+        case .networkNotShared: "the two are not admitted to each other in that network"
+        case .declined: "the receiver declined"
+        case .tooLarge: "larger than the receiver takes"
+        }
+    }
+
+    /// Whether dialling again soon is pointless because a person must act first.
+    package var isFinal: Bool {
+        switch self {
+        case .notAdmitted, .tokenExpired, .revoked, .leftNetwork, .joinRefused, .protocolViolation: true
+        default: false
+        }
+    }
+
+    /// What may be told to the holder of a token with `problem`.
+    ///
+    /// Only somebody who proved the key that a genuine token names learns more than "not admitted"; a stranger must
+    /// not find out which networks this node knows.
+    init(telling problem: TokenProblem, toGenuineHolder isGenuine: Bool) {
+        guard isGenuine else {
+            self = .notAdmitted
+            return
+        }
+        switch problem {
+        case .expired: self = .tokenExpired
+        case .revoked: self = .revoked
+        default: self = .notAdmitted
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package import Identity
+
+/// What the driver must do next.
+package enum Effect: Hashable, Sendable {
+    /// Write a control frame.
+    case send(ConnectionId, Frame)
+    /// Close the connection.
+    case close(ConnectionId, CloseCode)
+    /// Open no more streams, and close with `superseded` once those under way have ended.
+    case drain(ConnectionId)
+    /// Reset every stream of this network on this connection.
+    case resetStreams(ConnectionId, NetworkId, CloseCode)
+    /// Dial the peer at these addresses, the most promising first.
+    case dial(PeerId, [SocketAddress])
+    /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
+    case wake(at: Duration)
+
+    /// Store newly learnt revocations; they were verified.
+    case persistRevocations([Revocation])
+    /// Store that the peer is a member of the network and answered at this address (nil when it dialled us).
+    case persistPeer(PeerId, NetworkId, SocketAddress?)
+
+    /// The peer and this node are admitted to each other in the network.
+    case peerJoined(PeerId, NetworkId)
+    /// The last admission of the peer in the network ended; nil when the connection just broke.
+    case peerLeft(PeerId, NetworkId, CloseCode?)
+    /// This node refused the peer; the network is nil when it named none that this node knows.
+    case refused(PeerId, NetworkId?, Refusal)
+    /// The peer refused this node.
+    case refusedByPeer(PeerId, NetworkId?, CloseCode)
+    /// This node's own membership ended: for good when it was revoked, until a new token comes when its token expired.
+    case membershipEnded(NetworkId, CloseCode)
+    /// The same device key runs in two places.
+    case deviceKeyUsedTwice(PeerId)
+
+    /// A joiner knows the secret of an open invitation; both screens show `digits`.
+    case joinRequested(ConnectionId, PeerId, NetworkId, digits: String, isPreallowed: Bool)
+    /// This device's join waits for the inviter; both screens show `digits`.
+    case joinPending(PeerId, NetworkId, digits: String)
+    /// The inviter granted this device a token, which the node already uses.
+    case joinGranted(JoinGrant)
+    /// A join of this device, or one that waited for its consent, came to nothing.
+    case joinFailed(PeerId, NetworkId, CloseCode)
+    /// This machine's clock is so many seconds behind a time that the network's owner signed.
+    case clockBehind(NetworkId, seconds: UInt64)
+}
+
+/// Why this node refused a peer; the exact reason stays here, the peer is told less (``CloseCode``).
+package enum Refusal: Hashable, Sendable {
+    /// It showed no token at all.
+    case noToken
+    /// It showed one that is no good.
+    case token(TokenProblem)
+    /// It said nothing in time.
+    case helloTimeout
+    /// It broke the protocol.
+    case protocolViolation(String)
+    /// Its proof for an invitation was wrong or came too late.
+    case invitation(String)
+    /// There is no room for it.
+    case tooManyPeers
+}

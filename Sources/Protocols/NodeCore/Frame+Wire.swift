@@ -1,0 +1,198 @@
+internal import Bytes
+internal import Identity
+
+// The wire form of frames.
+extension Frame {
+    private enum Kind: UInt8 {
+        case hello = 1
+        case helloReply = 2
+        case helloAcknowledgement = 3
+        case join = 4
+        case joinGrant = 5
+        case joinRefusal = 6
+        case admissionEnd = 7
+        case revocationDigest = 16
+        case revocationsKnown = 17
+        case revocations = 18
+    }
+
+    /// The version that a hello begins with.
+    private static let version: UInt8 = 1
+
+    private var kind: Kind {
+        switch self {
+        case .hello: .hello
+        case .helloReply: .helloReply
+        case .helloAcknowledgement: .helloAcknowledgement
+        case .join: .join
+        case .joinGrant: .joinGrant
+        case .joinRefusal: .joinRefusal
+        case .admissionEnd: .admissionEnd
+        case .revocationDigest: .revocationDigest
+        case .revocationsKnown: .revocationsKnown
+        case .revocations: .revocations
+        }
+    }
+
+    /// The frame with its type byte, without its length.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(self.kind.rawValue)
+        switch self {
+        case .hello(let hello):
+            writer.write(Self.version)
+            writer.write(hello.instance.bytes)
+            Self.write(hello.tokens, to: &writer)
+        case .helloReply(let reply):
+            writer.write(Self.version)
+            writer.write(reply.instance.bytes)
+            Self.write(reply.proofs, to: &writer)
+            Self.write(reply.refusals, to: &writer)
+        case .helloAcknowledgement(let verdicts): Self.write(verdicts, to: &writer)
+        case .join(let proof):
+            writer.write(Self.version)
+            writer.write(proof)
+        case .joinGrant(let token, let metadata):
+            writer.write(token.binary)
+            writer.writeVarintPrefixed(metadata)
+        case .joinRefusal: break
+        case .admissionEnd(let index, let code):
+            writer.write(index)
+            writer.write(UInt16(code.rawValue))
+        case .revocationDigest(let index, let count, let digest):
+            writer.write(index)
+            writer.write(count)
+            writer.write(digest)
+        case .revocationsKnown(let index, let fingerprints):
+            writer.write(index)
+            for fingerprint in fingerprints { writer.write(fingerprint) }
+        case .revocations(let index, let entries):
+            writer.write(index)
+            for entry in entries { writer.write(entry.binary) }
+        }
+        return writer.bytes
+    }
+
+    /// Reads one frame.
+    ///
+    /// - Throws: ``FrameError``.
+    package init(_ bytes: [UInt8]) throws(FrameError) {
+        do {
+            var reader = ByteReader(bytes)
+            let number = try reader.readUInt8()
+            guard let kind = Kind(rawValue: number) else { throw FrameError.unknownKind(number) }
+            self = try Self.readBody(of: kind, from: &reader)
+            try reader.finish()
+        } catch let error as FrameError {
+            throw error
+        } catch {
+            throw .malformed("\(error)")
+        }
+    }
+
+    private static func readBody(of kind: Kind, from reader: inout ByteReader) throws -> Frame {
+        switch kind {
+        case .hello:
+            let instance = try self.readInstance(from: &reader)
+            return .hello(Hello(instance: instance, tokens: try self.readOffers(from: &reader)))
+        case .helloReply:
+            let instance = try self.readInstance(from: &reader)
+            let proofs = try self.readOffers(from: &reader)
+            let refusals = try self.readVerdicts(from: &reader)
+            return .helloReply(HelloReply(instance: instance, proofs: proofs, refusals: refusals))
+        case .helloAcknowledgement: return .helloAcknowledgement(try self.readVerdicts(from: &reader))
+        case .join:
+            try self.readVersion(from: &reader)
+            return .join(proof: try reader.readBytes(count: self.proofByteCount))
+        case .joinGrant:
+            let token = try AccessToken(binary: reader.readBytes(count: AccessToken.byteCount))
+            let metadata = try reader.readVarintPrefixedBytes(limit: NetworkMetadata.maximumByteCount)
+            return .joinGrant(token, metadata: metadata)
+        case .joinRefusal: return .joinRefusal
+        case .admissionEnd:
+            let index = try reader.readUInt8()
+            return .admissionEnd(index: index, self.code(try reader.readUInt16()))
+        case .revocationDigest:
+            let index = try reader.readUInt8()
+            let count = try reader.readUInt32()
+            return .revocationDigest(index: index, count: count, digest: try reader.readBytes(count: 32))
+        case .revocationsKnown:
+            let index = try reader.readUInt8()
+            var fingerprints: [UInt64] = []
+            while reader.remaining > 0 { fingerprints.append(try reader.readUInt64()) }
+            guard fingerprints.count <= RevocationSet.maximumCount else { throw FrameError.tooManyRevocations }
+            return .revocationsKnown(index: index, fingerprints: fingerprints)
+        case .revocations:
+            let index = try reader.readUInt8()
+            return .revocations(index: index, try self.readRevocations(from: &reader))
+        }
+    }
+
+    // MARK: Parts
+
+    private static func readVersion(from reader: inout ByteReader) throws {
+        let found = try reader.readUInt8()
+        guard found == self.version else { throw FrameError.unsupportedVersion(found: found, supported: self.version) }
+    }
+
+    private static func readInstance(from reader: inout ByteReader) throws -> InstanceId {
+        try self.readVersion(from: &reader)
+        return try InstanceId(bytes: reader.readBytes(count: InstanceId.byteCount))
+    }
+
+    private static func write(_ offers: [Offer], to writer: inout ByteWriter) {
+        writer.write(UInt8(offers.count))
+        for offer in offers {
+            writer.write(offer.index)
+            writer.write(offer.token.binary)
+        }
+    }
+
+    private static func readCount(from reader: inout ByteReader) throws -> Int {
+        let count = Int(try reader.readUInt8())
+        guard count <= self.tokenLimit else { throw FrameError.tooManyTokens(count) }
+        return count
+    }
+
+    private static func readOffers(from reader: inout ByteReader) throws -> [Offer] {
+        var offers: [Offer] = []
+        for _ in 0..<(try self.readCount(from: &reader)) {
+            let index = try reader.readUInt8()
+            let token = try AccessToken(binary: reader.readBytes(count: AccessToken.byteCount))
+            offers.append(Offer(index: index, token: token))
+        }
+        return offers
+    }
+
+    private static func write(_ verdicts: [Verdict], to writer: inout ByteWriter) {
+        writer.write(UInt8(verdicts.count))
+        for verdict in verdicts {
+            writer.write(verdict.index)
+            writer.write(UInt16(verdict.refusal?.rawValue ?? 0))
+        }
+    }
+
+    private static func readVerdicts(from reader: inout ByteReader) throws -> [Verdict] {
+        var verdicts: [Verdict] = []
+        for _ in 0..<(try self.readCount(from: &reader)) {
+            let index = try reader.readUInt8()
+            let number = try reader.readUInt16()
+            verdicts.append(Verdict(index: index, refusal: number == 0 ? nil : self.code(number)))
+        }
+        return verdicts
+    }
+
+    /// A code that a later version added says no more than "not admitted" to this one.
+    private static func code(_ number: UInt16) -> CloseCode {
+        CloseCode(rawValue: UInt64(number)) ?? .notAdmitted
+    }
+
+    private static func readRevocations(from reader: inout ByteReader) throws -> [Revocation] {
+        var entries: [Revocation] = []
+        while reader.remaining > 0 {
+            guard entries.count < self.revocationPage else { throw FrameError.tooManyRevocations }
+            entries.append(try Revocation(binary: reader.readSlice(count: Revocation.byteCount)))
+        }
+        return entries
+    }
+}

@@ -1,0 +1,95 @@
+package import Identity
+
+/// A control frame: what two nodes say to each other about admission and revocation.
+///
+/// On the wire a frame is its length as a QUIC varint (RFC 9000, section 16), one type byte and the body that
+/// `docs/spec/admission.md` lays out. Integers are big endian. A frame must be used up to its last byte.
+package enum Frame: Hashable, Sendable {
+    /// Shows tokens, each under an index that from now on stands for its network on this connection.
+    case hello(Hello)
+    /// Answers a hello: for each index a token of the answerer or a refusal.
+    case helloReply(HelloReply)
+    /// Tells which of the answerer's tokens were good.
+    case helloAcknowledgement([Verdict])
+    /// Proves knowledge of an invitation's secret (the only frame besides those of hello before admission).
+    case join(proof: [UInt8])
+    /// Grants a join: a token, and the binary form of the network's metadata.
+    case joinGrant(AccessToken, metadata: [UInt8])
+    /// Refuses a join on a connection that stays.
+    case joinRefusal
+    /// The sender ended the admission under an index; others stay.
+    case admissionEnd(index: UInt8, CloseCode)
+    /// Number and digest of the sorted revocations of a network.
+    case revocationDigest(index: UInt8, count: UInt32, digest: [UInt8])
+    /// The fingerprint of each revocation that the sender knows, in the order of their peers.
+    case revocationsKnown(index: UInt8, fingerprints: [UInt64])
+    /// Revocations that the receiver lacks.
+    case revocations(index: UInt8, [Revocation])
+
+    var isAdmissionEnd: Bool {
+        if case .admissionEnd = self { true } else { false }
+    }
+
+    /// A hello's body.
+    package struct Hello: Hashable, Sendable {
+        package var instance: InstanceId
+        package var tokens: [Offer]
+    }
+
+    /// A token under its index.
+    package struct Offer: Hashable, Sendable {
+        package var index: UInt8
+        package var token: AccessToken
+    }
+
+    /// The body of an answer to a hello.
+    package struct HelloReply: Hashable, Sendable {
+        package var instance: InstanceId
+        package var proofs: [Offer]
+        package var refusals: [Verdict]
+    }
+
+    /// Whether the network under an index is admitted: nil, or why not.
+    package struct Verdict: Hashable, Sendable {
+        package var index: UInt8
+        package var refusal: CloseCode?
+    }
+
+    /// The largest frame before admission, in bytes.
+    package static let helloByteLimit = 16 * 1024
+    /// The largest frame after admission, in bytes.
+    package static let byteLimit = 1 << 20
+    /// The most tokens in one hello.
+    package static let tokenLimit = 8
+    /// The most revocations in one frame; longer lists are sent in pages, so that checking one does not take long.
+    package static let revocationPage = 512
+    /// The number of bytes of a join's proof (HMAC-SHA256).
+    package static let proofByteCount = 32
+}
+
+/// Why bytes are no frame.
+package enum FrameError: Error, Hashable, Sendable {
+    /// The type byte is none of this version.
+    case unknownKind(UInt8)
+    /// The peer speaks another version of the protocol.
+    case unsupportedVersion(found: UInt8, supported: UInt8)
+    /// More tokens or answers than ``Frame/tokenLimit``.
+    case tooManyTokens(Int)
+    /// More revocations than ``Frame/revocationPage``.
+    case tooManyRevocations
+    /// The body is not what the type requires.
+    case malformed(String)
+}
+
+extension FrameError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unknownKind(let kind): "a frame of the unknown type \(kind)"
+        case .unsupportedVersion(let found, let supported):
+            "version \(found) of the protocol, this node speaks version \(supported): update the older one"
+        case .tooManyTokens(let count): "\(count) tokens in one frame, \(Frame.tokenLimit) are allowed"
+        case .tooManyRevocations: "more than \(Frame.revocationPage) revocations in one frame"
+        case .malformed(let what): "a malformed frame: \(what)"
+        }
+    }
+}

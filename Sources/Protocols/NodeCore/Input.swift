@@ -1,0 +1,67 @@
+package import Identity
+
+/// What can happen to a node.
+package enum Input: Sendable {
+    /// A connection whose peer TLS has proved is up, in either direction.
+    case connectionUp(ConnectionId, Link)
+    /// A connection is gone, with the application error code if one was given.
+    case connectionDown(ConnectionId, code: UInt64?)
+    /// A whole control frame arrived.
+    case frameReceived(ConnectionId, [UInt8])
+    /// No address of the peer answered.
+    case dialFailed(PeerId)
+    /// The time of the last `wake` effect came.
+    case timeReached
+
+    /// This device got a token (already checked with ``NodeCore/problem(with:at:)``), or a renewed one.
+    case membershipAdded(AccessToken, RevocationSet)
+    /// This device leaves the network.
+    case membershipRemoved(NetworkId)
+    /// The network's owner revoked peers on this device, or an old set was loaded.
+    case revocationsAdded([Revocation])
+    /// There is evidence that `peer` is a member of `networks` (a text given by the user, an earlier admission).
+    case peerRemembered(PeerId, networks: [NetworkId], addresses: [SocketAddress])
+    /// Keep a connection to the peer from now on.
+    case peerWanted(PeerId)
+    /// Give the peer up.
+    case peerUnwanted(PeerId)
+
+    /// The user shows an invitation; if `isPreallowed` its first joiner needs no further consent.
+    case invitationOpened(Invitation, isPreallowed: Bool)
+    /// The user took an invitation.
+    case joinWanted(Invitation)
+    /// The inviter's answer to `joinRequested`: a grant, or nil for no.
+    case joinDecided(ConnectionId, JoinGrant?)
+    /// The node stops: say goodbye.
+    case stopping
+}
+
+/// What the owner of a network gives a joiner.
+package struct JoinGrant: Hashable, Sendable {
+    package var token: AccessToken
+    package var metadata: NetworkMetadata
+
+    package init(token: AccessToken, metadata: NetworkMetadata) {
+        self.token = token
+        self.metadata = metadata
+    }
+}
+
+/// What the transport proved about a new connection.
+package struct Link: Hashable, Sendable {
+    package var peer: PeerId
+    package var isDialler: Bool
+    package var address: SocketAddress
+    /// 32 bytes of keying material under the label ``Link/exporterLabel``.
+    package var exporter: [UInt8]
+
+    /// The label for the TLS exporter that binds a join to its connection.
+    package static let exporterLabel = Invitation.exporterLabel
+
+    package init(peer: PeerId, isDialler: Bool, address: SocketAddress, exporter: [UInt8]) {
+        self.peer = peer
+        self.isDialler = isDialler
+        self.address = address
+        self.exporter = exporter
+    }
+}

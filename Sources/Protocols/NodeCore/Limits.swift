@@ -1,0 +1,41 @@
+/// The bounds of a node, each with its reason.
+package struct Limits: Hashable, Sendable {
+    /// How long a connection may stay without an admission: a hello takes one round trip.
+    package var helloTimeout = Duration.seconds(5)
+    /// Connections at a time; a further one is closed with `tooManyPeers`.
+    package var connections = 2048
+    /// Accepted connections at a time that nobody is admitted on yet, so that strangers leave room for members.
+    package var strangers = 512
+    /// Connections to one peer: the one in use, and some that drain.
+    package var connectionsPerPeer = 4
+    /// Remembered peers; the oldest one that is neither wanted nor connected makes room.
+    package var knownPeers = 16384
+    /// Addresses kept for a peer, the most promising first.
+    package var addressesPerPeer = 8
+    /// Networks that may be admitted on one connection.
+    package var networksPerConnection = 64
+    /// Hellos that one connection may send in its life: each may cost eight signature checks.
+    package var hellosPerConnection = 256
+    /// Comparisons of revocations that one connection may ask for in its life: each may cost a long answer.
+    package var comparisonsPerConnection = 512
+    /// Dials at a time; further ones wait their turn.
+    package var dials = 64
+    /// The first pause before dialling again; doubled with every failure.
+    package var firstRetry = Duration.milliseconds(500)
+    /// The longest pause between dials.
+    package var longestRetry = Duration.seconds(300)
+    /// A connection that was admitted for so long was a success: the next pause is short again.
+    package var stableAfter = Duration.seconds(30)
+    /// The longest sleep before expiries are looked at again, because the wall clock may be set.
+    package var longestExpirySleep = Duration.seconds(60)
+    /// A wall clock further than this behind a signed time already seen does not decide about expiry.
+    package var clockToleranceSeconds: UInt64 = 300
+    /// Wrong proofs after which an invitation is burnt.
+    package var wrongProofs = 5
+    /// Invitations open at a time in one network.
+    package var openInvitations = 16
+    /// How long a joiner waits for the inviter's consent.
+    package var joinPatience = Duration.seconds(120)
+
+    package init() {}
+}

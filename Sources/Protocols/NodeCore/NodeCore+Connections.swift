@@ -1,0 +1,231 @@
+internal import Identity
+internal import OrderedCollections
+
+// Connections come, replace each other and go.
+extension NodeCore {
+    mutating func connectionUp(_ id: ConnectionId, _ link: Link, _ now: NodeTime, _ effects: inout [Effect]) {
+        if link.isDialler { self.setDialling(.idle, of: link.peer) }
+        guard link.peer != self.configuration.peerId else {
+            // This node never dials itself: another device proved this device's key.
+            effects.append(.deviceKeyUsedTwice(link.peer))
+            return effects.append(.close(id, .notAdmitted))
+        }
+        guard self.hasRoom(for: link) else {
+            effects.append(.refused(link.peer, nil, .tooManyPeers))
+            effects.append(.close(id, .tooManyPeers))
+            if link.isDialler { self.peers[link.peer]?.noteFailure() }
+            return self.retryLater(link.peer, now, &effects)
+        }
+        let deadline = now.monotonic + self.configuration.limits.helloTimeout
+        self.connections[id] = ConnectionState(link: link, deadline: deadline)
+        self.peers[link.peer, default: KnownPeer()].connections.append(id)
+        self.arm(deadline, &effects)
+        guard link.isDialler else { return }
+        self.peers[link.peer]?.prefer([link.address], limit: self.configuration.limits.addressesPerPeer)
+        if let invitation = self.peers[link.peer]?.invitation {
+            self.askToJoin(by: invitation, on: id, now, &effects)
+        }
+        if !self.sendHello(on: id, now, &effects), self.connections[id]?.join == JoinState.none {
+            self.close(id, .goodbye, now, &effects)
+        }
+    }
+
+    private func hasRoom(for link: Link) -> Bool {
+        let limits = self.configuration.limits
+        guard self.connections.count < limits.connections else { return false }
+        guard !link.isDialler, self.connections.count >= limits.strangers else { return true }
+        let strangers = self.connections.values.count { !$0.link.isDialler && $0.admittedSince == nil }
+        return strangers < limits.strangers
+    }
+
+    mutating func connectionDown(_ id: ConnectionId, _ code: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let state = self.remove(id) else { return }
+        let peer = state.link.peer
+        let reason = code.flatMap { CloseCode(rawValue: $0) }
+        for (network, peering) in state.peerings {
+            if peering.state == .admitted {
+                self.noteLeft(peer, network, reason, &effects)
+            } else if let reason, reason.isFinal {
+                effects.append(.refusedByPeer(peer, network, reason))
+            }
+        }
+        switch state.join {
+        case .asked(let network):
+            guard let reason else { break }
+            self.peers[peer]?.invitation = nil
+            effects.append(.joinFailed(peer, network, reason))
+        case .deciding(let network): effects.append(.joinFailed(peer, network, reason ?? .goodbye))
+        case .none: break
+        }
+        self.afterEnd(of: state, reason, now, &effects)
+    }
+
+    /// Closes a connection of our own accord; its admissions end at once, not when the transport reports it.
+    mutating func close(_ id: ConnectionId, _ code: CloseCode, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let state = self.remove(id) else { return }
+        effects.append(.close(id, code))
+        for (network, peering) in state.peerings where peering.state == .admitted {
+            self.noteLeft(state.link.peer, network, code, &effects)
+        }
+        self.afterEnd(of: state, code, now, &effects)
+    }
+
+    private mutating func remove(_ id: ConnectionId) -> ConnectionState? {
+        guard let state = self.connections.removeValue(forKey: id) else { return nil }
+        self.peers[state.link.peer]?.connections.removeAll { $0 == id }
+        return state
+    }
+
+    /// Decides whether the peer of an ended connection is dialled again, and when.
+    private mutating func afterEnd(
+        of state: ConnectionState,
+        _ reason: CloseCode?,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let peer = state.link.peer
+        guard let known = self.peers[peer], known.connections.isEmpty else { return }
+        let isStable = state.admittedSince.map { now.monotonic - $0 >= self.configuration.limits.stableAfter } ?? false
+        if let reason, reason.isFinal {
+            self.peers[peer]?.failures = KnownPeer.mostFailures
+        } else {
+            self.peers[peer]?.failures = isStable ? 0 : min(known.failures + 1, KnownPeer.mostFailures)
+        }
+        if known.isStranger {
+            self.peers.removeValue(forKey: peer)
+        } else {
+            self.retryLater(peer, now, &effects)
+        }
+    }
+
+    /// Forgets the admission of one network on one connection, and closes the connection with its last one.
+    mutating func endAdmission(
+        of network: NetworkId,
+        on id: ConnectionId,
+        _ code: CloseCode,
+        _ now: NodeTime,
+        _ effects: inout [Effect],
+        isPeersWish: Bool = false
+    ) {
+        guard let peering = self.connections[id]?.peerings.removeValue(forKey: network),
+            let state = self.connections[id]
+        else { return }
+        if peering.state == .admitted {
+            effects.append(.resetStreams(id, network, code))
+            self.noteLeft(state.link.peer, network, code, &effects)
+        }
+        if state.peerings.isEmpty, state.join == .none {
+            return self.close(id, isPeersWish ? .goodbye : code, now, &effects)
+        }
+        if !isPeersWish, peering.state != .offered {
+            effects.append(.send(id, .admissionEnd(index: peering.index, code)))
+        }
+        if !state.isAdmitted, state.deadline == nil, state.join == .none {
+            self.setDeadline(on: id, now, &effects)
+        }
+    }
+
+    /// Gives the other side the time of a hello.
+    mutating func setDeadline(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        let deadline = now.monotonic + self.configuration.limits.helloTimeout
+        self.connections[id]?.deadline = deadline
+        self.arm(deadline, &effects)
+    }
+
+    mutating func admissionEndReceived(
+        _ index: UInt8,
+        _ code: CloseCode,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.connections[id], let network = state.networks[index],
+            state.peerings[network] != nil
+        else { return }
+        if code.isFinal { effects.append(.refusedByPeer(state.link.peer, network, code)) }
+        self.endAdmission(of: network, on: id, code, now, &effects, isPeersWish: true)
+    }
+
+    /// Tells of a peer's departure unless another connection still admits it.
+    private func noteLeft(_ peer: PeerId, _ network: NetworkId, _ code: CloseCode?, _ effects: inout [Effect]) {
+        if self.route(to: peer, in: network) == nil {
+            effects.append(.peerLeft(peer, network, code))
+        }
+    }
+
+    mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {
+        for index in self.peers.values.indices {
+            self.peers.values[index].isWanted = false
+            self.peers.values[index].invitation = nil
+        }
+        for id in Array(self.connections.keys) {
+            self.close(id, .goodbye, now, &effects)
+        }
+    }
+
+    /// Closes the connection of a peer that broke the protocol.
+    mutating func punish(_ id: ConnectionId, _ what: String, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let peer = self.connections[id]?.link.peer else { return }
+        effects.append(.refused(peer, nil, .protocolViolation(what)))
+        self.close(id, .protocolViolation, now, &effects)
+    }
+}
+
+// MARK: - One connection of each pair
+
+extension NodeCore {
+    /// Learns which process is behind a connection, and keeps one connection of the pair.
+    ///
+    /// A new instance replaces an older one at once: the old process is gone. Within one instance both sides dialled
+    /// at the same time; the dial of the lower PeerId stays (of two in one direction the newer), the other drains.
+    mutating func learnInstance(
+        _ instance: InstanceId,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.connections[id], state.remoteInstance == nil else { return }
+        let peer = state.link.peer
+        self.connections[id]?.remoteInstance = instance
+        if self.peers[peer]?.pastInstances.contains(instance) == true {
+            effects.append(.deviceKeyUsedTwice(peer))
+        }
+        for other in self.peers[peer]?.connections ?? [] where other != id {
+            guard let otherState = self.connections[other], let otherInstance = otherState.remoteInstance else {
+                continue
+            }
+            if otherInstance != instance {
+                self.peers[peer]?.notePast(otherInstance)
+                self.close(other, .superseded, now, &effects)
+            } else if !otherState.isDraining, self.connections[id]?.isDraining == false {
+                self.drain(self.loser(of: id, and: other), &effects)
+            }
+        }
+        self.boundConnections(to: peer, now, &effects)
+    }
+
+    private func loser(of first: ConnectionId, and second: ConnectionId) -> ConnectionId {
+        let (older, newer) = (min(first, second), max(first, second))
+        guard let newerLink = self.connections[newer]?.link, let olderLink = self.connections[older]?.link,
+            newerLink.isDialler != olderLink.isDialler
+        else { return older }
+        let weAreLower = self.configuration.peerId < newerLink.peer
+        return newerLink.isDialler == weAreLower ? older : newer
+    }
+
+    private mutating func drain(_ id: ConnectionId, _ effects: inout [Effect]) {
+        self.connections[id]?.isDraining = true
+        // The side that dialled it closes it, once its streams have ended.
+        if self.connections[id]?.link.isDialler == true { effects.append(.drain(id)) }
+    }
+
+    /// Closes the oldest connections of a peer that does not close what it should.
+    private mutating func boundConnections(to peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        let ids = self.peers[peer]?.connections ?? []
+        let surplus = ids.count - self.configuration.limits.connectionsPerPeer
+        guard surplus > 0 else { return }
+        for id in ids.filter({ self.connections[$0]?.isDraining == true }).prefix(surplus) {
+            self.close(id, .superseded, now, &effects)
+        }
+    }
+}

@@ -1,0 +1,297 @@
+internal import Identity
+internal import OrderedCollections
+
+// Tokens are shown, checked, answered and acknowledged.
+extension NodeCore {
+    mutating func frameReceived(
+        _ bytes: [UInt8],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.connections[id] else { return }
+        guard bytes.count <= self.frameByteLimit(on: id) else {
+            return self.punish(id, "a frame of \(bytes.count) bytes", now, &effects)
+        }
+        let frame: Frame
+        do throws(FrameError) {
+            frame = try Frame(bytes)
+        } catch {
+            return self.punish(id, "\(error)", now, &effects)
+        }
+        switch frame {
+        case .hello(let hello): self.helloReceived(hello, on: id, now, &effects)
+        case .helloReply(let reply): self.replyReceived(reply, on: id, now, &effects)
+        case .helloAcknowledgement(let verdicts): self.acknowledgementReceived(verdicts, on: id, now, &effects)
+        case .join(let proof): self.joinReceived(proof, on: id, now, &effects)
+        case .joinGrant(let token, let metadata): self.grantReceived(token, metadata, on: id, now, &effects)
+        case .joinRefusal: self.joinRefusalReceived(on: id, now, &effects)
+        case .admissionEnd, .revocationDigest, .revocationsKnown, .revocations:
+            // What was admitted once may have ended while the frame was under way; then it is ignored below.
+            guard state.admittedSince != nil || (frame.isAdmissionEnd && !state.networks.isEmpty) else {
+                return self.punish(id, "a frame before admission", now, &effects)
+            }
+            if case .admissionEnd(let index, let code) = frame {
+                self.admissionEndReceived(index, code, on: id, now, &effects)
+            } else {
+                self.revocationFrameReceived(frame, on: id, now, &effects)
+            }
+        }
+    }
+
+    // MARK: Showing
+
+    /// Shows our tokens of every network of which there is evidence that the peer is in it; false if there is none.
+    mutating func sendHello(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+        guard let link = self.connections[id]?.link, let known = self.peers[link.peer] else { return false }
+        return self.sendHello(for: Array(known.networks), on: id, now, &effects)
+    }
+
+    /// Shows the tokens of those networks that are not yet agreed on.
+    mutating func offerFurther(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let state = self.connections[id], let known = self.peers[state.link.peer] else { return }
+        let missing = known.networks.filter { state.peerings[$0] == nil }
+        _ = self.sendHello(for: Array(missing), on: id, now, &effects)
+    }
+
+    mutating func sendHello(
+        for networks: [NetworkId],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        var offers: [Frame.Offer] = []
+        for network in networks {
+            guard let token = self.memberships[network]?.token, self.problem(with: token, at: now) == nil,
+                self.mayShare(network, on: id), let index = self.connections[id]?.index(for: network)
+            else { continue }
+            offers.append(Frame.Offer(index: index, token: token))
+            if self.connections[id]?.peerings[network] == nil {
+                self.connections[id]?.peerings[network] = Peering(state: .offered, index: index)
+            }
+        }
+        for start in stride(from: 0, to: offers.count, by: Frame.tokenLimit) {
+            let page = Array(offers[start..<min(start + Frame.tokenLimit, offers.count)])
+            effects.append(.send(id, .hello(Frame.Hello(instance: self.configuration.instance, tokens: page))))
+            self.connections[id]?.repliesAwaited += 1
+        }
+        return !offers.isEmpty
+    }
+
+    /// Whether a connection has room for a network.
+    private func mayShare(_ network: NetworkId, on id: ConnectionId) -> Bool {
+        guard let peerings = self.connections[id]?.peerings else { return false }
+        return peerings[network] != nil || peerings.count < self.configuration.limits.networksPerConnection
+    }
+
+    // MARK: Checking
+
+    private mutating func helloReceived(
+        _ hello: Frame.Hello,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.connections[id] else { return }
+        self.connections[id]?.hellosReceived += 1
+        guard state.hellosReceived < self.configuration.limits.hellosPerConnection else {
+            return self.punish(id, "too many hellos", now, &effects)
+        }
+        guard state.remoteInstance ?? hello.instance == hello.instance else {
+            return self.punish(id, "another instance on the same connection", now, &effects)
+        }
+        guard Set(hello.tokens.map(\.index)).count == hello.tokens.count else {
+            return self.punish(id, "an index used twice", now, &effects)
+        }
+        guard hello.tokens.allSatisfy({ self.mayUse($0.index, for: $0.token.networkId, on: id) }) else {
+            return self.punish(id, "an index of the other half, or one that stands for another network", now, &effects)
+        }
+        if hello.tokens.isEmpty { effects.append(.refused(state.link.peer, nil, .noToken)) }
+        var reply = Frame.HelloReply(instance: self.configuration.instance, proofs: [], refusals: [])
+        for offer in hello.tokens {
+            if let refusal = self.judge(offer, of: state.link.peer, on: id, now, &effects) {
+                reply.refusals.append(Frame.Verdict(index: offer.index, refusal: refusal))
+            } else if let own = self.memberships[offer.token.networkId]?.token {
+                self.prove(offer, on: id, now, &effects)
+                reply.proofs.append(Frame.Offer(index: offer.index, token: own))
+            }
+        }
+        guard !reply.proofs.isEmpty || self.connections[id]?.admittedSince != nil else {
+            let told = reply.refusals.compactMap(\.refusal)
+            return self.close(id, told.first { $0 != .notAdmitted } ?? .notAdmitted, now, &effects)
+        }
+        effects.append(.send(id, .helloReply(reply)))
+        if !reply.proofs.isEmpty { self.learnInstance(hello.instance, on: id, now, &effects) }
+    }
+
+    /// What the shower of a token is told when it is no good, or cannot be answered; see ``CloseCode``.
+    private mutating func judge(
+        _ offer: Frame.Offer,
+        of peer: PeerId,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> CloseCode? {
+        let token = offer.token
+        if let problem = self.problem(withPeerToken: token, of: peer, now) {
+            let isKnown = self.memberships[token.networkId] != nil
+            effects.append(.refused(peer, isKnown ? token.networkId : nil, .token(problem)))
+            let isGenuine = isKnown && token.peerId == peer && self.configuration.verifier.token(token)
+            return CloseCode(telling: problem, toGenuineHolder: isGenuine)
+        }
+        guard let own = self.memberships[token.networkId]?.token, self.problem(with: own, at: now) == nil,
+            self.mayShare(token.networkId, on: id)
+        else { return .notAdmitted }
+        return nil
+    }
+
+    /// The order of section "Checks" of docs/spec/admission.md: known network, expiry, revocation, binding, signature.
+    private func problem(withPeerToken token: AccessToken, of peer: PeerId, _ now: NodeTime) -> TokenProblem? {
+        guard let membership = self.memberships[token.networkId] else { return .unknownNetwork }
+        return token.problem(
+            at: self.expiryTime(in: membership, now),
+            for: peer,
+            in: token.networkId,
+            revoked: { membership.revocations.contains($0) },
+            verifySignature: self.configuration.verifier.token
+        )
+    }
+
+    /// Whether the peer may put `network` under `index`.
+    private func mayUse(_ index: UInt8, for network: NetworkId, on id: ConnectionId) -> Bool {
+        guard let state = self.connections[id], !state.isOurs(index) else { return false }
+        return state.networks[index] ?? network == network
+    }
+
+    private mutating func prove(
+        _ offer: Frame.Offer,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let network = offer.token.networkId
+        self.connections[id]?.networks[offer.index] = network
+        var peering = self.connections[id]?.peerings[network] ?? Peering(state: .proved, index: offer.index)
+        // They showed a good token; if ours is still under way, theirs already answers it.
+        if peering.state == .offered { peering.state = .proved }
+        peering.token = offer.token
+        self.connections[id]?.peerings[network] = peering
+        self.armExpiry(of: offer.token, now, &effects)
+    }
+
+    // MARK: Answers
+
+    private mutating func replyReceived(
+        _ reply: Frame.HelloReply,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.connections[id], state.repliesAwaited > 0 else {
+            return self.punish(id, "an answer to no hello", now, &effects)
+        }
+        guard
+            (reply.proofs.map(\.index) + reply.refusals.map(\.index)).allSatisfy({
+                state.isOurs($0) && state.networks[$0] != nil
+            })
+        else { return self.punish(id, "an answer for an index that was not offered", now, &effects) }
+        guard state.remoteInstance ?? reply.instance == reply.instance else {
+            return self.punish(id, "another instance on the same connection", now, &effects)
+        }
+        self.connections[id]?.repliesAwaited -= 1
+        var verdicts: [Frame.Verdict] = []
+        for proof in reply.proofs {
+            let refusal = self.take(proof, on: id, now, &effects)
+            verdicts.append(Frame.Verdict(index: proof.index, refusal: refusal))
+        }
+        effects.append(.send(id, .helloAcknowledgement(verdicts)))
+        for verdict in verdicts where verdict.refusal == nil {
+            if let network = state.networks[verdict.index] { self.admit(network, on: id, now, &effects) }
+        }
+        if verdicts.contains(where: { $0.refusal == nil }) {
+            self.learnInstance(reply.instance, on: id, now, &effects)
+        }
+        for verdict in verdicts where verdict.refusal != nil {
+            guard let network = state.networks[verdict.index] else { continue }
+            self.endAdmission(of: network, on: id, .notAdmitted, now, &effects)
+        }
+        for verdict in reply.refusals {
+            guard let network = state.networks[verdict.index] else { continue }
+            effects.append(.refusedByPeer(state.link.peer, network, verdict.refusal ?? .notAdmitted))
+            self.endAdmission(of: network, on: id, verdict.refusal ?? .notAdmitted, now, &effects, isPeersWish: true)
+        }
+    }
+
+    /// Checks what the responder proved; nil when it is good.
+    private mutating func take(
+        _ proof: Frame.Offer,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> CloseCode? {
+        guard let state = self.connections[id], let network = state.networks[proof.index] else { return .notAdmitted }
+        let problem =
+            proof.token.networkId == network
+            ? self.problem(withPeerToken: proof.token, of: state.link.peer, now) : .wrongNetwork
+        if let problem {
+            // We left the network while the answer was under way: nobody is to blame.
+            if self.memberships[network] != nil {
+                effects.append(.refused(state.link.peer, network, .token(problem)))
+            }
+            return .notAdmitted
+        }
+        guard state.peerings[network] != nil else { return .notAdmitted }
+        self.connections[id]?.peerings[network]?.token = proof.token
+        self.armExpiry(of: proof.token, now, &effects)
+        return nil
+    }
+
+    private mutating func acknowledgementReceived(
+        _ verdicts: [Frame.Verdict],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.connections[id] else { return }
+        guard verdicts.allSatisfy({ !state.isOurs($0.index) && state.networks[$0.index] != nil }),
+            state.hellosReceived > 0
+        else { return self.punish(id, "an acknowledgement of nothing", now, &effects) }
+        for verdict in verdicts {
+            guard let network = state.networks[verdict.index], let peering = state.peerings[network] else { continue }
+            if let refusal = verdict.refusal {
+                effects.append(.refusedByPeer(state.link.peer, network, refusal))
+                self.endAdmission(of: network, on: id, .notAdmitted, now, &effects, isPeersWish: true)
+            } else if peering.state == .proved {
+                self.admit(network, on: id, now, &effects)
+            }
+        }
+    }
+
+    /// Both sides have proved themselves; does nothing unless the peer's token and ours are good at this moment.
+    mutating func admit(_ network: NetworkId, on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let state = self.connections[id], let peering = state.peerings[network], peering.state != .admitted,
+            self.isGood(peering, in: network, now)
+        else { return }
+        let peer = state.link.peer
+        let isNew = self.route(to: peer, in: network) == nil
+        self.connections[id]?.peerings[network]?.state = .admitted
+        self.connections[id]?.deadline = nil
+        if state.admittedSince == nil { self.connections[id]?.admittedSince = now.monotonic }
+        self.peers[peer]?.networks.append(network)
+        if isNew {
+            effects.append(.persistPeer(peer, network, state.link.isDialler ? state.link.address : nil))
+            effects.append(.peerJoined(peer, network))
+        }
+        self.sendRevocationDigest(of: network, on: id, &effects)
+        // The dialler showed all it could; we may have evidence that it lacks.
+        if state.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, now, &effects) }
+    }
+
+    /// Whether both tokens of a peering are good at this moment; what cannot change was checked when they came.
+    func isGood(_ peering: Peering, in network: NetworkId, _ now: NodeTime) -> Bool {
+        guard let membership = self.memberships[network], let token = peering.token else { return false }
+        let seconds = self.expiryTime(in: membership, now)
+        return !membership.token.isExpired(at: seconds) && !token.isExpired(at: seconds)
+            && !membership.revocations.contains(token.peerId)
+    }
+}

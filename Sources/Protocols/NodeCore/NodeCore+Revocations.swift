@@ -1,0 +1,134 @@
+internal import Identity
+internal import OrderedCollections
+
+// Revocation sets only grow, merge by union and spread at once to everybody admitted.
+extension NodeCore {
+    mutating func sendRevocationDigest(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
+        guard let index = self.connections[id]?.peerings[network]?.index,
+            let set = self.memberships[network]?.revocations
+        else { return }
+        effects.append(.send(id, .revocationDigest(index: index, count: UInt32(set.count), digest: set.digest)))
+    }
+
+    mutating func revocationFrameReceived(
+        _ frame: Frame,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        switch frame {
+        case .revocationDigest(let index, let count, let digest):
+            guard let set = self.compare(index, on: id, now, &effects) else { return }
+            guard Int(count) != set.count || digest != set.digest else { return }
+            let fingerprints = set.revocations.map(\.fingerprint)
+            effects.append(.send(id, .revocationsKnown(index: index, fingerprints: fingerprints)))
+        case .revocationsKnown(let index, let fingerprints):
+            guard let set = self.compare(index, on: id, now, &effects) else { return }
+            let known = Set(fingerprints)
+            let missing = set.revocations.filter { !known.contains($0.fingerprint) }
+            self.send(missing, index: index, on: id, &effects)
+        case .revocations(let index, let entries):
+            guard let network = self.connections[id]?.admittedNetwork(index) else { return }
+            guard entries.allSatisfy({ $0.networkId == network }) else {
+                return self.punish(id, "revocations of another network", now, &effects)
+            }
+            self.learn(entries, from: id, now, &effects)
+        default: break
+        }
+    }
+
+    /// The set to compare with what the peer sent; nil when it may not ask.
+    private mutating func compare(
+        _ index: UInt8,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> RevocationSet? {
+        guard let state = self.connections[id], let network = state.admittedNetwork(index) else { return nil }
+        guard state.comparisons < self.configuration.limits.comparisonsPerConnection else {
+            self.punish(id, "too many comparisons of revocations", now, &effects)
+            return nil
+        }
+        self.connections[id]?.comparisons += 1
+        return self.memberships[network]?.revocations
+    }
+
+    private func send(_ entries: [Revocation], index: UInt8, on id: ConnectionId, _ effects: inout [Effect]) {
+        for start in stride(from: 0, to: entries.count, by: Frame.revocationPage) {
+            let page = Array(entries[start..<min(start + Frame.revocationPage, entries.count)])
+            effects.append(.send(id, .revocations(index: index, page)))
+        }
+    }
+
+    /// Verifies and merges entries of one or several networks, cuts the revoked off, and passes on what was new.
+    mutating func learn(
+        _ entries: [Revocation],
+        from source: ConnectionId?,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        var byNetwork: OrderedDictionary<NetworkId, [Revocation]> = [:]
+        for entry in entries { byNetwork[entry.networkId, default: []].append(entry) }
+        for (network, entries) in byNetwork {
+            self.learn(entries, in: network, from: source, now, &effects)
+        }
+    }
+
+    private mutating func learn(
+        _ entries: [Revocation],
+        in network: NetworkId,
+        from source: ConnectionId?,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let before = self.memberships[network]?.revocations else { return }
+        var after = before
+        do throws(IdentityError) {
+            let changes = try after.merge(entries, verifySignature: self.configuration.verifier.revocation)
+            guard changes > 0 else { return }
+        } catch {
+            if case .invalidSignature = error, let source {
+                self.punish(source, "a revocation that the network's key did not sign", now, &effects)
+            }
+            return  // all or none: the set is as it was
+        }
+        let fresh = after.revocations.filter { before[$0.peerId] != $0 }
+        self.memberships[network]?.revocations = after
+        self.memberships[network]?.noteSignedTimes()
+        effects.append(.persistRevocations(fresh))
+        for (id, state) in self.connections where id != source {
+            guard let peering = state.peerings[network], peering.state == .admitted else { continue }
+            self.send(fresh, index: peering.index, on: id, &effects)
+        }
+        for entry in fresh where !before.contains(entry.peerId) {
+            self.cutOff(entry.peerId, in: network, now, &effects)
+        }
+        self.checkClock(of: network, now, &effects)
+    }
+
+    private mutating func cutOff(
+        _ peer: PeerId,
+        in network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        if peer == self.configuration.peerId {
+            return self.endMembership(network, .revoked, now, &effects)
+        }
+        self.peers[peer]?.networks.remove(network)
+        for id in self.peers[peer]?.connections ?? [] {
+            if case .deciding(network) = self.connections[id]?.join { self.decideJoin(on: id, nil, now, &effects) }
+            self.endAdmission(of: network, on: id, .revoked, now, &effects)
+        }
+        if self.peers[peer]?.networks.isEmpty == true {
+            self.peers[peer]?.isWanted = false
+        }
+    }
+}
+
+extension Revocation {
+    /// Eight bytes by which sets are compared: an entry with another time is another entry.
+    var fingerprint: UInt64 {
+        self.peerId.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } ^ self.seconds
+    }
+}
