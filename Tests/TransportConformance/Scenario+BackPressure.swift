@@ -35,24 +35,13 @@ extension Scenario {
                 try await server
             }
         },
-        Scenario("a second reader, writer or acceptor is refused as misuse") { kit in
-            try await kit.withEndpoints { first, second in
-                let (dialled, accepted) = try await connect(first, to: second)
+        Scenario("a second reader or writer is refused as misuse") { kit in
+            try await kit.withConnection { dialled, accepted in
                 let (opened, taken) = try await openStream(from: dialled, to: accepted)
                 try await checkMisuse("reader") {
                     _ = try await taken.read(atMost: 1)
                 } release: {
                     try await opened.write([1], finish: false)
-                }
-                try await checkMisuse("acceptor of streams") {
-                    _ = try await accepted.acceptStream()
-                } release: {
-                    try await dialled.openStream().write([], finish: true)
-                }
-                try await checkMisuse("acceptor of connections") {
-                    _ = try await second.accept()
-                } release: {
-                    _ = try await first.connect(to: try address(of: second), expecting: second.localPeerId)
                 }
                 let piece = [UInt8](repeating: 2, count: 65_536)
                 let pieces = 2 * kit.maximumUnreadBytes / piece.count

@@ -63,8 +63,9 @@ extension Scenario {
                 try checkEqual(own.count, 32, "its length")
                 let (differently, _) = try exports(of: dialled, accepted, label: "another label")
                 try check(differently != own, "two labels export the same")
-                let (again, _) = try await connect(first, to: second)
-                let next = try again.exportKeyingMaterial(label: "a label", byteCount: 32)
+                let (again, acceptedAgain) = try await connect(first, to: second)
+                let (next, otherNext) = try exports(of: again, acceptedAgain, label: "a label")
+                try checkEqual(next, otherNext, "both ends of another connection")
                 try check(next != own, "two connections export the same")
             }
         },

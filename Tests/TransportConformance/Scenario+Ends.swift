@@ -57,6 +57,38 @@ extension Scenario {
                 try checkEqual(try await writeFailure(of: taken), .stopped(code: 0), "the other side's writer")
             }
         },
+        Scenario("what was finished before the handle was dropped still arrives") { kit in
+            try await kit.withConnection { dialled, accepted in
+                let sent = pattern(100_000, seed: 10)
+                try await dialled.openStream().write(sent, finish: true)
+                let taken = try required(await accepted.acceptStream(), "the stream did not arrive")
+                try checkEqual(try await readAll(taken), sent, "what was finished")
+            }
+        },
+        Scenario("a connection that nobody holds is closed") { kit in
+            try await kit.withEndpoints { first, second in
+                let accepted = try await connect(first, to: second).accepted
+                try checkClosed(await accepted.closed(), code: 0, "the other side")
+            }
+        },
+        Scenario("a stream keeps its connection open") { kit in
+            try await kit.withEndpoints { first, second in
+                let streams = try await connectAndOpenStream(first, to: second)
+                try await streams.0.write([1], finish: true)
+                try checkEqual(try await readAll(streams.1), [1], "a stream without its connection")
+            }
+        },
+        Scenario("bytes that arrived before the end can still be read") { kit in
+            try await kit.withConnection { dialled, accepted in
+                let (opened, taken) = try await openStream(from: dialled, to: accepted)
+                try await opened.write([1, 2, 3], finish: false)
+                try checkEqual(try await read(1, from: taken), [1], "the first byte")
+                dialled.close(code: 1, reason: "")
+                _ = await accepted.closed()
+                try checkEqual(try await read(2, from: taken), [2, 3], "the bytes that came with it")
+                try checkClosed(try await readFailure(of: taken), code: 1, "a read after them")
+            }
+        },
         Scenario("a write after the end is refused as misuse") { kit in
             try await kit.withConnection { dialled, accepted in
                 let (opened, taken) = try await openStream(from: dialled, to: accepted)
@@ -83,7 +115,7 @@ extension Scenario {
         },
         Scenario("a long reason is shortened between characters") { kit in
             try await kit.withConnection { dialled, accepted in
-                let reason = String(repeating: "a§", count: 400)
+                let reason = "§" + String(repeating: "§☂", count: 400)
                 dialled.close(code: 1, reason: reason)
                 guard case .closed(1, let words) = await accepted.closed() else {
                     throw ConformanceFailure("the code is wrong")
@@ -170,6 +202,15 @@ extension AsyncSequence where Failure == Never {
     func forEachOne(_ body: (Element) -> Void) async {
         for await element in self { body(element) }
     }
+}
+
+/// Opens a stream on a new connection, and keeps only the stream.
+private func connectAndOpenStream(
+    _ first: any Endpoint,
+    to second: any Endpoint
+) async throws -> (any Stream, any Stream) {
+    let (dialled, accepted) = try await connect(first, to: second)
+    return try await openStream(from: dialled, to: accepted)
 }
 
 /// Reads until the transport refuses, and returns why.

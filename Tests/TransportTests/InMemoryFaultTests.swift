@@ -181,16 +181,18 @@ internal import TransportConformance
         _ = try await openStream(from: again, to: againAccepted)
     }
 
-    @Test func `an endpoint that is dropped ends its connections and frees its address`() async throws {
+    @Test func `an endpoint lives as long as its connections and frees its address with the last`() async throws {
         let network = InMemoryNetwork(clock: clock)
         let second = try network.makeEndpoint(peerId: somePeerId())
         var first: InMemoryEndpoint? = try network.makeEndpoint(peerId: somePeerId())
         let place = try #require(first?.address)
-        let dialled = try await first?.connect(to: second.address, expecting: second.localPeerId)
+        var dialled = try await first?.connect(to: second.address, expecting: second.localPeerId)
         let accepted = try #require(try await second.accept())
         first = nil
+        #expect(throws: TransportError.self) { _ = try network.makeEndpoint(peerId: somePeerId(), at: place) }
+        #expect(dialled?.isDialler == true)
+        dialled = nil
         #expect(await accepted.closed() == .closed(code: 0, reason: ""))
-        #expect(await dialled?.closed() == .closed(code: 0, reason: ""))
         #expect(try network.makeEndpoint(peerId: somePeerId(), at: place).address == place)
     }
 

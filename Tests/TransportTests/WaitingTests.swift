@@ -41,9 +41,9 @@ internal import Transport
     }
 }
 
-@Suite("One-consumer queue") struct OneConsumerQueueTests {
+@Suite("Bounded queue") struct BoundedQueueTests {
     @Test func `elements come in their order and no more than the limit are kept`() async throws {
-        let queue = OneConsumerQueue<Int>(limit: 2)
+        let queue = BoundedQueue<Int>(limit: 2)
         #expect(queue.offer(1) && queue.offer(2))
         #expect(!queue.offer(3))
         #expect(try await queue.next() == 1)
@@ -54,7 +54,7 @@ internal import Transport
     }
 
     @Test func `a finished queue gives what waits and then nil`() async throws {
-        let queue = OneConsumerQueue<Int>(limit: 2)
+        let queue = BoundedQueue<Int>(limit: 2)
         #expect(queue.offer(1))
         #expect(queue.finish(discarding: false) == [])
         #expect(!queue.offer(2))
@@ -64,14 +64,14 @@ internal import Transport
     }
 
     @Test func `a queue that discards returns what nobody gets`() async throws {
-        let queue = OneConsumerQueue<Int>(limit: 3)
+        let queue = BoundedQueue<Int>(limit: 3)
         #expect(queue.offer(1) && queue.offer(2))
         #expect(queue.finish(discarding: true) == [1, 2])
         #expect(try await queue.next() == nil)
     }
 
     @Test(.timeLimit(.minutes(1))) func `the end wakes the consumer`() async throws {
-        let queue = OneConsumerQueue<Int>(limit: 3)
+        let queue = BoundedQueue<Int>(limit: 3)
         let consumer = Task { try await queue.next() }
         await Task.yield()
         queue.finish(discarding: false)
@@ -79,7 +79,7 @@ internal import Transport
     }
 
     @Test(.timeLimit(.minutes(1))) func `consumers that are cancelled at any moment lose no element`() async throws {
-        let queue = OneConsumerQueue<Int>(limit: 1000)
+        let queue = BoundedQueue<Int>(limit: 1000)
         let producer = Task {
             for number in 0..<1000 {
                 #expect(queue.offer(number))

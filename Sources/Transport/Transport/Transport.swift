@@ -46,6 +46,8 @@ public struct ForeignDatagram: Sendable, Hashable {
 }
 
 /// A mutually authenticated connection that carries ordered byte streams.
+///
+/// It closes with code 0 when neither itself nor any of its streams is referred to any longer.
 public protocol Connection: AnyObject, Sendable {
     /// Who is on the other side, proved by TLS.
     var remotePeerId: PeerId { get }
@@ -74,7 +76,7 @@ public protocol Connection: AnyObject, Sendable {
 
     /// Suspends until the connection is gone and says why.
     ///
-    /// A task that is cancelled while it waits gets `closed` with code 0 at once, though the connection may live.
+    /// A task that is cancelled while it waits gets ``TransportError/misuse(_:)`` at once, and the connection lives on.
     func closed() async -> TransportError
 }
 
@@ -82,7 +84,7 @@ public protocol Connection: AnyObject, Sendable {
 ///
 /// One reader and one writer at a time; a second one is refused with ``TransportError/misuse(_:)``. Dropping the last
 /// reference gives up whatever is not complete, as ``reset(code:)`` with 0 does, and so returns the credit that unread
-/// bytes hold.
+/// bytes hold; what was finished before is still delivered.
 public protocol Stream: AnyObject, Sendable {
     /// Returns the next bytes, at most `maximum` of them, waiting for at least one unless the stream ends.
     ///

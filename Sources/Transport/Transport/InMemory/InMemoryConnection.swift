@@ -2,18 +2,27 @@ internal import Identity
 internal import Locking
 
 /// One end of an in-memory connection.
+///
+/// It closes when neither itself nor any of its streams is in use.
 final class InMemoryConnection: Connection {
     let remotePeerId: PeerId
     let remoteAddress: SocketAddress
     private let wire: Wire
     private let side: WireSide
+    /// The endpoint lives as long as its connections.
+    private let endpoint: InMemoryEndpoint
 
-    init(wire: Wire, side: WireSide) {
+    init(wire: Wire, side: WireSide, endpoint: InMemoryEndpoint) {
+        self.endpoint = endpoint
         self.wire = wire
         self.side = side
         (remotePeerId, remoteAddress) = wire.state.withLock { state in
             (state[side.other].peerId, state[side.other].address)
         }
+    }
+
+    deinit {
+        wire.close(.closed(code: 0, reason: ""), at: side)
     }
 
     var isDialler: Bool { side == .dialler }
@@ -23,11 +32,11 @@ final class InMemoryConnection: Connection {
     }
 
     func openStream() throws -> any Stream {
-        InMemoryStream(wire: wire, side: side, id: try wire.openStream(at: side))
+        InMemoryStream(connection: self, wire: wire, side: side, id: try wire.openStream(at: side))
     }
 
     func acceptStream() async throws -> (any Stream)? {
-        try await wire.acceptStream(at: side).map { InMemoryStream(wire: wire, side: side, id: $0) }
+        try await wire.acceptStream(at: side).map { InMemoryStream(connection: self, wire: wire, side: side, id: $0) }
     }
 
     func close(code: UInt64, reason: String) {
@@ -38,7 +47,7 @@ final class InMemoryConnection: Connection {
         do {
             return try await wire.ending(at: side)
         } catch {
-            return .closed(code: 0, reason: "nobody waits for the end any longer")
+            return .misuse("waiting for the end of a connection was cancelled")
         }
     }
 }

@@ -3,8 +3,8 @@ internal import Locking
 
 /// An endpoint of an ``InMemoryNetwork``: the same promises as over QUIC, without sockets.
 ///
-/// Its peer id is simply the one that it was made with; nothing is proved by keys. Keep the endpoint as long as its
-/// connections: dropping it closes them.
+/// Its peer id is simply the one that it was made with; nothing is proved by keys. An endpoint that nobody holds any longer
+/// lives as long as its connections do.
 public final class InMemoryEndpoint: Endpoint {
     private struct State {
         var isClosed = false
@@ -21,14 +21,14 @@ public final class InMemoryEndpoint: Endpoint {
 
     private let network: InMemoryNetwork
     private let foreign: AsyncStream<ForeignDatagram>.Continuation
-    private let backlog: OneConsumerQueue<Wire>
+    private let backlog: BoundedQueue<Wire>
     private let state = Locked(State())
 
     init(network: InMemoryNetwork, peerId: PeerId, address: SocketAddress) {
         self.network = network
         localPeerId = peerId
         self.address = address
-        backlog = OneConsumerQueue(limit: network.limits.acceptBacklog)
+        backlog = BoundedQueue(limit: network.limits.acceptBacklog)
         (foreignDatagrams, foreign) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingOldest(network.limits.foreignBacklog)
         )
@@ -50,12 +50,12 @@ public final class InMemoryEndpoint: Endpoint {
             state.dials[ObjectIdentifier(dial)] = dial
         }
         defer { state.withLock { $0.dials[ObjectIdentifier(dial)] = nil } }
-        return InMemoryConnection(wire: try await dial.run(), side: .dialler)
+        return InMemoryConnection(wire: try await dial.run(), side: .dialler, endpoint: self)
     }
 
     /// Returns the next connection; see ``Endpoint/accept()``.
     public func accept() async throws -> (any Connection)? {
-        try await backlog.next().map { InMemoryConnection(wire: $0, side: .acceptor) }
+        try await backlog.next().map { InMemoryConnection(wire: $0, side: .acceptor, endpoint: self) }
     }
 
     /// Sends a datagram that is not QUIC; one that looks like QUIC is dropped, as over a socket.

@@ -2,11 +2,14 @@
 ///
 /// Dropping the last reference gives up what is not complete.
 final class InMemoryStream: Stream {
+    /// Keeps the connection open as long as one of its streams is in use.
+    private let connection: InMemoryConnection
     private let wire: Wire
     private let side: WireSide
     private let id: Int
 
-    init(wire: Wire, side: WireSide, id: Int) {
+    init(connection: InMemoryConnection, wire: Wire, side: WireSide, id: Int) {
+        self.connection = connection
         self.wire = wire
         self.side = side
         self.id = id

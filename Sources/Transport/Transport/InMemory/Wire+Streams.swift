@@ -16,15 +16,7 @@ extension Wire {
 
     /// Returns the next stream that the other end opened, or nil once the connection is gone.
     func acceptStream(at side: WireSide) async throws -> Int? {
-        let signal = try state.withLock { state in
-            guard !state[side].isAccepting else {
-                throw TransportError.misuse("two tasks wait for the next stream of a connection")
-            }
-            state[side].isAccepting = true
-            return state[side].accepting
-        }
-        defer { state.withLock { $0[side].isAccepting = false } }
-        return try await signal.wait {
+        try await state.withLock { $0[side].accepting }.wait {
             state.withLock { state -> Int?? in
                 if let id = state[side].arrivals.popFirst() { return .some(id) }
                 return state[side].ending == nil ? nil : .some(nil)
@@ -103,8 +95,7 @@ extension Wire {
     ) throws -> Void? {
         guard let stream = state[side].streams[id] else { return nil }
         switch stream.sending {
-        case .stopped(let code): throw TransportError.stopped(code: code)
-        case .reset(let code): throw TransportError.reset(code: code)
+        case .stopped(let code), .reset(let code): throw TransportError.stopped(code: code)
         case .finished: throw TransportError.misuse("a write after the end of a stream")
         case .open: break
         }

@@ -36,8 +36,8 @@ final class Wire: Sendable {
     /// Derives bytes that both ends agree on.
     func exportKeyingMaterial(label: String, byteCount: Int, at side: WireSide) throws -> [UInt8] {
         if let ending = state.withLock({ $0[side].ending }) { throw ending }
-        guard (1...1024).contains(byteCount) else {
-            throw TransportError.misuse("keying material is exported in lengths from 1 to 1024")
+        guard (1...8160).contains(byteCount) else {
+            throw TransportError.misuse("keying material is exported in lengths from 1 to 8160")
         }
         let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: secret),

@@ -24,7 +24,6 @@ struct WireEnd {
     var unconsumed = 0
     /// The streams that the other end opened and nobody has accepted.
     var arrivals: Deque<Int> = []
-    var isAccepting = false
     /// The frames on their way to this end, with the moment of their arrival.
     var incoming: Deque<(moment: Duration, frame: Frame)> = []
     /// The frames that a cut link keeps from this end; none arrives before they do.

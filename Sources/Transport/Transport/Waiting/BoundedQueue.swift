@@ -1,12 +1,11 @@
 internal import DequeModule
 internal import Locking
 
-/// A bounded queue with any number of producers, who never wait, and one consumer, who does.
-package final class OneConsumerQueue<Element: Sendable>: Sendable {
+/// A bounded queue: whoever fills it never waits, whoever empties it does.
+package final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
         var elements: Deque<Element> = []
         var isFinished = false
-        var hasConsumer = false
     }
 
     private let limit: Int
@@ -18,7 +17,7 @@ package final class OneConsumerQueue<Element: Sendable>: Sendable {
         self.limit = limit
     }
 
-    /// How many elements wait for the consumer.
+    /// How many elements wait to be taken.
     package var count: Int { state.withLock { $0.elements.count } }
 
     /// Adds `element` and returns true, or returns false when the queue is full or finished.
@@ -32,7 +31,7 @@ package final class OneConsumerQueue<Element: Sendable>: Sendable {
         return isTaken
     }
 
-    /// Takes no more elements; the consumer gets those that wait, unless `discarding` is set, and then nil.
+    /// Takes no more elements; those that wait can still be taken, unless `discarding` is set.
     ///
     /// - Returns: the elements that nobody will get.
     @discardableResult
@@ -49,15 +48,9 @@ package final class OneConsumerQueue<Element: Sendable>: Sendable {
 
     /// Returns the next element, or nil once the queue is finished and empty.
     ///
-    /// - Throws: ``TransportError/misuse(_:)`` when another call waits already; `CancellationError` when cancelled, and then
-    ///   no element is lost.
+    /// - Throws: `CancellationError` when cancelled, and then no element is lost.
     package func next() async throws -> Element? {
-        try state.withLock { state in
-            guard !state.hasConsumer else { throw TransportError.misuse("two tasks wait for the next element") }
-            state.hasConsumer = true
-        }
-        defer { state.withLock { $0.hasConsumer = false } }
-        return try await signal.wait {
+        try await signal.wait {
             state.withLock { state -> Element?? in
                 if let element = state.elements.popFirst() { return .some(element) }
                 return state.isFinished ? .some(nil) : nil
