@@ -5,7 +5,7 @@ package enum Base32 {
 
     /// The text for `bytes`.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
-        String(decoding: radix.encode(bytes), as: UTF8.self)
+        String(decoding: radix.encode([UInt8](bytes)), as: UTF8.self)
     }
 
     /// The bytes for a text; upper case, padding and bits that are not used but set are refused.

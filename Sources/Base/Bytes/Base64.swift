@@ -8,7 +8,7 @@ package enum Base64 {
 
     /// The padded text for `bytes`.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
-        var text = radix.encode(bytes)
+        var text = radix.encode([UInt8](bytes))
         while !text.count.isMultiple(of: 4) {
             text.append(padding)
         }
@@ -39,7 +39,7 @@ package enum Base64URL {
 
     /// The text for `bytes`, without padding.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
-        String(decoding: radix.encode(bytes), as: UTF8.self)
+        String(decoding: radix.encode([UInt8](bytes)), as: UTF8.self)
     }
 
     /// The bytes for a text; padding, white space and bits that are not used but set are refused.

@@ -21,7 +21,7 @@ internal struct BitRadix: Sendable {
     }
 
     /// The symbols for `bytes`, the last one filled up with zero bits.
-    func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count * 8 + bitsPerSymbol - 1) / bitsPerSymbol)
         for value in values(of: bytes) {
@@ -36,7 +36,7 @@ internal struct BitRadix: Sendable {
     }
 
     /// Splits bytes into numbers of `bitsPerSymbol` bits.
-    func values(of bytes: some Collection<UInt8>) -> [UInt8] {
+    func values(of bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity((bytes.count * 8 + bitsPerSymbol - 1) / bitsPerSymbol)
         let mask: UInt32 = 1 << UInt32(bitsPerSymbol) - 1

@@ -20,7 +20,7 @@ package enum CheckedBase32 {
     /// The text for at most ``maximumByteCount`` bytes, in lower case and without separators.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
         precondition(bytes.count <= maximumByteCount, "\(bytes.count) bytes in a text that people type")
-        let values = radix.values(of: bytes)
+        let values = radix.values(of: [UInt8](bytes))
         let checksum = remainder(of: values + [UInt8](repeating: 0, count: checksumLength)) ^ target
         let check = (0..<checksumLength).map { index in
             UInt8(checksum >> UInt32(5 * (checksumLength - 1 - index)) & 31)

@@ -4,7 +4,7 @@ package enum Hex {
 
     /// Lower-case digits for `bytes`.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
-        String(decoding: radix.encode(bytes), as: UTF8.self)
+        String(decoding: radix.encode([UInt8](bytes)), as: UTF8.self)
     }
 
     /// The bytes for an even number of digits in either case, and nothing else.

@@ -24,7 +24,8 @@ extension Optional: BincodeDecodable where Wrapped: Decodable {
 extension Array: BincodeEncodable where Element: Encodable {
     func writeBincode(to output: BincodeOutput) throws {
         output.write(count: count)
-        if let bytes = self as? [UInt8] {
+        // Through Any the whole array is cast at once, and not each element.
+        if Element.self == UInt8.self, let bytes = self as Any as? [UInt8] {
             output.write(raw: bytes)
             return
         }
@@ -39,7 +40,7 @@ extension Array: BincodeEncodable where Element: Encodable {
 extension Array: BincodeDecodable where Element: Decodable {
     static func readBincode(from input: BincodeInput) throws -> [Element] {
         let count = try input.readCount()
-        if Element.self == UInt8.self, let bytes = try input.reader.readBytes(count: count) as? [Element] {
+        if Element.self == UInt8.self, let bytes = try input.reader.readBytes(count: count) as Any as? [Element] {
             return bytes
         }
         return try input.nested {
