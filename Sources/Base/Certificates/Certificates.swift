@@ -1,3 +1,0 @@
-internal import Crypto
-internal import SwiftASN1
-internal import X509
