@@ -132,6 +132,7 @@ let package = Package(
         ),
         tests(of: "Transport", ["Identity", "Locking", "Transport", "TransportConformance", "TestSupport"]),
         tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
+        tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", grdb]),
     ]
 )

@@ -1,0 +1,10 @@
+internal import Bytes
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Lets Bincode read and write the bytes in one piece instead of one by one.
+extension Data: BincodeBlob {}
