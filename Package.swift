@@ -133,6 +133,13 @@ let package = Package(
         tests(of: "Transport", ["Identity", "Locking", "Transport", "TransportConformance", "TestSupport"]),
         tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
         tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),
-        tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", grdb]),
+        .executableTarget(
+            name: "CrashWriter",
+            dependencies: ["Bytes", "Platform", "Storage"],
+            path: "Tests/Helpers/CrashWriter",
+            swiftSettings: house
+        ),
+        tests(of: "Platform", ["Bytes", "Locking", "Platform", "TestSupport", "CrashWriter"]),
+        tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
     ]
 )

@@ -36,6 +36,7 @@ package final class FileLock: Sendable {
                 holder = try fileSystem.read(descriptor, count: 16, path: path)
             }
         } catch {
+            fileSystem.unlock(descriptor)
             fileSystem.close(descriptor)
             throw .file(error)
         }
@@ -48,7 +49,10 @@ package final class FileLock: Sendable {
         self.fileSystem = fileSystem
     }
 
-    deinit { fileSystem.close(descriptor) }
+    deinit {
+        fileSystem.unlock(descriptor)
+        fileSystem.close(descriptor)
+    }
 
     private static let width = 10
 

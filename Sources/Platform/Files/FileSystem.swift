@@ -45,6 +45,10 @@ package protocol FileSystem: Sendable {
 
     /// Takes the exclusive advisory lock of an open file without waiting; false if another descriptor holds it.
     func lock(_ descriptor: Int32, path: String) throws(FileError) -> Bool
+
+    /// Gives the lock back, also on behalf of a child process that has inherited the descriptor and not yet executed
+    /// its program, which closing it would not.
+    func unlock(_ descriptor: Int32)
 }
 
 /// What a file is opened for.

@@ -109,6 +109,8 @@ package struct SystemFileSystem: FileSystem {
         }
     }
 
+    package func unlock(_ descriptor: Int32) { _ = flock(descriptor, LOCK_UN) }
+
     /// Repeats a call while signals interrupt it; minus one is a failure.
     private func checked<Result: FixedWidthInteger & SignedInteger>(
         _ operation: String,

@@ -1,0 +1,101 @@
+package import Bytes
+internal import Locking
+
+/// Asks the person at the terminal, past whatever standard input and output are connected to.
+///
+/// While a secret is typed the terminal does not show it. It shows again what is typed when the question is answered,
+/// fails, or the process is interrupted or stopped from the keyboard.
+package struct TerminalPrompt: Sendable {
+    /// The longest answer, in bytes.
+    package static let answerBytes = 1024
+
+    private static let oneAtATime = Locked<Void>(())
+
+    private let path: String
+
+    /// Asks at the terminal that the process belongs to, or at another one.
+    package init(path: String = "/dev/tty") {
+        self.path = path
+    }
+
+    /// Asks for a secret without showing it, and returns the line without its end.
+    ///
+    /// - Throws: ``TerminalPromptError``.
+    package func secret(_ question: String) throws(TerminalPromptError) -> SecretBytes {
+        var answer = try ask(question, isHidden: true)
+        return SecretBytes(consuming: &answer)
+    }
+
+    /// Asks for a new secret twice, until both answers agree, at most three times.
+    ///
+    /// - Throws: ``TerminalPromptError``; `noAgreement` after the third time.
+    package func newSecret(_ question: String, again: String) throws(TerminalPromptError) -> SecretBytes {
+        for _ in 0..<3 {
+            let first = try secret(question)
+            guard try secret(again) == first else { continue }
+            return first
+        }
+        throw .noAgreement
+    }
+
+    /// Asks for a line that may be seen, and returns it without its end.
+    ///
+    /// - Throws: ``TerminalPromptError``.
+    package func line(_ question: String) throws(TerminalPromptError) -> String {
+        let answer = try ask(question, isHidden: false)
+        return String(decoding: answer, as: UTF8.self)
+    }
+
+    private func ask(_ question: String, isHidden: Bool) throws(TerminalPromptError) -> [UInt8] {
+        try Self.oneAtATime.withLock { _ throws(TerminalPromptError) in
+            while true {
+                let terminal = try TerminalDevice(path: path)
+                switch try terminal.ask(question, isHidden: isHidden, limit: Self.answerBytes) {
+                case .answer(let bytes):
+                    return bytes
+                case .signal(let number):
+                    // The terminal is as it was before; now the signal may do what it would have done.
+                    SystemProcess.raise(number)
+                    guard SystemProcess.isStopSignal(number) else { throw .interrupted }
+                }
+            }
+        }
+    }
+}
+
+/// Why a question was not answered.
+package enum TerminalPromptError: Error, Hashable, Sendable {
+    /// The process has no terminal.
+    case noTerminal
+    /// The person ended the input without an answer.
+    case noAnswer
+    /// The answer is longer than ``TerminalPrompt/answerBytes``.
+    case tooLong
+    /// The two answers differed three times.
+    case noAgreement
+    /// A signal came instead.
+    case interrupted
+    /// The terminal failed.
+    case failed(FileError)
+}
+
+extension TerminalPromptError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .noTerminal: "there is no terminal to ask at: run this in one, or choose a key file"
+        case .noAnswer: "no answer was given"
+        case .tooLong: "the answer is longer than \(TerminalPrompt.answerBytes) bytes"
+        case .noAgreement: "the two answers differ: try again"
+        case .interrupted: "interrupted"
+        case .failed(let error): error.description
+        }
+    }
+}
+
+/// What came of a question.
+enum TerminalAnswer {
+    /// The line without its end.
+    case answer([UInt8])
+    /// A signal, while the terminal was set up for the question.
+    case signal(Int32)
+}

@@ -1,0 +1,38 @@
+internal import Bytes
+internal import Foundation
+internal import Platform
+internal import Storage
+
+/// Writes without end and says after each write that it is done, until a test kills it.
+///
+/// `CrashWriter vault <path> <key file> <first>` and `CrashWriter store <path> <first>` write the numbers from `first`
+/// on to ten slots in turn.
+@main struct CrashWriter {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 4, let first = arguments.last.flatMap({ UInt64($0) }) else { exit(64) }
+        switch arguments[1] {
+        case "vault":
+            let vault = try VaultFile.open(at: arguments[2], secret: .keyFile(path: arguments[3]))
+            try write(from: first) { slot, text in
+                // Of many lengths, so that vaults of all sizes replace each other.
+                let filler = [UInt8](repeating: 0x20, count: text.utf8.last.map { Int($0) } ?? 0)
+                try vault.store(SecretBytes(copying: text.utf8 + filler), id: slot)
+            }
+        case "store":
+            let store = try StateStore(path: arguments[2])
+            try write(from: first) { slot, text in try store.set(slot, toText: text) }
+        default:
+            exit(64)
+        }
+    }
+
+    private static func write(from first: UInt64, _ body: (String, String) throws -> Void) throws {
+        var number = first
+        while true {
+            try body("slot-\(number % 10)", "\(number)")
+            try FileHandle.standardOutput.write(contentsOf: Data("\(number)\n".utf8))
+            number += 1
+        }
+    }
+}

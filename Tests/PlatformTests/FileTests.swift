@@ -1,0 +1,94 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import Platform
+
+@Suite("Files") struct FileTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    @Test func `a file is replaced whole and left to its user alone`() throws {
+        try AtomicFile.write([1, 2, 3], to: scratch.file("a"))
+        try AtomicFile.write([4], to: scratch.file("a"))
+        #expect(try scratch.bytes("a") == [4])
+        #expect(try scratch.names() == ["a"])
+        let status = try SystemFileSystem().status(of: scratch.file("a"), followingLink: false)
+        #expect(status?.mode == 0o600)
+        try AtomicFile.write([5], to: scratch.file("public"), mode: 0o644)
+        #expect(try SystemFileSystem().status(of: scratch.file("public"), followingLink: false)?.mode == 0o644)
+    }
+
+    @Test func `a long file goes through in pieces`() throws {
+        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
+        let disk = SimulatedDisk(longestWrite: 4_096)
+        try AtomicFile.write(bytes, to: "/a", fileSystem: disk)
+        #expect(disk.image == ["/a": bytes])
+        #expect(try AtomicFile.read("/a", limit: 300_000, fileSystem: disk) == bytes)
+    }
+
+    @Test func `reading is bounded and tells a missing file from an error`() throws {
+        try scratch.write([1, 2, 3], to: "a")
+        #expect(try AtomicFile.read(scratch.file("a"), limit: 3) == [1, 2, 3])
+        #expect(try AtomicFile.read(scratch.file("b"), limit: 3) == nil)
+        #expect(throws: FileError(operation: "read", path: scratch.file("a"), code: EFBIG)) {
+            try AtomicFile.read(scratch.file("a"), limit: 2)
+        }
+        #expect(throws: FileError.self) { try AtomicFile.read(scratch.path, limit: 2) }
+    }
+
+    @Test func `a link is neither read nor written through`() throws {
+        try scratch.write([1], to: "real")
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.file("link"),
+            withDestinationPath: scratch.file("real")
+        )
+        #expect(throws: FileError(operation: "open", path: scratch.file("link"), code: ELOOP)) {
+            try AtomicFile.read(scratch.file("link"), limit: 9)
+        }
+        try AtomicFile.write([2], to: scratch.file("link"))
+        #expect(try scratch.bytes("real") == [1])
+        #expect(try scratch.bytes("link") == [2])
+    }
+
+    @Test func `an error says what failed, where, and what to do`() {
+        let error = FileError(operation: "open", path: "/a\u{1B}b", code: EACCES)
+        #expect(
+            error.description
+                == #"cannot open "/a\u{1B}b": Permission denied; check who owns the file and its directory"#
+        )
+    }
+
+    @Test func `paths are taken apart and put together`() {
+        #expect(FilePath.directory(of: "/a/b") == "/a")
+        #expect(FilePath.directory(of: "/a") == "/")
+        #expect(FilePath.directory(of: "/a//b/") == "/a")
+        #expect(FilePath.directory(of: "a") == ".")
+        #expect(FilePath.name(of: "/a/b") == "b")
+        #expect(FilePath.name(of: "b") == "b")
+        #expect(FilePath.joining("/", "b") == "/b")
+        #expect(FilePath.joining("/a", "b") == "/a/b")
+        #expect(FilePath.shellQuoted("/a/b-1.c") == "/a/b-1.c")
+        #expect(FilePath.shellQuoted("/Application Support/it's") == #"'/Application Support/it'\''s'"#)
+    }
+
+    @Test func `a lock is held once, names its holder, and is free when the holder goes`() throws {
+        let path = scratch.file("lock")
+        var first: FileLock? = try FileLock(path: path)
+        #expect(throws: FileLock.Failure.held(byProcess: getpid())) { try FileLock(path: path) }
+        #expect(first?.path == path)
+        first = nil
+        _ = try FileLock(path: path)
+    }
+
+    @Test func `a lock file of nonsense names nobody`() throws {
+        try scratch.write([UInt8]("what is this".utf8), to: "lock")
+        let first = try FileLock(path: scratch.file("lock"))
+        try scratch.write([UInt8]("what is this".utf8), to: "other")
+        #expect(first.path == scratch.file("lock"))
+        let disk = SimulatedDisk(["/lock": [UInt8]("        -7\n".utf8)])
+        let descriptor = try disk.open("/lock", for: .locking)
+        #expect(try disk.lock(descriptor, path: "/lock"))
+        #expect(throws: FileLock.Failure.held(byProcess: nil)) { try FileLock(path: "/lock", fileSystem: disk) }
+    }
+}

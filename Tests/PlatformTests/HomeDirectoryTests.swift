@@ -1,0 +1,82 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import Platform
+
+@Suite("Home directory") struct HomeDirectoryTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func mode(_ path: String) throws -> UInt32? {
+        try SystemFileSystem().status(of: path, followingLink: false)?.mode
+    }
+
+    @Test func `the environment says where it is`() throws {
+        #expect(try HomeDirectory.place { ["RUNAR_HOME": "/a", "HOME": "/b"][$0] } == "/a")
+        let place = try HomeDirectory.place { ["HOME": "/b"][$0] }
+        #expect(place == "/b/\(SystemProcess.dataDirectory)")
+        #expect(try HomeDirectory.place { ["RUNAR_HOME": "", "HOME": "/b/"][$0] } == place)
+        #expect(throws: HomeDirectoryError.noPlace) { try HomeDirectory.place { _ in nil } }
+        #expect(throws: HomeDirectoryError.notAbsolute("a")) { try HomeDirectory.place { _ in "a" } }
+    }
+
+    @Test func `it is made with its parents, for the user alone`() throws {
+        let home = try HomeDirectory(at: scratch.file("a/b/c/"))
+        #expect(home.path == scratch.file("a/b/c"))
+        for part in ["a", "a/b", "a/b/c"] { #expect(try mode(scratch.file(part)) == 0o700, "\(part)") }
+        #expect(home.file("x") == scratch.file("a/b/c/x"))
+        #expect(try HomeDirectory(at: scratch.file("a/b/c")) == home)
+    }
+
+    @Test func `a directory open to others is refused with the command that closes it`() throws {
+        try scratch.setMode(0o755, of: "")
+        #expect {
+            try HomeDirectory(at: scratch.path)
+        } throws: { error in
+            "\(error)".contains("mode 755") && "\(error)".contains("chmod 700 \(scratch.path)")
+        }
+    }
+
+    @Test func `a file open to others is refused with the command that closes it`() throws {
+        try scratch.write([1], to: "it's open", mode: 0o640)
+        #expect {
+            try HomeDirectory(at: scratch.path)
+        } throws: { error in
+            "\(error)".contains(#"chmod 600 '\#(scratch.path)/it'\''s open'"#)
+        }
+        try scratch.setMode(0o600, of: "it's open")
+        _ = try HomeDirectory(at: scratch.path)
+    }
+
+    @Test func `a home of somebody else is refused with the command that gives it over`() throws {
+        let disk = SimulatedDisk(["/": []], isForeign: true)
+        #expect {
+            try HomeDirectory(at: "/", fileSystem: disk)
+        } throws: { error in
+            error as? HomeDirectoryError == .foreign(path: "/", owner: 2, user: 1)
+                && "\(error)".contains("chown -R 1 /")
+        }
+    }
+
+    @Test func `a file in its place is refused`() throws {
+        try scratch.write([1], to: "a")
+        #expect(throws: HomeDirectoryError.notADirectory(scratch.file("a"))) {
+            try HomeDirectory(at: scratch.file("a"))
+        }
+        #expect(throws: HomeDirectoryError.self) { try HomeDirectory(at: scratch.file("a/b")) }
+        #expect(throws: HomeDirectoryError.notAbsolute("a")) { try HomeDirectory(at: "a") }
+    }
+
+    @Test func `a second node is refused with the number of the first`() throws {
+        let home = try HomeDirectory(at: scratch.path)
+        var lock: FileLock? = try home.lockForNode()
+        let expected = HomeDirectoryError.inUse(path: scratch.path, byProcess: getpid())
+        #expect(throws: expected) { try home.lockForNode() }
+        #expect(expected.description.contains("process \(getpid())"))
+        #expect(lock != nil)
+        lock = nil
+        _ = try home.lockForNode()
+        _ = try HomeDirectory(at: scratch.path)
+    }
+}

@@ -1,0 +1,47 @@
+internal import Foundation
+
+/// An executable target of this package, run as a process of its own, which can be killed at any moment.
+package final class ChildProcess {
+    private let process = Process()
+    private let output = Pipe()
+    private var buffered: [UInt8] = []
+
+    /// Starts the executable.
+    package init(_ name: String, arguments: [String]) throws {
+        process.executableURL = Self.products.appending(path: name)
+        process.arguments = arguments
+        process.standardOutput = output
+        try process.run()
+    }
+
+    /// The system's number for it.
+    package var id: Int32 { process.processIdentifier }
+
+    /// The next line that it writes, or nil once it has ended.
+    package func nextLine() -> String? {
+        while true {
+            if let end = buffered.firstIndex(of: 0x0A) {
+                defer { buffered.removeFirst(end + 1) }
+                return String(decoding: buffered[..<end], as: UTF8.self)
+            }
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else { return nil }
+            buffered += data
+        }
+    }
+
+    /// Ends it as a loss of power would, without a chance to tidy up, and returns the lines that it wrote before.
+    package func kill() -> [String] {
+        Foundation.kill(id, SIGKILL)
+        var lines: [String] = []
+        while let line = nextLine() { lines.append(line) }
+        process.waitUntilExit()
+        return lines
+    }
+
+    /// Waits for its end and returns its exit status.
+    package func waitUntilExit() -> Int32 {
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}
