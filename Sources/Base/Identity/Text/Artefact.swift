@@ -1,0 +1,57 @@
+/// Anything of ours that a person can come across as text or as a file, recognised by what it is.
+public enum Artefact: Sendable {
+    /// A network's description of itself.
+    case network(NetworkMetadata)
+    /// A membership.
+    case token(AccessToken)
+    /// How to reach a peer.
+    case peerConnection(PeerConnectionData)
+    /// The 32 bytes of a peer's or network's id; nothing in them says which.
+    case identifier(PeerId)
+    /// A network's revocations, every one verified.
+    case revocations(RevocationSet)
+    /// An invitation, secret included.
+    case invitation(Invitation)
+
+    /// Recognises a text, with any white space around it.
+    public static func parse(_ text: String) throws(IdentityError) -> Artefact {
+        let text = trimmed(text)
+        if RevocationSet.isText(text) { return .revocations(try RevocationSet(text: text)) }
+        if Invitation.isText(text) { return .invitation(try Invitation(text: text)) }
+        guard text.utf8.first == UInt8(ascii: "{") else { return .identifier(try PeerId(text: text)) }
+        let json = try FlatJSON(text, of: "a runar text")
+        switch try json.string("type") {
+        case NetworkMetadata.textType: return .network(try NetworkMetadata(json: json))
+        case AccessToken.textType: return .token(try AccessToken(json: json))
+        case PeerConnectionData.textType: return .peerConnection(try PeerConnectionData(json: json))
+        case let other:
+            throw .invalidText(of: "a runar text", reason: "its type \(PlainText.quoted(other)) is not known")
+        }
+    }
+
+    /// Recognises the content of a file: a text, or the binary form of a token, metadata or revocations.
+    ///
+    /// Forms of equal length are told apart by which signature verifies.
+    public static func parse(bytes: some Collection<UInt8>) throws(IdentityError) -> Artefact {
+        let bytes = Array(bytes)
+        let candidates = [
+            Result { try Artefact.token(AccessToken(binary: bytes)) },
+            Result { try Artefact.network(NetworkMetadata(binary: bytes)) },
+            Result { try Artefact.revocations(RevocationSet(binary: bytes)) },
+        ]
+        let found = candidates.compactMap { try? $0.get() }  // a failure is another kind, or none
+        if let genuine = found.first(where: { $0.problem(at: 0) == nil }) ?? found.first { return genuine }
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.utf8.elementsEqual(bytes) else {
+            throw .malformed(of: "a runar file", reason: "it is neither text nor the binary form of anything known")
+        }
+        return try parse(text)
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        var scalars = Substring(text).unicodeScalars
+        while scalars.first?.properties.isWhitespace == true { scalars.removeFirst() }
+        while scalars.last?.properties.isWhitespace == true { scalars.removeLast() }
+        return String(scalars)
+    }
+}
