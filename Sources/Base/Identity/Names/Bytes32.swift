@@ -14,16 +14,20 @@ package struct Bytes32: Hashable, Sendable {
     /// Reads `bytes`, or returns nil when there are not exactly 32.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
-        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        for (index, byte) in bytes.enumerated() {
-            switch index >> 3 {
-            case 0: words.0 = words.0 << 8 | UInt64(byte)
-            case 1: words.1 = words.1 << 8 | UInt64(byte)
-            case 2: words.2 = words.2 << 8 | UInt64(byte)
-            default: words.3 = words.3 << 8 | UInt64(byte)
-            }
+        if let read = bytes.withContiguousStorageIfAvailable({ unsafe Bytes32(contiguous: $0) }) {
+            self = read
+        } else {
+            self = unsafe Array(bytes).withUnsafeBufferPointer { unsafe Bytes32(contiguous: $0) }
         }
-        (first, second, third, fourth) = words
+    }
+
+    private init(contiguous buffer: UnsafeBufferPointer<UInt8>) {
+        let memory = UnsafeRawBufferPointer(buffer)
+        precondition(memory.count == Self.byteCount, "\(memory.count) bytes where 32 were promised")
+        first = unsafe UInt64(bigEndian: memory.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
+        second = unsafe UInt64(bigEndian: memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        third = unsafe UInt64(bigEndian: memory.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+        fourth = unsafe UInt64(bigEndian: memory.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
     }
 
     /// The bytes in order.
@@ -35,12 +39,8 @@ package struct Bytes32: Hashable, Sendable {
 
     /// Appends the bytes to `target`.
     package func append(to target: inout [UInt8]) {
-        target.reserveCapacity(target.count + Self.byteCount)
-        for word in [first, second, third, fourth] {
-            for shift in stride(from: UInt64(56), through: 0, by: -8) {
-                target.append(UInt8(truncatingIfNeeded: word >> shift))
-            }
-        }
+        let words = (first.bigEndian, second.bigEndian, third.bigEndian, fourth.bigEndian)
+        unsafe withUnsafeBytes(of: words) { bytes in unsafe target.append(contentsOf: bytes) }
     }
 }
 
