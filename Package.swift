@@ -97,15 +97,12 @@ let package = Package(
         module(
             "Node",
             in: "Node",
-            ["Bytes", "Identity", "Locking", "NodeCore", "Transport", "Platform", "Storage", logging, collections]
+            ["Bytes", "Identity", "Locking", "NodeCore", "Transport", "Platform", logging, crypto]
         ),
         module(
             "RunarNode",
             in: "Node",
-            [
-                "Bytes", "Identity", "Certificates", "Locking", "Transport", "QUIC", "Platform", "Storage", "Node",
-                logging,
-            ]
+            ["Bytes", "Identity", "Locking", "NodeCore", "Transport", "Platform", "Storage", "Node", logging]
         ),
 
         // Apps.

@@ -35,7 +35,7 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         case .goodbye: "the peer stopped"
         case .notAdmitted: "not admitted: no valid access token for a network of this peer was shown"
         case .tokenExpired: "the access token has expired: ask the network's owner for a new one"
-        case .revoked: "this device was revoked by the network's owner"
+        case .revoked: "revoked by the network's owner"
         case .helloTimeout: "no hello within the time limit"
         case .protocolViolation: "the protocol was broken: both sides may need the same version of Runar"
         case .superseded: "another connection between the two is used instead"

@@ -57,6 +57,8 @@ package struct Link: Hashable, Sendable {
 
     /// The label for the TLS exporter that binds a join to its connection.
     package static let exporterLabel = Invitation.exporterLabel
+    /// How many bytes are exported.
+    package static let exporterByteCount = Invitation.exporterByteCount
 
     package init(peer: PeerId, isDialler: Bool, address: SocketAddress, exporter: [UInt8]) {
         self.peer = peer

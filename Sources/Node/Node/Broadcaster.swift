@@ -1,0 +1,90 @@
+internal import Locking
+
+/// Hands every element to any number of listeners, each with a bounded buffer.
+package final class Broadcaster<Element: Sendable>: Sendable {
+    /// What became of an element.
+    package enum Delivery: Hashable, Sendable {
+        case delivered
+        case nobodyListens
+        /// At least one listener had no room for it.
+        case overflow
+    }
+
+    private struct Listener: Sendable {
+        let number: Int
+        /// Returns false when there is no room.
+        let yield: @Sendable (Element) -> Bool
+        let finish: @Sendable () -> Void
+    }
+
+    private struct State: Sendable {
+        var listeners: [Listener] = []
+        var next = 0
+        var isFinished = false
+    }
+
+    private let state = Locked(State())
+    private let capacity: Int
+
+    /// `capacity` is the number of elements that wait for one listener.
+    package init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    /// A stream of everything sent from now on; it ends when the listener stops iterating or the sender finishes.
+    package func listen() -> AsyncStream<Element> {
+        self.listen { $0 }
+    }
+
+    /// The same with each element in another form.
+    package func listen<Output: Sendable>(
+        as transform: @escaping @Sendable (Element) -> Output
+    ) -> AsyncStream<Output> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Output.self,
+            bufferingPolicy: .bufferingOldest(self.capacity)
+        )
+        let number = self.state.withLock { state -> Int? in
+            guard !state.isFinished else { return nil }
+            state.next += 1
+            let listener = Listener(
+                number: state.next,
+                yield: { element in
+                    if case .dropped = continuation.yield(transform(element)) { false } else { true }
+                },
+                finish: { continuation.finish() }
+            )
+            state.listeners.append(listener)
+            return state.next
+        }
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { $0.listeners.removeAll { $0.number == number } }
+        }
+        return stream
+    }
+
+    /// How many listen.
+    package var listenerCount: Int { self.state.withLock { $0.listeners.count } }
+
+    @discardableResult
+    package func send(_ element: Element) -> Delivery {
+        let listeners = self.state.withLock { $0.listeners }
+        guard !listeners.isEmpty else { return .nobodyListens }
+        var delivery = Delivery.delivered
+        for listener in listeners where !listener.yield(element) { delivery = .overflow }
+        return delivery
+    }
+
+    package func finish() {
+        let listeners = self.state.withLock { state in
+            state.isFinished = true
+            defer { state.listeners = [] }
+            return state.listeners
+        }
+        for listener in listeners { listener.finish() }
+    }
+}

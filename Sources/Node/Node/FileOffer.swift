@@ -1,0 +1,71 @@
+internal import Bytes
+public import Identity
+internal import Platform
+
+/// A file that a peer wants to send.
+public struct FileOffer: Hashable, Sendable {
+    /// Who offers it; nil in an offer of our own.
+    public let peer: PeerId
+    /// The network in which it is offered.
+    public let network: NetworkId
+    /// The name it will get: the peer's, made harmless.
+    public let name: String
+    /// Its size, in bytes.
+    public let byteCount: UInt64
+    /// Its SHA-256, 32 bytes.
+    public let sha256: [UInt8]
+}
+
+/// How far a file has come.
+public struct FileProgress: Hashable, Sendable {
+    /// The other side.
+    public let peer: PeerId
+    /// The file's name.
+    public let name: String
+    /// Bytes that are there, including those of an earlier attempt.
+    public let transferred: UInt64
+    /// The size of the whole file, in bytes.
+    public let total: UInt64
+    /// Where the file lies once it is complete; nil before, and on the sending side.
+    public let path: String?
+}
+
+extension FileOffer {
+    static let version: UInt8 = 1
+    static let byteLimit = 1024
+    private static let nameByteLimit = 255
+
+    /// The first unit of a bulk stream: version, size, SHA-256, name.
+    static func encode(name: String, byteCount: UInt64, sha256: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(self.version)
+        writer.write(byteCount)
+        writer.write(sha256)
+        writer.writeVarintPrefixed(Array(name.utf8.prefix(self.nameByteLimit)))
+        return writer.bytes
+    }
+
+    init(_ bytes: [UInt8], from peer: PeerId, in network: NetworkId) throws(BytesError) {
+        var reader = ByteReader(bytes)
+        guard try reader.readUInt8() == Self.version else { throw .nonCanonical("a file offer of another version") }
+        self.byteCount = try reader.readUInt64()
+        self.sha256 = try reader.readBytes(count: 32)
+        let name = try reader.readVarintPrefixedBytes(limit: Self.nameByteLimit)
+        try reader.finish()
+        self.name = Self.harmless(String(decoding: name, as: UTF8.self))
+        self.peer = peer
+        self.network = network
+    }
+
+    /// The last component of a name without anything that a file system or a terminal takes for more than a letter.
+    ///
+    /// Directories, leading dots, control and bidirectional characters go; what is left has at most 200 bytes.
+    static func harmless(_ name: String) -> String {
+        let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
+        var clean = String(String.UnicodeScalarView(last.unicodeScalars.filter { PlainText.isPlain($0) && $0 != ":" }))
+        while let first = clean.first, first == "." || first == " " || first == "-" { clean.removeFirst() }
+        while clean.utf8.count > 200 { clean.removeLast() }
+        while clean.last == " " || clean.last == "." { clean.removeLast() }
+        return clean.isEmpty ? "file" : clean
+    }
+}

@@ -1,0 +1,213 @@
+internal import Identity
+internal import Locking
+internal import Logging
+internal import NodeCore
+internal import Transport
+
+// Dialling, and serving the streams of a connection.
+extension NodeDriver {
+    /// Dials the addresses one after the other, a little apart, and keeps the first that answers.
+    func dial(_ peer: PeerId, at addresses: [SocketAddress]) async {
+        let (winner, failure) = await self.race(to: peer, at: addresses)
+        if let winner, self.register(winner) { return }
+        self.state.withLock { state in
+            Self.resume(&state, { $0.peer == peer }, .failure(NodeError.unreachable(peer, failure)))
+            self.apply(.dialFailed(peer), to: &state)
+        }
+    }
+
+    private func race(
+        to peer: PeerId,
+        at addresses: [SocketAddress]
+    ) async -> (winner: (any Connection)?, failure: String) {
+        await withTaskGroup(of: Result<any Connection, any Error>.self) { group in
+            for (position, address) in addresses.enumerated() {
+                group.addTask { await self.dial(peer, at: address, afterTurns: position) }
+            }
+            var winner: (any Connection)?
+            var failure = "the connection broke at once"
+            for await result in group {
+                switch result {
+                case .success(let connection) where winner == nil:
+                    winner = connection
+                    group.cancelAll()
+                case .success(let connection):
+                    connection.close(code: CloseCode.superseded.rawValue, reason: CloseCode.superseded.explanation)
+                case .failure(let error):
+                    if !(error is CancellationError) { failure = "\(error)" }
+                }
+            }
+            return (winner, failure)
+        }
+    }
+
+    private func dial(
+        _ peer: PeerId,
+        at address: SocketAddress,
+        afterTurns turns: Int
+    ) async -> Result<any Connection, any Error> {
+        do {
+            if turns > 0 {
+                let clock = self.configuration.clock
+                try await clock.sleep(clock.now().monotonic + self.configuration.dialStagger * turns)
+            }
+            return .success(try await self.endpoint.connect(to: address, expecting: peer))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    func serve(_ id: ConnectionId, _ connection: any Connection, _ outbox: Outbox) async {
+        await withDiscardingTaskGroup { group in
+            if connection.isDialler {
+                group.addTask { await self.openControlStream(on: id, connection, outbox) }
+            }
+            while let stream = try? await connection.acceptStream() {  // the end of the connection ends the loop
+                group.addTask { await self.serve(stream, on: id, connection, outbox) }
+            }
+            let end = await connection.closed()
+            var code: UInt64?
+            if case .closed(let given, _) = end { code = given }
+            self.connectionEnded(id, code)
+            group.cancelAll()
+        }
+    }
+
+    private func connectionEnded(_ id: ConnectionId, _ code: UInt64?) {
+        self.state.withLock { state in
+            state.links.removeValue(forKey: id)?.outbox.finish()
+            self.apply(.connectionDown(id, code: code), to: &state)
+        }
+    }
+
+    private func openControlStream(
+        on id: ConnectionId,
+        _ connection: any Connection,
+        _ outbox: Outbox
+    ) async {
+        guard let stream = try? connection.openStream() else { return }  // closed() reports why
+        await self.exchangeFrames(
+            on: id,
+            stream,
+            StreamReader(stream),
+            outbox,
+            first: StreamHeader(kind: .hello).bytes
+        )
+    }
+
+    /// Writes the outbox to the control stream and feeds its frames to the core.
+    private func exchangeFrames(
+        on id: ConnectionId,
+        _ stream: any Stream,
+        _ reader: StreamReader,
+        _ outbox: Outbox,
+        first: [UInt8]
+    ) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                do {
+                    if !first.isEmpty { try await stream.write(first, finish: false) }
+                    for await frame in outbox.frames {
+                        try await stream.write(frame, finish: false)
+                        outbox.noteWritten(frame)
+                    }
+                } catch {
+                    stream.reset(code: CloseCode.protocolViolation.rawValue)  // the reader ends with it
+                }
+            }
+            await self.readFrames(on: id, reader)
+        }
+    }
+
+    private func readFrames(on id: ConnectionId, _ reader: StreamReader) async {
+        var reader = reader
+        do {
+            while let frame = try await reader.readPrefixed(
+                limit: self.state.withLock({ $0.core.frameByteLimit(on: id) })
+            ) {
+                self.apply(.frameReceived(id, frame))
+            }
+        } catch {
+            self.configuration.logger.debug("control stream of connection \(id.number): \(error)")
+        }
+        self.closeAfterControlStream(id)
+    }
+
+    /// Without its control stream a connection is of no use.
+    private func closeAfterControlStream(_ id: ConnectionId) {
+        self.state.withLock { state in
+            guard let link = state.links[id] else { return }
+            link.connection.close(
+                code: CloseCode.protocolViolation.rawValue,
+                reason: CloseCode.protocolViolation.explanation
+            )
+        }
+    }
+
+    private func serve(
+        _ stream: any Stream,
+        on id: ConnectionId,
+        _ connection: any Connection,
+        _ outbox: Outbox
+    ) async {
+        var reader = StreamReader(stream)
+        guard let bytes = try? await reader.read(count: StreamHeader.byteCount),  // ended before it began
+            let header = StreamHeader(bytes)
+        else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
+        if header.kind == .hello {
+            guard self.claimControlStream(of: id, isDialler: connection.isDialler) else {
+                return stream.reset(code: CloseCode.protocolViolation.rawValue)
+            }
+            return await self.exchangeFrames(on: id, stream, reader, outbox, first: [])
+        }
+        let admission = self.state.withLock { state -> (NetworkId, Int)? in
+            var effects: [Effect] = []
+            let network = state.core.admitStream(
+                index: header.networkIndex,
+                on: id,
+                at: self.configuration.clock.now(),
+                into: &effects
+            )
+            self.carryOut(effects, in: &state)
+            guard let network else { return nil }
+            return Self.track(stream, network, on: id, in: &state).map { (network, $0) }
+        }
+        guard let (network, number) = admission else {
+            return stream.reset(code: CloseCode.networkNotShared.rawValue)
+        }
+        defer { self.untrack(number, on: id) }
+        switch header.kind {
+        case .message: await self.receiveMessage(on: stream, &reader, from: connection.remotePeerId, in: network)
+        case .bulk: await self.receiveFile(on: stream, &reader, from: connection.remotePeerId, in: network)
+        case .hello: break
+        }
+    }
+
+    private func claimControlStream(of id: ConnectionId, isDialler: Bool) -> Bool {
+        self.state.withLock { state in
+            guard !isDialler, state.links[id]?.hasControlStream == false else { return false }
+            state.links[id]?.hasControlStream = true
+            return true
+        }
+    }
+
+    /// Remembers a stream so that the end of its admission resets it; nil when the connection is gone.
+    static func track(
+        _ stream: any Stream,
+        _ network: NetworkId,
+        on id: ConnectionId,
+        in state: inout State
+    ) -> Int? {
+        guard state.links[id] != nil else { return nil }
+        state.nextNumber += 1
+        state.links[id]?.streams[state.nextNumber] = (network, stream)
+        return state.nextNumber
+    }
+
+    func untrack(_ number: Int, on id: ConnectionId) {
+        self.state.withLock { state in
+            state.links[id]?.streams[number] = nil
+            if state.links[id]?.isDraining == true { Self.closeDrained(id, evenIfBusy: false, in: &state) }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+internal import Bytes
+internal import Identity
+internal import Locking
+internal import Logging
+package import NodeCore
+internal import Transport
+
+// Inputs go in, effects are carried out at once and in order, under the lock.
+extension NodeDriver {
+    /// Applies an input to the core.
+    package func apply(_ input: Input) {
+        self.state.withLock { self.apply(input, to: &$0) }
+    }
+
+    func apply(_ input: Input, to state: inout State) {
+        var effects: [Effect] = []
+        state.core.handle(input, at: self.configuration.clock.now(), into: &effects)
+        self.carryOut(effects, in: &state)
+    }
+
+    func carryOut(_ effects: [Effect], in state: inout State) {
+        for effect in effects { self.carryOut(effect, in: &state) }
+    }
+
+    private func carryOut(_ effect: Effect, in state: inout State) {
+        switch effect {
+        case .send(let id, let frame): self.send(frame, on: id, in: &state)
+        case .close(let id, let code): self.close(id, code, in: &state)
+        case .drain(let id): self.jobQueue.yield(.drain(id))
+        case .resetStreams(let id, let network, let code):
+            for (_, entry) in state.links[id]?.streams ?? [:] where entry.network == network {
+                entry.stream.reset(code: code.rawValue)
+            }
+        case .dial(let peer, let addresses): self.jobQueue.yield(.dial(peer, addresses))
+        case .wake(let time):
+            state.wakeGeneration += 1
+            self.jobQueue.yield(.wake(at: time, generation: state.wakeGeneration))
+        case .persistRevocations(let entries):
+            self.persistenceQueue.yield(.revocations(entries))
+            for entry in entries { self.events.send(.revoked(entry.peerId, entry.networkId)) }
+        case .persistPeer(let peer, let network, let address):
+            self.persistenceQueue.yield(.peer(peer, network, address))
+        case .joinGranted(let grant):
+            self.persistenceQueue.yield(.joinGranted(grant))
+            self.events.send(.joinGranted(grant.metadata))
+        default: self.tell(effect, in: &state)
+        }
+    }
+
+    /// Effects that somebody wants to hear of.
+    private func tell(_ effect: Effect, in state: inout State) {
+        switch effect {
+        case .peerJoined(let peer, let network):
+            self.configuration.logger.info("peer \(peer.short) joined network \(network.short)")
+            self.events.send(.peerJoined(peer, network))
+            Self.resume(&state, { $0.peer == peer && ($0.network ?? network) == network }, .success(()))
+        case .peerLeft(let peer, let network, let code):
+            self.configuration.logger.info("peer \(peer.short) left network \(network.short)")
+            self.events.send(.peerLeft(peer, network, reason: code?.explanation))
+        case .refused(let peer, let network, let refusal):
+            self.configuration.logger.notice("refused peer \(peer.short): \(refusal)")
+            self.events.send(.refused(peer, network, reason: "\(refusal)"))
+            Self.resume(&state, { $0.isFailed(peer, network) }, .failure(NodeError.refused(peer, "\(refusal)")))
+        case .refusedByPeer(let peer, let network, let code):
+            self.configuration.logger.notice("peer \(peer.short) refused this node: \(code.explanation)")
+            self.events.send(.refusedByPeer(peer, network, reason: code.explanation))
+            let error = NodeError.refusedByPeer(peer, code.explanation)
+            Self.resume(&state, { $0.isFailed(peer, network) }, .failure(error))
+        case .membershipEnded(let network, let code):
+            if code == .revoked { self.persistenceQueue.yield(.revokedHere(network)) }
+            self.events.send(.membershipEnded(network, reason: code.explanation))
+        case .deviceKeyUsedTwice(let peer):
+            self.configuration.logger.warning("the key of peer \(peer.short) is used in two places")
+            self.events.send(.deviceKeyUsedTwice(peer))
+        case .joinRequested(let id, let peer, let network, let digits, let isPreallowed):
+            let request = JoinRequest(
+                peer: peer,
+                network: network,
+                digits: digits,
+                isPreallowed: isPreallowed,
+                connection: id.number
+            )
+            self.events.send(.joinRequested(request))
+            if isPreallowed { self.persistenceQueue.yield(.joinAllowed(request)) }
+        case .joinPending(let peer, let network, let digits):
+            self.events.send(.joinPending(peer, network, digits: digits))
+        case .joinFailed(let peer, let network, let code):
+            self.events.send(.joinFailed(peer, network, reason: code.explanation))
+        case .clockBehind(let network, let seconds):
+            self.configuration.logger.warning("the clock is \(seconds) s behind what the owner of a network signed")
+            self.events.send(.clockBehind(network, seconds: seconds))
+        default: break
+        }
+    }
+
+    private func send(_ frame: Frame, on id: ConnectionId, in state: inout State) {
+        var writer = ByteWriter()
+        writer.writeVarintPrefixed(frame.bytes)
+        guard let link = state.links[id], !link.outbox.offer(writer.bytes) else { return }
+        // The peer reads nothing any more. The end of the connection tells the core.
+        link.connection.close(code: CloseCode.tooLarge.rawValue, reason: CloseCode.tooLarge.explanation)
+    }
+
+    private func close(_ id: ConnectionId, _ code: CloseCode, in state: inout State) {
+        guard let link = state.links.removeValue(forKey: id) else { return }
+        link.outbox.finish()
+        link.connection.close(code: code.rawValue, reason: code.explanation)
+    }
+
+    static func closeDrained(_ id: ConnectionId, evenIfBusy: Bool, in state: inout State) {
+        guard let link = state.links[id], link.isDraining, evenIfBusy || link.streams.isEmpty else { return }
+        link.connection.close(code: CloseCode.superseded.rawValue, reason: CloseCode.superseded.explanation)
+    }
+
+    static func resume(
+        _ state: inout State,
+        _ isMeant: (Waiter) -> Bool,
+        _ result: Result<Void, any Error>
+    ) {
+        for (number, waiter) in state.waiters where isMeant(waiter) {
+            state.waiters[number] = nil
+            waiter.continuation.resume(with: result)
+        }
+    }
+}
+
+extension Waiter {
+    /// Whether a refusal of this kind leaves nothing to wait for.
+    func isFailed(_ refusing: PeerId, _ refusedNetwork: NetworkId?) -> Bool {
+        guard self.peer == refusing, let network = self.network, let refusedNetwork else {
+            return self.peer == refusing
+        }
+        return network == refusedNetwork
+    }
+}
+
+extension Refusal: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .noToken: "it showed no access token"
+        case .token(let problem): "\(problem)"
+        case .helloTimeout: "it said nothing within the time limit"
+        case .protocolViolation(let what): "it broke the protocol: \(what)"
+        case .invitation(let what): what
+        case .tooManyPeers: "this node holds as many connections as it may"
+        }
+    }
+}

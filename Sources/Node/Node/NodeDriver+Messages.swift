@@ -1,0 +1,180 @@
+package import Identity
+internal import Locking
+internal import NodeCore
+internal import Transport
+
+// One message, one stream: header, payload, end; one receipt byte comes back.
+extension NodeDriver {
+    /// What the receiver of a message answers.
+    enum Receipt: UInt8 {
+        case delivered = 0
+        case nobodyListens = 1
+        case busy = 2
+    }
+
+    /// Sends one message and returns once the peer's listeners have it.
+    ///
+    /// - Throws: ``NodeError``; `CancellationError` when cancelled.
+    package func send(_ payload: [UInt8], to peer: PeerId, in network: NetworkId? = nil) async throws {
+        guard payload.count <= self.configuration.messageByteLimit else {
+            throw NodeError.tooLarge(limit: self.configuration.messageByteLimit, found: payload.count)
+        }
+        try await self.reach(peer, in: network)
+        let receipt = try await self.withPatience(for: peer) {
+            try await self.withStream(kind: .message, to: peer, in: network) { stream, header in
+                try await stream.write(header + payload, finish: true)
+                var reader = StreamReader(stream)
+                return try await reader.readToEnd(limit: 1)
+            }
+        }
+        switch receipt.first.flatMap({ Receipt(rawValue: $0) }) {
+        case .delivered: return
+        case .nobodyListens: throw NodeError.nobodyListens(peer)
+        case .busy: throw NodeError.receiverBusy(peer)
+        case nil: throw NodeError.interrupted(peer, "the receipt is missing")
+        }
+    }
+
+    func receiveMessage(
+        on stream: any Stream,
+        _ reader: inout StreamReader,
+        from peer: PeerId,
+        in network: NetworkId
+    ) async {
+        do {
+            let payload = try await reader.readToEnd(limit: self.configuration.messageByteLimit)
+            let delivery = self.messages.send(ReceivedMessage(peer: peer, network: network, payload: payload))
+            let receipt: Receipt =
+                switch delivery {
+                case .delivered: .delivered
+                case .nobodyListens: .nobodyListens
+                case .overflow: .busy
+                }
+            try await stream.write([receipt.rawValue], finish: true)
+        } catch is StreamReader.Failure {
+            stream.reset(code: CloseCode.tooLarge.rawValue)
+        } catch {
+            stream.reset(code: CloseCode.protocolViolation.rawValue)
+        }
+    }
+
+    /// Opens a stream to an admitted peer and turns its failures into ``NodeError``.
+    func withStream<Result: Sendable>(
+        kind: StreamHeader.Kind,
+        to peer: PeerId,
+        in network: NetworkId?,
+        _ body: (any Stream, _ header: [UInt8]) async throws -> Result
+    ) async throws -> Result {
+        let opened = try self.state.withLock { state throws -> (any Stream, Int, Route)? in
+            guard let route = state.core.route(to: peer, in: network),
+                let connection = state.links[route.connection]?.connection
+            else { return nil }
+            let stream = try connection.openStream()
+            let number = Self.track(stream, route.network, on: route.connection, in: &state)
+            return number.map { (stream, $0, route) }
+        }
+        guard let (stream, number, route) = opened else {
+            throw NodeError.interrupted(peer, "the connection just ended")
+        }
+        defer { self.untrack(number, on: route.connection) }
+        do {
+            return try await body(stream, StreamHeader(kind: kind, networkIndex: route.index).bytes)
+        } catch let error as TransportError {
+            stream.reset(code: CloseCode.goodbye.rawValue)
+            throw Self.nodeError(for: error, peer)
+        } catch is StreamReader.Failure {
+            stream.reset(code: CloseCode.protocolViolation.rawValue)
+            throw NodeError.interrupted(peer, "the answer is malformed")
+        } catch {
+            stream.reset(code: CloseCode.goodbye.rawValue)
+            throw error
+        }
+    }
+
+    private static func nodeError(for error: TransportError, _ peer: PeerId) -> NodeError {
+        switch error {
+        case .reset(let code), .stopped(let code), .closed(let code, _):
+            switch CloseCode(rawValue: code) {
+            case .declined: .declined(peer)
+            case .networkNotShared, .notAdmitted: .refusedByPeer(peer, CloseCode.networkNotShared.explanation)
+            case let reason?: .interrupted(peer, reason.explanation)
+            case nil: .interrupted(peer, "\(error)")
+            }
+        default: .interrupted(peer, "\(error)")
+        }
+    }
+}
+
+// MARK: - Reaching a peer
+
+extension NodeDriver {
+    /// The peers that are admitted at this moment, in one network or in any, ascending.
+    package func admittedPeers(in network: NetworkId? = nil) -> [PeerId] {
+        self.state.withLock { $0.core.admittedPeers(in: network) }
+    }
+
+    /// Returns once `peer` is admitted in `network` (or in any), dialling it if need be.
+    ///
+    /// - Throws: ``NodeError``; `CancellationError` when cancelled.
+    package func reach(_ peer: PeerId, in network: NetworkId? = nil) async throws {
+        if self.state.withLock({ $0.core.route(to: peer, in: network) != nil }) { return }
+        try await self.withPatience(for: peer) { try await self.waitForAdmission(of: peer, in: network) }
+    }
+
+    /// Gives `body` a bounded time.
+    private func withPatience<Result: Sendable>(
+        for peer: PeerId,
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let clock = self.configuration.clock
+        let deadline = clock.now().monotonic + self.configuration.patience
+        return try await withThrowingTaskGroup(of: Result.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                try await clock.sleep(deadline)
+                throw NodeError.timedOut(peer)
+            }
+            defer { group.cancelAll() }
+            guard let result = try await group.next() else { throw CancellationError() }
+            return result
+        }
+    }
+
+    private func waitForAdmission(of peer: PeerId, in network: NetworkId?) async throws {
+        let number = self.state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                self.state.withLock { state in
+                    self.enroll(Waiter(peer: peer, network: network, continuation: continuation), number, in: &state)
+                }
+            }
+        } onCancel: {
+            self.state.withLock { state in
+                state.waiters.removeValue(forKey: number)?.continuation.resume(throwing: CancellationError())
+            }
+        }
+    }
+
+    private func enroll(_ waiter: Waiter, _ number: Int, in state: inout State) {
+        if state.isStopped {
+            return waiter.continuation.resume(throwing: NodeError.notRunning)
+        }
+        if Task.isCancelled {
+            return waiter.continuation.resume(throwing: CancellationError())
+        }
+        if state.core.route(to: waiter.peer, in: waiter.network) != nil {
+            return waiter.continuation.resume()
+        }
+        guard state.core.knowsWayTo(waiter.peer) else {
+            return waiter.continuation.resume(throwing: NodeError.noAddress(waiter.peer))
+        }
+        guard state.core.sharesNetwork(with: waiter.peer) else {
+            return waiter.continuation.resume(throwing: NodeError.noSharedNetwork(waiter.peer))
+        }
+        state.waiters[number] = waiter
+        self.apply(.peerWanted(waiter.peer), to: &state)
+    }
+}

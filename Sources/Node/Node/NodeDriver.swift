@@ -1,0 +1,223 @@
+package import Identity
+internal import Locking
+package import Logging
+package import NodeCore
+package import Transport
+
+/// Carries out what ``NodeCore`` decides over any transport: the thin, asynchronous shell of a node.
+///
+/// One lock guards the core and the table of connections. An input is applied and its effects are carried out under
+/// that lock, so effects keep their order; none of them blocks: frames go to a connection's outbox, dials and wakes
+/// to the queue of jobs that ``run()`` works off. Bodies of messages and files never touch the lock.
+package final class NodeDriver: Sendable {
+    /// How a driver is set up.
+    package struct Configuration: Sendable {
+        package var clock: NodeClock
+        package var logger: Logger
+        /// The largest message, in bytes.
+        package var messageByteLimit = 1 << 20
+        /// How long to wait for a peer to be admitted, or to confirm a message.
+        package var patience = Duration.seconds(15)
+        /// The pause before the next address of a peer is dialled beside the earlier ones (RFC 8305, section 5).
+        package var dialStagger = Duration.milliseconds(250)
+        /// How long a connection that is given up for another one waits for streams that the peer opens meanwhile.
+        package var drainPause = Duration.seconds(1)
+        /// Stores what the core wants kept, one after the other, off the path of messages.
+        package var persist: @Sendable (Persistence) async -> Void
+
+        package init(
+            clock: NodeClock,
+            logger: Logger,
+            persist: @escaping @Sendable (Persistence) async -> Void = { _ in }
+        ) {
+            self.clock = clock
+            self.logger = logger
+            self.persist = persist
+        }
+    }
+
+    /// What the core wants kept.
+    package enum Persistence: Hashable, Sendable {
+        case revocations([Revocation])
+        case peer(PeerId, NetworkId, SocketAddress?)
+        case revokedHere(NetworkId)
+        case joinGranted(JoinGrant)
+        /// A joiner to whom the owner consented beforehand.
+        case joinAllowed(JoinRequest)
+    }
+
+    /// Work for ``run()``.
+    enum Job: Sendable {
+        case dial(PeerId, [SocketAddress])
+        case wake(at: Duration, generation: Int)
+        case serve(ConnectionId, any Connection, Outbox)
+        case drain(ConnectionId)
+    }
+
+    struct State: Sendable {
+        var core: NodeCore
+        var links: [ConnectionId: LinkState] = [:]
+        var waiters: [Int: Waiter] = [:]
+        var nextConnection: UInt64 = 0
+        var nextNumber = 0
+        var wakeGeneration = 0
+        var isStopped = false
+    }
+
+    /// A connection as the driver sees it.
+    struct LinkState: Sendable {
+        let connection: any Connection
+        let outbox: Outbox
+        var hasControlStream = false
+        /// Whether nothing new begins here and the connection is closed when the last stream has ended.
+        var isDraining = false
+        /// Streams under way, by number, with their network.
+        var streams: [Int: (network: NetworkId, stream: any Stream)] = [:]
+    }
+
+    package let localPeerId: PeerId
+    package let endpoint: any Endpoint
+    let configuration: Configuration
+    let state: Locked<State>
+    let jobs: AsyncStream<Job>
+    let jobQueue: AsyncStream<Job>.Continuation
+    let persistence: AsyncStream<Persistence>
+    let persistenceQueue: AsyncStream<Persistence>.Continuation
+    let messages: Broadcaster<ReceivedMessage>
+    let events: Broadcaster<NodeEvent>
+    let fileReceiver = Locked<FileReceiver?>(nil)
+
+    /// Creates a driver that tells `messages` and `events` what happens; both outlive it.
+    package init(
+        endpoint: any Endpoint,
+        core: NodeCore.Configuration,
+        configuration: Configuration,
+        messages: Broadcaster<ReceivedMessage>,
+        events: Broadcaster<NodeEvent>
+    ) {
+        self.localPeerId = core.peerId
+        self.endpoint = endpoint
+        self.configuration = configuration
+        self.state = Locked(State(core: NodeCore(core)))
+        (self.jobs, self.jobQueue) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .unbounded)
+        (self.persistence, self.persistenceQueue) = AsyncStream.makeStream(
+            of: Persistence.self,
+            bufferingPolicy: .unbounded
+        )
+        self.messages = messages
+        self.events = events
+    }
+
+    /// Accepts, dials and serves until ``stop()``, or until its task is cancelled; may be called once.
+    ///
+    /// What the core wants kept is stored before this returns.
+    package func run() async {
+        await withDiscardingTaskGroup { outer in
+            outer.addTask {
+                for await item in self.persistence { await self.configuration.persist(item) }
+            }
+            await withDiscardingTaskGroup { group in
+                group.addTask { await self.acceptConnections() }
+                for await job in self.jobs {
+                    group.addTask { await self.perform(job) }
+                }
+                await self.stop()
+                group.cancelAll()
+            }
+            self.persistenceQueue.finish()
+        }
+    }
+
+    /// Says goodbye, closes the endpoint and lets ``run()`` return.
+    package func stop() async {
+        let waiters = self.state.withLock { state -> [Waiter] in
+            guard !state.isStopped else { return [] }
+            self.apply(.stopping, to: &state)
+            state.isStopped = true
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.continuation.resume(throwing: NodeError.notRunning) }
+        await self.endpoint.close(code: CloseCode.goodbye.rawValue)
+        self.jobQueue.finish()
+    }
+
+    private func acceptConnections() async {
+        while let connection = try? await self.endpoint.accept() {  // the endpoint only throws when it is over
+            self.register(connection)
+        }
+    }
+
+    /// Makes a connection known to the core and has it served.
+    @discardableResult
+    func register(_ connection: any Connection) -> Bool {
+        let link: Link
+        do {
+            link = Link(
+                peer: connection.remotePeerId,
+                isDialler: connection.isDialler,
+                address: connection.remoteAddress,
+                exporter: try connection.exportKeyingMaterial(
+                    label: Link.exporterLabel,
+                    byteCount: Link.exporterByteCount
+                )
+            )
+        } catch {
+            return false  // gone before it was looked at
+        }
+        return self.state.withLock { state in
+            guard !state.isStopped else {
+                connection.close(code: CloseCode.goodbye.rawValue, reason: CloseCode.goodbye.explanation)
+                return false
+            }
+            state.nextConnection += 1
+            let id = ConnectionId(state.nextConnection)
+            let outbox = Outbox()
+            state.links[id] = LinkState(connection: connection, outbox: outbox)
+            self.jobQueue.yield(.serve(id, connection, outbox))
+            self.apply(.connectionUp(id, link), to: &state)
+            return true
+        }
+    }
+
+    private func perform(_ job: Job) async {
+        switch job {
+        case .dial(let peer, let addresses): await self.dial(peer, at: addresses)
+        case .wake(let time, let generation):
+            guard (try? await self.configuration.clock.sleep(time)) != nil else { return }  // nil: the node stops
+            self.state.withLock { state in
+                guard state.wakeGeneration == generation, !state.isStopped else { return }
+                self.apply(.timeReached, to: &state)
+            }
+        case .serve(let id, let connection, let outbox): await self.serve(id, connection, outbox)
+        case .drain(let id): await self.drain(id)
+        }
+    }
+
+    /// Lets streams that are under way come to their end, also those that the peer opens before it knows.
+    private func drain(_ id: ConnectionId) async {
+        let clock = self.configuration.clock
+        let start = clock.now().monotonic
+        guard (try? await clock.sleep(start + self.configuration.drainPause)) != nil else { return }  // nil: stop
+        self.state.withLock { state in
+            state.links[id]?.isDraining = true
+            Self.closeDrained(id, evenIfBusy: false, in: &state)
+        }
+        guard (try? await clock.sleep(start + self.configuration.patience)) != nil else { return }  // nil: stop
+        self.state.withLock { Self.closeDrained(id, evenIfBusy: true, in: &$0) }
+    }
+}
+
+/// A message and who sent it.
+package struct ReceivedMessage: Sendable {
+    package let peer: PeerId
+    package let network: NetworkId
+    package let payload: [UInt8]
+}
+
+/// Somebody who waits for a peer's admission.
+struct Waiter: Sendable {
+    let peer: PeerId
+    let network: NetworkId?
+    let continuation: CheckedContinuation<Void, any Error>
+}

@@ -1,0 +1,65 @@
+public import Identity
+
+/// Why a node could not do what it was asked.
+public enum NodeError: Error, Hashable, Sendable {
+    /// No address of the peer is known.
+    case noAddress(PeerId)
+    /// No address of the peer answered; with the last failure.
+    case unreachable(PeerId, String)
+    /// The peer and this node share no network of which both have proof.
+    case noSharedNetwork(PeerId)
+    /// The peer refused this node; with its reason.
+    case refusedByPeer(PeerId, String)
+    /// This node refused the peer: what it showed was not good.
+    case refused(PeerId, String)
+    /// The connection or the admission ended before the peer confirmed the receipt.
+    case interrupted(PeerId, String)
+    /// The peer did not answer in time.
+    case timedOut(PeerId)
+    /// The message is larger than a message may be; larger things go as files. Both in bytes.
+    case tooLarge(limit: Int, found: Int)
+    /// Nobody listens on the peer.
+    case nobodyListens(PeerId)
+    /// The listeners on the peer are not keeping up; try again later.
+    case receiverBusy(PeerId)
+    /// The person or program at the peer said no.
+    case declined(PeerId)
+    /// The received file differs from the offered one; the partial file was thrown away.
+    case damaged(PeerId)
+    /// A local file could not be read or written.
+    case file(String)
+    /// The node is not running.
+    case notRunning
+    /// This device's token is no good; nothing was changed.
+    case badToken(TokenProblem)
+    /// This device is no member of the network.
+    case notAMember(NetworkId)
+    /// This device does not hold the network's key.
+    case notTheOwner(NetworkId)
+}
+
+extension NodeError: CustomStringConvertible {
+    /// The failure in words, with what to do.
+    public var description: String {
+        switch self {
+        case .noAddress(let peer): "no address of peer \(peer.short) is known: give one with its connection text"
+        case .unreachable(let peer, let why): "peer \(peer.short) could not be reached: \(why)"
+        case .noSharedNetwork(let peer): "there is no evidence of a network shared with peer \(peer.short)"
+        case .refusedByPeer(let peer, let why): "peer \(peer.short) refused: \(why)"
+        case .refused(let peer, let why): "peer \(peer.short) was refused: \(why)"
+        case .interrupted(let peer, let why): "the connection to peer \(peer.short) broke before it confirmed: \(why)"
+        case .timedOut(let peer): "peer \(peer.short) did not answer in time"
+        case .tooLarge(let limit, let found):
+            "the message has \(found) bytes, the limit is \(limit): send it as a file"
+        case .nobodyListens(let peer): "nobody listens for messages on peer \(peer.short)"
+        case .receiverBusy(let peer): "the listeners on peer \(peer.short) are not keeping up: try again later"
+        case .declined(let peer): "peer \(peer.short) declined"
+        case .damaged(let peer): "the file arrived damaged at peer \(peer.short) and was thrown away: send it again"
+        case .file(let why): why
+        case .notRunning: "the node is not running: start it first"
+        case .badToken(let problem): "the token is refused: \(problem)"
+        case .notAMember(let network): "this device is no member of network \(network.short): join it first"
+        case .notTheOwner(let network): "this device does not hold the key of network \(network.short)"
+        }
+    }
+}

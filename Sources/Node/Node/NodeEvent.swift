@@ -1,0 +1,42 @@
+public import Identity
+
+/// What a running node tells its owner.
+public enum NodeEvent: Hashable, Sendable {
+    /// A peer and this node are admitted to each other.
+    case peerJoined(PeerId, NetworkId)
+    /// A peer's last admission in the network ended; the reason is nil when the connection just broke.
+    case peerLeft(PeerId, NetworkId, reason: String?)
+    /// This node refused a peer. The exact reason stays here; the peer is told less.
+    case refused(PeerId, NetworkId?, reason: String)
+    /// A peer refused this node.
+    case refusedByPeer(PeerId, NetworkId?, reason: String)
+    /// The owner revoked a peer.
+    case revoked(PeerId, NetworkId)
+    /// This device's membership ended.
+    case membershipEnded(NetworkId, reason: String)
+    /// A device key is used in two places: one of them is a copy.
+    case deviceKeyUsedTwice(PeerId)
+    /// A joiner knows the secret of an open invitation; compare the digits on both screens before confirming.
+    case joinRequested(JoinRequest)
+    /// This device's join waits for the inviter; compare the digits on both screens.
+    case joinPending(PeerId, NetworkId, digits: String)
+    /// The inviter made this device a member of the network.
+    case joinGranted(NetworkMetadata)
+    /// A join of this device, or one that waited for its owner, came to nothing.
+    case joinFailed(PeerId, NetworkId, reason: String)
+    /// This machine's clock is behind a time that the owner of a network signed; it no longer decides about expiry.
+    case clockBehind(NetworkId, seconds: UInt64)
+}
+
+/// A joiner that waits for consent.
+public struct JoinRequest: Hashable, Sendable {
+    /// Who wants to join.
+    public let peer: PeerId
+    /// Which network.
+    public let network: NetworkId
+    /// The six digits that the joiner's screen must show too.
+    public let digits: String
+    /// Whether the inviter consented when it made the invitation.
+    public let isPreallowed: Bool
+    package let connection: UInt64
+}

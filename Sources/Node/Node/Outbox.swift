@@ -1,0 +1,35 @@
+internal import Locking
+
+/// The control frames that wait to be written on a connection, bounded in bytes.
+final class Outbox: Sendable {
+    /// A peer that leaves so much unread is not reading any more.
+    static let byteLimit = 16 << 20
+
+    let frames: AsyncStream<[UInt8]>
+    private let queue: AsyncStream<[UInt8]>.Continuation
+    private let waiting = Locked(0)
+
+    init() {
+        (self.frames, self.queue) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .unbounded)
+    }
+
+    /// Adds a frame; false when there is no room for it.
+    func offer(_ frame: [UInt8]) -> Bool {
+        let hasRoom = self.waiting.withLock { waiting in
+            guard waiting + frame.count <= Self.byteLimit else { return false }
+            waiting += frame.count
+            return true
+        }
+        if hasRoom { self.queue.yield(frame) }
+        return hasRoom
+    }
+
+    /// Makes room again after a frame was written.
+    func noteWritten(_ frame: [UInt8]) {
+        self.waiting.withLock { $0 -= frame.count }
+    }
+
+    func finish() {
+        self.queue.finish()
+    }
+}

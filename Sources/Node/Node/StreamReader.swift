@@ -1,0 +1,80 @@
+internal import Bytes
+internal import Transport
+
+/// Reads whole units from a stream of bytes, each bounded before it is collected.
+struct StreamReader {
+    /// Why a unit could not be read.
+    enum Failure: Error, Hashable {
+        case endedEarly
+        case tooLong(limit: Int, found: Int)
+    }
+
+    private let stream: any Stream
+    private var buffer: [UInt8] = []
+    private var position = 0
+    private(set) var isAtEnd = false
+
+    init(_ stream: any Stream) {
+        self.stream = stream
+    }
+
+    private var available: Int { self.buffer.count - self.position }
+
+    /// Waits until `count` bytes are there or the stream ends.
+    private mutating func fill(to count: Int) async throws {
+        while self.available < count, !self.isAtEnd {
+            if self.position > 0 {
+                self.buffer.removeFirst(self.position)
+                self.position = 0
+            }
+            let (bytes, isFinal) = try await self.stream.read(atMost: 64 * 1024)
+            self.buffer += bytes
+            self.isAtEnd = isFinal
+        }
+    }
+
+    private mutating func take(_ count: Int) -> [UInt8] {
+        if self.position == 0, count == self.buffer.count {
+            defer { self.buffer = [] }
+            return self.buffer
+        }
+        defer { self.position += count }
+        return Array(self.buffer[self.position..<self.position + count])
+    }
+
+    /// Exactly `count` bytes.
+    mutating func read(count: Int) async throws -> [UInt8] {
+        try await self.fill(to: count)
+        guard self.available >= count else { throw Failure.endedEarly }
+        return self.take(count)
+    }
+
+    /// Whatever is there next, waiting for at least one byte; empty only at the end.
+    mutating func readSome() async throws -> [UInt8] {
+        try await self.fill(to: 1)
+        return self.take(self.available)
+    }
+
+    /// A unit behind its length as a QUIC varint; nil when the stream ended before it.
+    mutating func readPrefixed(limit: Int) async throws -> [UInt8]? {
+        try await self.fill(to: 1)
+        guard self.available > 0 else { return nil }
+        let lengthCount = 1 << Int(self.buffer[self.position] >> 6)
+        var lengthReader = ByteReader(try await self.read(count: lengthCount))
+        let length = try lengthReader.readVarint()
+        guard length <= UInt64(limit) else {
+            throw Failure.tooLong(limit: limit, found: Int(clamping: length))
+        }
+        return try await self.read(count: Int(length))
+    }
+
+    /// Everything up to the end of the stream.
+    mutating func readToEnd(limit: Int) async throws -> [UInt8] {
+        while !self.isAtEnd {
+            guard self.available <= limit else { throw Failure.tooLong(limit: limit, found: self.available) }
+            try await self.fill(to: self.available + 1)
+        }
+        guard self.available <= limit else { throw Failure.tooLong(limit: limit, found: self.available) }
+        return self.take(self.available)
+    }
+}
