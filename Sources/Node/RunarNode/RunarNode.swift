@@ -1,1 +1,223 @@
-// placeholder
+@_exported public import Bytes
+@_exported public import Identity
+internal import Locking
+internal import Logging
+@_exported public import Node
+internal import NodeCore
+@_exported public import Platform
+internal import Storage
+package import Transport
+
+/// A device in its owner's private networks: it keeps the keys and memberships, connects to other members and
+/// exchanges messages with them.
+///
+/// Nothing is on the network before ``start()``. Names, networks and tokens can be managed on a node that was never
+/// started; listeners and subscriptions outlive a ``stop()``.
+///
+/// ```swift
+/// let node = try RunarNode(config: config)
+/// try await node.start()
+/// try await node.joinNetwork(networkId: metadata.networkId, accessToken: token)
+/// try await node.sendToPeer("hello", peerId: friend)
+/// ```
+public final class RunarNode: Sendable {
+    /// Whether the node is on the network.
+    enum Phase: Sendable {
+        /// Not on the network. May become `starting`.
+        case stopped
+        /// Being bound. May become `running`, or `stopped` when that fails or a stop came meanwhile.
+        case starting(isAbandoned: Bool)
+        /// On the network. May become `stopping`.
+        case running(NodeDriver, Task<Void, Never>)
+        /// Saying goodbye. Becomes `stopped`.
+        case stopping(Task<Void, Never>)
+    }
+
+    /// Makes the endpoint of a node from its key.
+    package typealias EndpointFactory = @Sendable (Ed25519PrivateKey, RunarNodeConfig) async throws -> any Endpoint
+
+    /// This device's identity: the SHA-256 of its public key.
+    public let peerId: PeerId
+
+    let config: RunarNodeConfig
+    let store: StateStore
+    let logger: Logger
+    let clock: NodeClock
+    let phase = Locked(Phase.stopped)
+    let fileReceiver = Locked<FileReceiver?>(nil)
+    let messages: Broadcaster<ReceivedMessage>
+    let events: Broadcaster<NodeEvent>
+    private let makeEndpoint: EndpointFactory
+
+    /// Opens the stores of a node over another transport: the in-memory one in tests.
+    package init(
+        config: RunarNodeConfig,
+        clock: NodeClock = .system(),
+        transport makeEndpoint: @escaping EndpointFactory
+    ) throws {
+        self.config = config
+        self.clock = clock
+        self.makeEndpoint = makeEndpoint
+        self.messages = Broadcaster(capacity: config.listenerCapacity)
+        self.events = Broadcaster(capacity: config.listenerCapacity)
+        var logger = Logger(label: "runar")
+        logger.logLevel = config.logLevel
+        self.logger = logger
+        self.store = try config.statePath.map { try StateStore(path: $0) } ?? StateStore()
+        self.peerId = PeerId(publicKey: try KeyId.peer.key(in: config.keyStorage, orMake: generatePeerKey).publicKey)
+    }
+
+    deinit {
+        if case .running(_, let task) = self.phase.withLock({ $0 }) { task.cancel() }
+        self.messages.finish()
+        self.events.finish()
+    }
+}
+
+// MARK: - Lifecycle
+
+extension RunarNode {
+    /// Whether the node is on the network.
+    public var isRunning: Bool {
+        if case .running = self.phase.withLock({ $0 }) { return true }
+        return false
+    }
+
+    /// The UDP port that this node listens on, or 0 while it is stopped.
+    public var listeningPort: UInt16 {
+        self.listenAddresses.first?.port ?? 0
+    }
+
+    /// The addresses that this node listens on; empty while it is stopped.
+    public var listenAddresses: [SocketAddress] {
+        guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { return [] }
+        return driver.endpoint.localAddresses
+    }
+
+    /// Goes on the network and reaches for the peers that were connected before.
+    ///
+    /// Starting twice does no harm.
+    ///
+    /// - Throws: ``TransportError`` when no socket could be bound, ``KeychainError``, ``StorageError``.
+    public func start() async throws {
+        let mayStart = self.phase.withLock { phase in
+            guard case .stopped = phase else { return false }
+            phase = .starting(isAbandoned: false)
+            return true
+        }
+        guard mayStart else { return }
+        let driver: NodeDriver
+        do {
+            driver = try await self.makeDriver()
+        } catch {
+            self.phase.withLock { $0 = .stopped }
+            throw error
+        }
+        let isWanted = self.phase.withLock { phase in
+            if case .starting(isAbandoned: true) = phase {
+                phase = .stopped
+                return false
+            }
+            // The node's one unstructured task: it lives from here to stop(), whoever called start().
+            phase = .running(driver, Task { await driver.run() })
+            return true
+        }
+        guard isWanted else {
+            await driver.endpoint.close(code: CloseCode.goodbye.rawValue)
+            throw NodeError.notRunning
+        }
+        // Only now, so that nothing that is added meanwhile is missed; hearing of it twice does no harm.
+        try self.load(into: driver)
+        self.logger.info("peer \(self.peerId.short) listens on port \(self.listeningPort)")
+    }
+
+    /// Says goodbye to every peer and leaves the network.
+    ///
+    /// Stopping twice does no harm; a start under way then throws ``NodeError/notRunning``.
+    public func stop() async {
+        let found = self.phase.withLock { phase in
+            let found = phase
+            if case .running(_, let task) = phase { phase = .stopping(task) }
+            if case .starting = phase { phase = .starting(isAbandoned: true) }
+            return found
+        }
+        switch found {
+        case .running(let driver, let task):
+            await driver.stop()
+            await task.value
+            self.phase.withLock { $0 = .stopped }
+        case .stopping(let task): await task.value
+        case .stopped, .starting: return
+        }
+    }
+
+    private func makeDriver() async throws -> NodeDriver {
+        let key = try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
+        var random = SystemRandom()
+        let core = NodeCore.Configuration(
+            peerId: self.peerId,
+            instance: InstanceId(generating: &random),
+            randomSeed: random.next()
+        )
+        let endpoint = try await self.makeEndpoint(key.privateKey, self.config)
+        var configuration = NodeDriver.Configuration(clock: self.clock, logger: self.logger) { [weak self] item in
+            self?.carryOut(item)
+        }
+        configuration.messageByteLimit = self.config.messageByteLimit
+        configuration.patience = self.config.requestTimeout
+        return NodeDriver(
+            endpoint: endpoint,
+            core: core,
+            configuration: configuration,
+            messages: self.messages,
+            events: self.events
+        )
+    }
+
+    private func carryOut(_ item: NodeDriver.Persistence) {
+        do {
+            if case .joinAllowed(let request) = item { try self.answer(request, allow: true) }
+            try self.store.persist(item, at: self.wallSeconds)
+        } catch {
+            self.logger.error("the state could not be stored: \(error)")
+        }
+    }
+
+    /// Tells a driver what the store knows.
+    private func load(into driver: NodeDriver) throws {
+        driver.receiveFiles(self.fileReceiver.withLock { $0 })
+        for token in try self.store.memberships() {
+            driver.apply(.membershipAdded(token, try self.store.revocationSet(of: token.networkId)))
+        }
+        for peer in try self.store.peers() {
+            let addresses = try self.store.addresses(of: peer.peerId).map(\.address)
+            driver.apply(.peerRemembered(peer.peerId, networks: peer.networks, addresses: addresses))
+            driver.apply(.peerWanted(peer.peerId))
+        }
+    }
+
+    /// Seconds since 1970.
+    var wallSeconds: UInt64 { self.clock.now().wallSeconds }
+
+    /// The driver of a running node.
+    func running() throws(NodeError) -> NodeDriver {
+        guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { throw .notRunning }
+        return driver
+    }
+
+    /// Applies an input if the node runs; a stopped one reads its stores when it starts.
+    func applyIfRunning(_ input: Input) {
+        if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.apply(input) }
+    }
+}
+
+extension NodeClock {
+    /// The clocks of this machine.
+    package static func system() -> NodeClock {
+        let clocks = Clocks.system()
+        return NodeClock(
+            now: { NodeTime(monotonic: clocks.monotonic(), wallSeconds: clocks.wallSeconds()) },
+            sleep: { try await Task.sleep(for: $0 - clocks.monotonic(), clock: .continuous) }
+        )
+    }
+}

@@ -1,0 +1,31 @@
+public import Identity
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What this device knows of a network.
+public struct NetworkInfo: Hashable, Sendable {
+    /// Which network.
+    public let networkId: NetworkId
+    /// What its owner says about it; nil until its text was given to this device.
+    public let metadata: NetworkMetadata?
+    /// Whether this device's root key is the owner.
+    public let isOwner: Bool
+    /// This device's token; nil when it is no member.
+    public let token: AccessToken?
+
+    /// The owner's name for it; nil when its metadata are not known.
+    public var name: String? { self.metadata?.name }
+
+    /// How often the network was changed; nil when its metadata are not known.
+    public var version: UInt32? { self.metadata?.version }
+
+    /// Whether this device has a token, valid or expired.
+    public var isMember: Bool { self.token != nil }
+
+    /// When the membership ends; nil for never, or without one.
+    public var expiration: Date? { self.token?.expiration }
+}

@@ -1,0 +1,145 @@
+public import Identity
+internal import Node
+internal import NodeCore
+internal import Platform
+internal import Storage
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+// What only the owner of a network can do: it takes the root key.
+extension RunarNode {
+    /// Whether the root key is on this device.
+    ///
+    /// - Throws: ``KeychainError``.
+    public func hasRootKey() throws -> Bool {
+        try self.config.keyStorage.exists(id: KeyId.root.rawValue)
+    }
+
+    /// Makes a network of which this device's root key is the owner, and makes this device its first member.
+    ///
+    /// The root key is made when there is none yet; back it up then.
+    ///
+    /// - Throws: ``IdentityError`` for a bad name, ``KeychainError``, ``StorageError``.
+    public func createNetwork(name: String) throws -> NetworkMetadata {
+        let root = try KeyId.root.key(in: self.config.keyStorage, orMake: generateMasterKey)
+        let index = try self.store.reserveDerivationIndex()
+        let key = deriveNetworkKey(masterKey: root, networkIndex: index)
+        let networkId = NetworkId(publicKey: key.publicKey)
+        let admin = KeyDerivation.deriveAdminKey(masterKey: root, networkId: networkId)
+        var metadata = NetworkMetadata(networkId: networkId, name: name, adminPublicKey: admin.publicKey)
+        try metadata.sign(with: key.privateKey)
+        let token = try AccessToken.create(
+            peerId: self.peerId,
+            networkId: networkId,
+            networkPrivateKey: key.privateKey,
+            expiration: nil
+        )
+        try self.store.save(
+            NetworkRecord(
+                networkId: networkId,
+                role: .owner,
+                derivationIndex: index,
+                metadata: try metadata.qrString,
+                token: token.binary,
+                joinedAt: self.wallSeconds
+            )
+        )
+        self.applyIfRunning(.membershipAdded(token, RevocationSet(networkId: networkId)))
+        return metadata
+    }
+
+    /// Signs a token that makes `peerId` a member until `expiration` (whole seconds; nil for ever).
+    ///
+    /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/badToken(_:)`` if the peer was revoked: a returning device
+    ///   makes a new key.
+    public func issueToken(for peerId: PeerId, in networkId: NetworkId, expiration: Date?) throws -> AccessToken {
+        let key = try self.networkKey(of: networkId)
+        guard try !self.store.revocationSet(of: networkId).contains(peerId) else { throw NodeError.badToken(.revoked) }
+        let token = try AccessToken.create(
+            peerId: peerId,
+            networkId: networkId,
+            networkPrivateKey: key.privateKey,
+            expiration: expiration
+        )
+        try self.store.save(
+            IssuedToken(
+                networkId: networkId,
+                peerId: peerId,
+                expiration: token.expirationSeconds,
+                issuedAt: self.wallSeconds
+            )
+        )
+        return token
+    }
+
+    /// Revokes a peer for good: it is cut off at once here and wherever the revocation spreads to.
+    ///
+    /// - Throws: ``NodeError/notTheOwner(_:)``, ``StorageError`` (then nothing was revoked).
+    @discardableResult
+    public func revoke(_ peerId: PeerId, in networkId: NetworkId) throws -> Revocation {
+        let key = try self.networkKey(of: networkId)
+        let entry = try Revocation.create(
+            peerId: peerId,
+            networkId: networkId,
+            signer: key.privateKey,
+            seconds: self.wallSeconds
+        )
+        try self.store.addRevocations([entry])
+        self.applyIfRunning(.revocationsAdded([entry]))
+        return entry
+    }
+
+    /// Gives a network another name: the next version of its metadata.
+    ///
+    /// - Throws: ``NodeError/notTheOwner(_:)``, ``IdentityError`` for a bad name.
+    public func renameNetwork(_ networkId: NetworkId, to name: String) throws -> NetworkMetadata {
+        let key = try self.networkKey(of: networkId)
+        guard let metadata = try self.store.network(networkId)?.networkMetadata() else {
+            throw NodeError.notTheOwner(networkId)
+        }
+        let renamed = try metadata.renamed(to: name, signedWith: key.privateKey)
+        try self.store.addMetadata(renamed, at: self.wallSeconds)
+        return renamed
+    }
+
+    /// The 24 words that restore the root key and with it every network that it owns.
+    ///
+    /// - Throws: ``KeychainError``; ``NodeError/file(_:)`` when this device holds no root key.
+    public func recoveryPhrase() throws -> RecoveryPhrase {
+        guard let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue) else {
+            throw NodeError.file("this device holds no root key: it owns no network")
+        }
+        return RecoveryPhrase(masterKey: try Ed25519PrivateKey(secret))
+    }
+
+    func networkKey(of networkId: NetworkId) throws -> Ed25519KeyPair {
+        guard let index = try self.store.network(networkId)?.derivationIndex,
+            let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue)
+        else { throw NodeError.notTheOwner(networkId) }
+        let key = deriveNetworkKey(masterKey: try Ed25519PrivateKey(secret), networkIndex: index)
+        guard NetworkId(publicKey: key.publicKey) == networkId else { throw NodeError.notTheOwner(networkId) }
+        return key
+    }
+}
+
+/// The names under which a node stores its keys.
+package enum KeyId: String, Sendable {
+    /// This device's key.
+    case peer
+    /// The person's root key.
+    case root
+
+    /// The stored key, or a new one that is stored before it is used.
+    func key(in storage: any KeyStorage, orMake make: () -> Ed25519KeyPair) throws -> Ed25519KeyPair {
+        if let secret = try storage.retrieve(id: self.rawValue) {
+            return Ed25519KeyPair(privateKey: try Ed25519PrivateKey(secret))
+        }
+        let key = make()
+        try storage.store(key.privateKey.secret, id: self.rawValue)
+        return key
+    }
+}

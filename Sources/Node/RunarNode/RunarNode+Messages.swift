@@ -1,0 +1,90 @@
+public import Identity
+internal import Locking
+public import Node
+internal import Platform
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+// Messages and files.
+extension RunarNode {
+    /// Sends a message in bincode and returns once a listener on the peer has it, dialling the peer first if need be.
+    ///
+    /// - Throws: ``NodeError``; `CancellationError` when cancelled; what `message` throws while it is encoded.
+    public func sendToPeer<Message: Encodable>(_ message: Message, peerId: PeerId) async throws {
+        try await self.running().send(try Bincode.serialize(message), to: peerId)
+    }
+
+    /// Sends a message to several peers at once.
+    ///
+    /// - Throws: ``BroadcastError`` naming each peer that did not get it and why; all others have it.
+    public func broadcast<Message: Encodable>(_ message: Message, peerIds: [PeerId]) async throws {
+        let payload = try Bincode.serialize(message)
+        let driver = try self.running()
+        let failures = await withTaskGroup(of: (PeerId, any Error)?.self) { group in
+            for peer in Set(peerIds) {
+                group.addTask {
+                    do {
+                        try await driver.send(payload, to: peer)
+                        return nil
+                    } catch {
+                        return (peer, error)
+                    }
+                }
+            }
+            return await group.reduce(into: [PeerId: any Error]()) { failures, failure in
+                if let (peer, error) = failure { failures[peer] = error }
+            }
+        }
+        try Task.checkCancellation()
+        guard failures.isEmpty else { throw BroadcastError(failures: failures) }
+    }
+
+    /// The bincode bytes of every message that arrives from now on, with its sender.
+    ///
+    /// Any number of listeners may listen; each has a buffer of `listenerCapacity` messages, and while one is full
+    /// senders get ``NodeError/receiverBusy(_:)`` instead of silence. A listener is registered before this returns.
+    public func startListening() -> AsyncStream<(PeerId, Data)> {
+        self.messages.listen { ($0.peer, Data($0.payload)) }
+    }
+
+    /// What happens to this node from now on.
+    public var eventStream: AsyncStream<NodeEvent> { self.events.listen() }
+
+    /// Sends the file at `path` and returns once the peer has checked and stored it.
+    ///
+    /// An interrupted transfer is resumed by sending the same file again.
+    ///
+    /// - Throws: ``NodeError``; `declined` if the peer's person or program said no.
+    public func sendFile(
+        at path: String,
+        peerId: PeerId,
+        progress: @escaping @Sendable (FileProgress) -> Void = { _ in }
+    ) async throws {
+        try await self.running().sendFile(at: path, named: FilePath.name(of: path), to: peerId, progress: progress)
+    }
+
+    /// Sets who decides about files that peers offer; without a receiver they are declined.
+    ///
+    /// It outlives a stop and a start.
+    public func receiveFiles(_ receiver: FileReceiver?) {
+        self.fileReceiver.withLock { $0 = receiver }
+        if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.receiveFiles(receiver) }
+    }
+}
+
+/// The peers that a broadcast did not reach.
+public struct BroadcastError: Error {
+    /// Why each of them has not got the message.
+    public let failures: [PeerId: any Error]
+}
+
+extension BroadcastError: CustomStringConvertible {
+    /// The failures, a line each.
+    public var description: String {
+        self.failures.sorted { $0.key < $1.key }.map { "peer \($0.key.short): \($0.value)" }.joined(separator: "\n")
+    }
+}

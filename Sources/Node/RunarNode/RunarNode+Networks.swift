@@ -1,0 +1,115 @@
+public import Identity
+internal import Locking
+internal import Node
+internal import NodeCore
+internal import Storage
+
+// Joining, connecting and leaving.
+extension RunarNode {
+    /// Stores a token for this device and shows it from now on.
+    ///
+    /// - Throws: ``NodeError/badToken(_:)`` with the reason; then nothing was stored.
+    public func addNetworkToken(networkId: NetworkId, token: AccessToken) throws {
+        let revocations = try self.store.revocationSet(of: networkId)
+        let problem = token.problem(
+            at: self.wallSeconds,
+            for: self.peerId,
+            in: networkId,
+            revoked: { revocations.contains($0) },
+            verifySignature: { $0.verifySignature() }
+        )
+        if let problem { throw NodeError.badToken(problem) }
+        try self.store.addMembership(token, at: self.wallSeconds)
+        self.applyIfRunning(.membershipAdded(token, revocations))
+    }
+
+    /// Becomes a member of a network with the token that its owner issued for this device.
+    ///
+    /// - Throws: ``NodeError/badToken(_:)`` with the reason.
+    public func joinNetwork(networkId: NetworkId, accessToken: AccessToken) async throws {
+        try self.addNetworkToken(networkId: networkId, token: accessToken)
+    }
+
+    /// Stores a network's verified metadata, so that it can be shown by name.
+    ///
+    /// - Throws: ``NetworkError/invalidSignature`` if the network's key did not sign it.
+    public func addNetwork(_ metadata: NetworkMetadata) throws {
+        guard metadata.verify() else { throw NetworkError.invalidSignature }
+        try self.store.addMetadata(metadata, at: self.wallSeconds)
+    }
+
+    /// The networks that this device knows, owns or is a member of.
+    ///
+    /// - Throws: ``StorageError``.
+    public func networks() throws -> [NetworkInfo] {
+        try self.store.networks().map { record in
+            NetworkInfo(
+                networkId: record.networkId,
+                metadata: try record.networkMetadata(),
+                isOwner: record.role == .owner,
+                token: try record.accessToken()
+            )
+        }
+    }
+
+    /// Leaves a network: its peers are told at once and the token is forgotten.
+    ///
+    /// - Throws: ``NodeError/notAMember(_:)``.
+    public func leaveNetwork(_ networkId: NetworkId) throws {
+        guard let record = try self.store.network(networkId), record.leftAt == nil else {
+            throw NodeError.notAMember(networkId)
+        }
+        try self.store.leave(networkId, at: self.wallSeconds)
+        self.applyIfRunning(.membershipRemoved(networkId))
+    }
+
+    /// Dials a peer of a network at an address and returns once both are admitted to each other.
+    ///
+    /// The connection is kept from then on: when it breaks, it is dialled again.
+    ///
+    /// - Throws: ``NodeError``, ``IdentityError`` when `address` is no "ip:port".
+    @discardableResult
+    public func connectToPeer(peerId: PeerId, networkId: NetworkId, address: String) async throws -> PeerConnection {
+        let driver = try self.running()
+        let place = try SocketAddress(parsing: address)
+        driver.apply(.peerRemembered(peerId, networks: [networkId], addresses: [place]))
+        try await driver.reach(peerId, in: networkId)
+        return PeerConnection(peerId: peerId, networkId: networkId, address: place)
+    }
+
+    /// The peers that are admitted at this moment, in one network or in any, ascending.
+    public func connectedPeers(in networkId: NetworkId? = nil) -> [PeerId] {
+        guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { return [] }
+        return driver.admittedPeers(in: networkId)
+    }
+
+    /// Closes the connection to a peer and does not dial it again.
+    public func disconnectPeer(_ peerId: PeerId) {
+        self.applyIfRunning(.peerUnwanted(peerId))
+    }
+
+    /// The text by which another member can dial this device.
+    ///
+    /// - Throws: ``NodeError/notAMember(_:)``.
+    public func connectionData(networkId: NetworkId, address: String) throws -> PeerConnectionData {
+        guard let token = try self.store.network(networkId)?.accessToken() else {
+            throw NodeError.notAMember(networkId)
+        }
+        return PeerConnectionData(
+            peerId: self.peerId,
+            networkId: networkId,
+            address: address,
+            token: token
+        )
+    }
+}
+
+/// A connection that was asked for.
+public struct PeerConnection: Hashable, Sendable {
+    /// The peer, proved by TLS.
+    public let peerId: PeerId
+    /// The network in which both are admitted.
+    public let networkId: NetworkId
+    /// The address that was dialled.
+    public let address: SocketAddress
+}

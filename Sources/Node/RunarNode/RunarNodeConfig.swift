@@ -1,0 +1,46 @@
+public import Identity
+public import Logging
+public import Platform
+
+/// How a ``RunarNode`` is set up.
+public struct RunarNodeConfig: Sendable {
+    /// Where the keys are: the Keychain, a vault file, or memory.
+    public var keyStorage: any KeyStorage
+    /// The SQLite file for everything but keys; nil keeps it in memory.
+    public var statePath: String?
+    /// The local addresses to listen on; port 0 lets the system choose one port for all.
+    public var listenAddresses: [SocketAddress]
+    /// What is logged; topics and addresses only at debug.
+    public var logLevel: Logger.Level = .notice
+    /// The largest message, in bytes; larger things go as files.
+    public var messageByteLimit = 1 << 20
+    /// Messages and events that wait for one slow listener before senders are told that it is busy.
+    public var listenerCapacity = 1024
+    /// How long to wait for a peer's answer.
+    public var requestTimeout = Duration.seconds(15)
+
+    /// Creates a configuration that listens on every address of this machine.
+    public init(
+        keyStorage: any KeyStorage,
+        statePath: String?,
+        listenAddresses: [SocketAddress] = [
+            SocketAddress(.v4(0), port: 0), SocketAddress(.v6(high: 0, low: 0, scope: 0), port: 0),
+        ]
+    ) {
+        self.keyStorage = keyStorage
+        self.statePath = statePath
+        self.listenAddresses = listenAddresses
+    }
+
+    /// A configuration for tests: nothing outlives the process, and only this machine can connect.
+    public static func createTestConfig() -> RunarNodeConfig {
+        RunarNodeConfig(
+            keyStorage: InMemoryKeyStorage(),
+            statePath: nil,
+            listenAddresses: [SocketAddress(.v4(0x7F00_0001), port: 0)]
+        )
+    }
+}
+
+/// The mobile specification's name for it.
+public typealias NodeConfig = RunarNodeConfig

@@ -1,0 +1,74 @@
+internal import Identity
+internal import Node
+internal import NodeCore
+internal import Storage
+
+// What a node keeps, in the words of the store.
+extension StateStore {
+    /// Stores what a running node learnt.
+    func persist(_ item: NodeDriver.Persistence, at seconds: UInt64) throws {
+        switch item {
+        case .revocations(let entries): try self.addRevocations(entries)
+        case .peer(let peer, let network, let address):
+            try self.noteAdmission(of: peer, in: network, address: address, at: seconds)
+        case .revokedHere(let network): try self.setToken(nil, of: network)
+        case .joinGranted(let grant):
+            try self.addMembership(grant.token, at: seconds)
+            try self.addMetadata(grant.metadata, at: seconds)
+        case .joinAllowed: return
+        }
+    }
+
+    /// This device's token in each of its networks.
+    func memberships() throws -> [AccessToken] {
+        try self.networks().compactMap { try $0.accessToken() }
+    }
+
+    /// Stores this device's token of a network.
+    func addMembership(_ token: AccessToken, at seconds: UInt64) throws {
+        var record = try self.network(token.networkId) ?? NetworkRecord(token.networkId, at: seconds)
+        record.token = token.binary
+        record.leftAt = nil
+        try self.save(record)
+    }
+
+    /// Stores metadata unless a later version is known.
+    func addMetadata(_ metadata: NetworkMetadata, at seconds: UInt64) throws {
+        var record = try self.network(metadata.networkId) ?? NetworkRecord(metadata.networkId, at: seconds)
+        if let known = try record.networkMetadata(), known.version > metadata.version { return }
+        record.metadata = try metadata.qrString
+        try self.save(record)
+    }
+
+    /// The revocations known in a network; they were verified before they were stored.
+    func revocationSet(of network: NetworkId) throws -> RevocationSet {
+        var set = RevocationSet(networkId: network)
+        let entries = try self.revocations(of: network).map { try Revocation(binary: $0.entry) }
+        try set.merge(entries, verifySignature: { _ in true })
+        return set
+    }
+
+    /// Adds verified revocations.
+    func addRevocations(_ entries: [Revocation]) throws {
+        try self.merge(
+            entries.map { StoredRevocation(networkId: $0.networkId, peerId: $0.peerId, entry: $0.binary) }
+        )
+        for entry in entries { try self.removeEvidence(of: entry.peerId, in: entry.networkId) }
+    }
+}
+
+extension NetworkRecord {
+    /// A network of which nothing but its id is known.
+    init(_ networkId: NetworkId, at seconds: UInt64) {
+        self.init(networkId: networkId, role: .member, metadata: "", joinedAt: seconds)
+    }
+
+    func accessToken() throws(IdentityError) -> AccessToken? {
+        guard let token else { return nil }
+        return try AccessToken(binary: token)
+    }
+
+    func networkMetadata() throws(IdentityError) -> NetworkMetadata? {
+        self.metadata.isEmpty ? nil : try NetworkMetadata.fromQRString(self.metadata)
+    }
+}
