@@ -1,0 +1,42 @@
+internal import TestSupport
+internal import Testing
+
+@testable internal import Storage
+
+@Suite("A state store whose process is killed") struct CrashTests {
+    @Test func `killing the writer at random points loses nothing acknowledged`() throws {
+        let scratch = try Scratch()
+        let path = scratch.file("state.sqlite")
+        try StateStore(path: path).close()
+        var random = SplitMix64(seed: 5)
+        var next: UInt64 = 0
+        var kills = 0
+        while next < 1_000 {
+            let writer = try ChildProcess("CrashWriter", arguments: ["store", path, "\(next)"])
+            var acknowledged: UInt64?
+            for _ in 0..<Int.random(in: 1...60, using: &random) {
+                acknowledged = writer.nextLine().flatMap { UInt64($0) }
+            }
+            var spin = Int.random(in: 0..<20_000, using: &random)
+            while spin > 0 { spin -= 1 }
+            acknowledged = writer.kill().last.flatMap { UInt64($0) } ?? acknowledged
+            kills += 1
+            let last = try #require(acknowledged)
+
+            let store = try StateStore(path: path)
+            var found: UInt64 = 0
+            for slot in UInt64(0)..<10 {
+                guard let number = try store.textSetting("slot-\(slot)").flatMap({ UInt64($0) }) else {
+                    #expect(last < slot)
+                    continue
+                }
+                #expect(number % 10 == slot && number + 10 > last && number <= last + 1, "slot \(slot): \(number)")
+                found = max(found, number)
+            }
+            #expect(found == last || found == last + 1)
+            try store.close()
+            next = found + 1
+        }
+        print("killed \(kills) times in \(next) writes")
+    }
+}
