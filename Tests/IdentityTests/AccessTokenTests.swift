@@ -191,6 +191,8 @@ import Testing
             #expect(try JSONDecoder().decode(AccessToken.self, from: json) == token)
             let fields = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
             #expect(Set(fields.keys) == ["peer_id", "network_id", "expiration", "signature"])
+            let message = try Bincode.serialize([token])
+            #expect(try Bincode.deserialize([AccessToken].self, from: message) == [token])
         }
     }
 

@@ -68,6 +68,16 @@ import Testing
         }
     }
 
+    @Test func `nothing verifies under bytes that are no point of the curve`() throws {
+        let message = [UInt8]("hello".utf8)
+        let signature = try Ed25519PrivateKey().sign(message)
+        for first in UInt8(2)..<40 {
+            let key = try Ed25519PublicKey(rawRepresentation: [first] + [UInt8](repeating: 0, count: 31))
+            #expect(!key.isValidSignature(signature, for: message))
+            #expect(!key.isValidSignature([UInt8](repeating: 0, count: 64), for: message))
+        }
+    }
+
     @Test func `a signature cannot be turned into another one`() throws {
         let encodings = try vectors(named: "Identity/encodings.json", as: Encodings.self)
         let key = try Ed25519PublicKey(rawRepresentation: Hex.decode(encodings.public))

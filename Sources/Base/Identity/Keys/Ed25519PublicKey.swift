@@ -14,7 +14,9 @@ public struct Ed25519PublicKey: Sendable {
     public static let byteCount = 32
 
     package let words: Bytes32
-    private let verifier: Curve25519.Signing.PublicKey
+    /// Nil when the system's cryptography refuses the bytes, as it may for those that are no point of the curve; then no
+    /// signature verifies, which is what other systems find out in verifying.
+    private let verifier: Curve25519.Signing.PublicKey?
 
     /// Reads the 32 bytes of a public key.
     public init(rawRepresentation: some Collection<UInt8>) throws(IdentityError) {
@@ -33,11 +35,7 @@ public struct Ed25519PublicKey: Sendable {
 
     /// Takes bytes that passed the checks before.
     init(checked words: Bytes32) {
-        do {
-            verifier = try Curve25519.Signing.PublicKey(rawRepresentation: words.bytes)
-        } catch {
-            preconditionFailure("32 checked bytes were refused as a public key: \(error)")
-        }
+        verifier = try? Curve25519.Signing.PublicKey(rawRepresentation: words.bytes)  // see `verifier`
         self.words = words
     }
 
@@ -69,7 +67,7 @@ public struct Ed25519PublicKey: Sendable {
     /// Whether `signature` is this key's over exactly `message`, in canonical form.
     public func isValidSignature(_ signature: some Collection<UInt8>, for message: some Collection<UInt8>) -> Bool {
         let signature = Array(signature)
-        guard Ed25519Encoding.isCanonicalSignature(signature) else { return false }
+        guard let verifier, Ed25519Encoding.isCanonicalSignature(signature) else { return false }
         return verifier.isValidSignature(signature, for: Array(message))
     }
 }
