@@ -19,13 +19,19 @@ extension NodeDriver {
     }
 
     func carryOut(_ effects: [Effect], in state: inout State) {
-        for effect in effects { self.carryOut(effect, in: &state) }
+        for (position, effect) in effects.enumerated() {
+            if case .close(let id, let code) = effect {
+                let wasTold = effects[..<position].contains { if case .send(id, _) = $0 { true } else { false } }
+                self.close(id, code, lingering: wasTold, in: &state)
+            } else {
+                self.carryOut(effect, in: &state)
+            }
+        }
     }
 
     private func carryOut(_ effect: Effect, in state: inout State) {
         switch effect {
         case .send(let id, let frame): self.send(frame, on: id, in: &state)
-        case .close(let id, let code): self.close(id, code, in: &state)
         case .drain(let id): self.jobQueue.yield(.drain(id))
         case .resetStreams(let id, let network, let code):
             for (_, entry) in state.links[id]?.streams ?? [:] where entry.network == network {
@@ -101,10 +107,18 @@ extension NodeDriver {
         link.connection.close(code: CloseCode.tooLarge.rawValue, reason: CloseCode.tooLarge.explanation)
     }
 
-    private func close(_ id: ConnectionId, _ code: CloseCode, in state: inout State) {
+    /// Closes a connection; what was said in the same breath (a revocation to the revoked) gets a moment to arrive.
+    ///
+    /// Nothing is accepted on it meanwhile: the core has forgotten it.
+    private func close(_ id: ConnectionId, _ code: CloseCode, lingering: Bool, in state: inout State) {
         guard let link = state.links.removeValue(forKey: id) else { return }
         link.outbox.finish()
-        link.connection.close(code: code.rawValue, reason: code.explanation)
+        if lingering {
+            for entry in link.streams.values { entry.stream.reset(code: code.rawValue) }
+            self.jobQueue.yield(.linger(link.connection, code))
+        } else {
+            link.connection.close(code: code.rawValue, reason: code.explanation)
+        }
     }
 
     static func closeDrained(_ id: ConnectionId, evenIfBusy: Bool, in state: inout State) {

@@ -22,6 +22,8 @@ package final class NodeDriver: Sendable {
         package var dialStagger = Duration.milliseconds(250)
         /// How long a connection that is given up for another one waits for streams that the peer opens meanwhile.
         package var drainPause = Duration.seconds(1)
+        /// How long the last words before a close may take.
+        package var lingerPause = Duration.milliseconds(300)
         /// Stores what the core wants kept, one after the other, off the path of messages.
         package var persist: @Sendable (Persistence) async -> Void
 
@@ -52,6 +54,7 @@ package final class NodeDriver: Sendable {
         case wake(at: Duration, generation: Int)
         case serve(ConnectionId, any Connection, Outbox)
         case drain(ConnectionId)
+        case linger(any Connection, CloseCode)
     }
 
     struct State: Sendable {
@@ -191,6 +194,10 @@ package final class NodeDriver: Sendable {
             }
         case .serve(let id, let connection, let outbox): await self.serve(id, connection, outbox)
         case .drain(let id): await self.drain(id)
+        case .linger(let connection, let code):
+            let clock = self.configuration.clock
+            try? await clock.sleep(clock.now().monotonic + self.configuration.lingerPause)  // cut short by a stop
+            connection.close(code: code.rawValue, reason: code.explanation)
         }
     }
 

@@ -174,10 +174,11 @@ extension NodeCore {
 // MARK: - One connection of each pair
 
 extension NodeCore {
-    /// Learns which process is behind a connection, and keeps one connection of the pair.
+    /// Learns which process is behind a connection, and closes those to processes that it replaced.
     ///
     /// A new instance replaces an older one at once: the old process is gone. Within one instance both sides dialled
-    /// at the same time; the dial of the lower PeerId stays (of two in one direction the newer), the other drains.
+    /// at the same time; once both connections are admitted, the dial of the lower PeerId stays (of two in one
+    /// direction the newer), the other drains.
     mutating func learnInstance(
         _ instance: InstanceId,
         on id: ConnectionId,
@@ -194,12 +195,24 @@ extension NodeCore {
             guard let otherState = self.connections[other], let otherInstance = otherState.remoteInstance else {
                 continue
             }
-            if otherInstance != instance {
-                self.peers[peer]?.notePast(otherInstance)
-                self.close(other, .superseded, now, &effects)
-            } else if !otherState.isDraining, self.connections[id]?.isDraining == false {
-                self.drain(self.loser(of: id, and: other), &effects)
-            }
+            guard otherInstance != instance else { continue }
+            self.peers[peer]?.notePast(otherInstance)
+            self.close(other, .superseded, now, &effects)
+        }
+        self.boundConnections(to: peer, now, &effects)
+    }
+
+    /// Lets all but one of the admitted connections to one process drain.
+    mutating func settle(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let peer = self.connections[id]?.link.peer else { return }
+        for other in self.peers[peer]?.connections ?? [] where other != id {
+            guard let otherState = self.connections[other], otherState.isAdmitted, !otherState.isDraining,
+                self.connections[id]?.isDraining == false
+            else { continue }
+            let loser = self.loser(of: id, and: other)
+            self.drain(loser, &effects)
+            // What was admitted only there moves over.
+            self.offerFurther(on: loser == id ? other : id, now, &effects)
         }
         self.boundConnections(to: peer, now, &effects)
     }
@@ -224,7 +237,10 @@ extension NodeCore {
         let ids = self.peers[peer]?.connections ?? []
         let surplus = ids.count - self.configuration.limits.connectionsPerPeer
         guard surplus > 0 else { return }
-        for id in ids.filter({ self.connections[$0]?.isDraining == true }).prefix(surplus) {
+        let dispensable = ids.dropLast().filter { id in
+            self.connections[id].map { $0.isDraining || !$0.isAdmitted } ?? false
+        }
+        for id in dispensable.prefix(surplus) {
             self.close(id, .superseded, now, &effects)
         }
     }

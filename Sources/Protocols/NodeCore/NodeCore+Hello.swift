@@ -205,11 +205,11 @@ extension NodeCore {
             verdicts.append(Frame.Verdict(index: proof.index, refusal: refusal))
         }
         effects.append(.send(id, .helloAcknowledgement(verdicts)))
-        for verdict in verdicts where verdict.refusal == nil {
-            if let network = state.networks[verdict.index] { self.admit(network, on: id, now, &effects) }
-        }
         if verdicts.contains(where: { $0.refusal == nil }) {
             self.learnInstance(reply.instance, on: id, now, &effects)
+        }
+        for verdict in verdicts where verdict.refusal == nil {
+            if let network = state.networks[verdict.index] { self.admit(network, on: id, now, &effects) }
         }
         for verdict in verdicts where verdict.refusal != nil {
             guard let network = state.networks[verdict.index] else { continue }
@@ -285,6 +285,7 @@ extension NodeCore {
         self.sendRevocationDigest(of: network, on: id, &effects)
         // The dialler showed all it could; we may have evidence that it lacks.
         if state.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, now, &effects) }
+        self.settle(id, now, &effects)
     }
 
     /// Whether both tokens of a peering are good at this moment; what cannot change was checked when they came.

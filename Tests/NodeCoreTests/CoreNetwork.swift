@@ -1,0 +1,305 @@
+internal import Identity
+
+@testable internal import NodeCore
+
+/// A few cores on a network that a test controls: frames of one connection arrive in order, dials succeed if the
+/// address is somebody's.
+struct CoreNetwork {
+    struct Node {
+        let key: Ed25519KeyPair
+        let peerId: PeerId
+        var core: NodeCore
+        var effects: [Effect] = []
+        /// Both ends of each connection: (other node, its id there).
+        var links: [ConnectionId: (node: Int, id: ConnectionId)] = [:]
+        var wake: Duration?
+    }
+
+    /// A frame under way.
+    struct Flight {
+        let node: Int
+        let id: ConnectionId
+        let bytes: [UInt8]
+    }
+
+    let owner: Ed25519KeyPair
+    var nodes: [Node] = []
+    var now = NodeTime(monotonic: .zero, wallSeconds: 1_800_000_000)
+    private(set) var connectionCount: UInt64 = 0
+    var inFlight: [Flight] = []
+    var pendingDials: [(node: Int, peer: PeerId, addresses: [SocketAddress])] = []
+    /// Frames are held back while this is set.
+    var isHolding = false
+    /// Dials wait for ``finishDial(at:)`` while this is set.
+    var isHoldingDials = false
+    /// Nobody can be dialled while this is set.
+    var isOffline = false
+
+    init(owner: Ed25519KeyPair = generateMasterKey()) {
+        self.owner = owner
+    }
+
+    // MARK: Keys
+
+    func networkKey(_ index: UInt32 = 0) -> Ed25519PrivateKey {
+        deriveNetworkKey(masterKey: self.owner, networkIndex: index).privateKey
+    }
+
+    func network(_ index: UInt32 = 0) -> NetworkId {
+        NetworkId(publicKey: self.networkKey(index).publicKey)
+    }
+
+    func token(for peer: PeerId, network index: UInt32 = 0, expiresIn seconds: Int? = nil) throws -> AccessToken {
+        try AccessToken.create(
+            peerId: peer,
+            networkId: self.network(index),
+            signer: self.networkKey(index),
+            expirationSeconds: seconds.map { UInt64(Int(self.now.wallSeconds) + $0) }
+        )
+    }
+
+    /// A token that another key than the network's signed.
+    func forgedToken(for peer: PeerId, network index: UInt32 = 0) throws -> AccessToken {
+        let genuine = try self.token(for: peer, network: index)
+        return try AccessToken(
+            peerId: peer,
+            networkId: genuine.networkId,
+            expirationSeconds: nil,
+            signature: Ed25519Signature(of: genuine.signedBytes, by: generatePeerKey().privateKey)
+        )
+    }
+
+    func revocation(of peer: PeerId, network index: UInt32 = 0, at seconds: UInt64? = nil) throws -> Revocation {
+        try Revocation.create(
+            peerId: peer,
+            networkId: self.network(index),
+            signer: self.networkKey(index),
+            seconds: seconds ?? self.now.wallSeconds
+        )
+    }
+
+    func forgedRevocation(of peer: PeerId) throws -> Revocation {
+        let genuine = try self.revocation(of: peer)
+        return try Revocation(
+            networkId: genuine.networkId,
+            peerId: peer,
+            seconds: genuine.seconds,
+            signature: Ed25519Signature(of: genuine.signedBytes, by: generatePeerKey().privateKey)
+        )
+    }
+
+    static func address(of node: Int) -> SocketAddress {
+        SocketAddress(.v4(0x7F00_0001), port: UInt16(1000 + node))
+    }
+
+    // MARK: Nodes
+
+    @discardableResult
+    mutating func addNode(limits: Limits = Limits(), instance: UInt8 = 1, key: Ed25519KeyPair? = nil) throws -> Int {
+        let key = key ?? generatePeerKey()
+        let peerId = PeerId(publicKey: key.publicKey)
+        let core = NodeCore(
+            NodeCore.Configuration(
+                peerId: peerId,
+                instance: try .filled(instance),
+                randomSeed: UInt64(self.nodes.count),
+                limits: limits
+            )
+        )
+        self.nodes.append(Node(key: key, peerId: peerId, core: core))
+        return self.nodes.count - 1
+    }
+
+    /// A node that is a member of the networks with these derivation indexes.
+    @discardableResult
+    mutating func addMember(
+        of indexes: [UInt32] = [0],
+        expiresIn seconds: Int? = nil,
+        limits: Limits = Limits(),
+        instance: UInt8 = 1,
+        key: Ed25519KeyPair? = nil
+    ) throws -> Int {
+        let node = try self.addNode(limits: limits, instance: instance, key: key)
+        for index in indexes { try self.enter(node, network: index, expiresIn: seconds) }
+        return node
+    }
+
+    mutating func enter(_ node: Int, network index: UInt32 = 0, expiresIn seconds: Int? = nil) throws {
+        let token = try self.token(for: self.nodes[node].peerId, network: index, expiresIn: seconds)
+        self.feed(node, .membershipAdded(token, RevocationSet(networkId: token.networkId)))
+    }
+
+    mutating func feed(_ node: Int, _ input: Input) {
+        var effects: [Effect] = []
+        self.nodes[node].core.handle(input, at: self.now, into: &effects)
+        self.carryOut(effects, of: node)
+    }
+
+    /// Tells `from` of `to` and its networks.
+    mutating func introduce(_ to: Int, to from: Int, networks indexes: [UInt32] = [0]) {
+        let networks = indexes.map { self.network($0) }
+        let addresses = [Self.address(of: to)]
+        self.feed(from, .peerRemembered(self.nodes[to].peerId, networks: networks, addresses: addresses))
+    }
+
+    /// Lets `from` learn of `to` and dial it, then delivers everything.
+    mutating func connect(_ from: Int, _ to: Int, networks indexes: [UInt32] = [0]) {
+        self.introduce(to, to: from, networks: indexes)
+        self.feed(from, .peerWanted(self.nodes[to].peerId))
+        self.deliver()
+    }
+
+    // MARK: Connections
+
+    /// A connection, up at both ends.
+    @discardableResult
+    mutating func link(_ dialler: Int, _ responder: Int) -> (dialler: ConnectionId, responder: ConnectionId) {
+        let ids = self.bareLink(dialler, responder)
+        self.feed(dialler, .connectionUp(ids.dialler, self.end(of: dialler, to: responder, isDialler: true)))
+        return ids
+    }
+
+    /// A connection on which the dialler's core does nothing, so that a test can speak for it.
+    @discardableResult
+    mutating func bareLink(_ dialler: Int, _ responder: Int) -> (dialler: ConnectionId, responder: ConnectionId) {
+        let ids = self.makeIds(dialler, responder)
+        self.feed(responder, .connectionUp(ids.responder, self.end(of: responder, to: dialler, isDialler: false)))
+        return ids
+    }
+
+    /// A connection on which the responder's core does nothing.
+    @discardableResult
+    mutating func linkAlone(
+        _ dialler: Int,
+        _ responder: Int
+    ) -> (dialler: ConnectionId, responder: ConnectionId) {
+        let ids = self.makeIds(dialler, responder)
+        self.feed(
+            dialler,
+            .peerRemembered(self.nodes[responder].peerId, networks: [self.network()], addresses: [])
+        )
+        self.feed(dialler, .connectionUp(ids.dialler, self.end(of: dialler, to: responder, isDialler: true)))
+        return ids
+    }
+
+    private mutating func makeIds(
+        _ dialler: Int,
+        _ responder: Int
+    ) -> (dialler: ConnectionId, responder: ConnectionId) {
+        self.connectionCount += 2
+        let ids = (dialler: ConnectionId(self.connectionCount), responder: ConnectionId(self.connectionCount + 1))
+        self.nodes[dialler].links[ids.dialler] = (responder, ids.responder)
+        self.nodes[responder].links[ids.responder] = (dialler, ids.dialler)
+        return ids
+    }
+
+    private func end(of node: Int, to other: Int, isDialler: Bool) -> Link {
+        Link(
+            peer: self.nodes[other].peerId,
+            isDialler: isDialler,
+            address: Self.address(of: other),
+            exporter: [UInt8](repeating: UInt8(truncatingIfNeeded: self.connectionCount), count: 32)
+        )
+    }
+
+    /// Puts a frame on the wire in the name of `node`, whatever its core thinks.
+    mutating func forge(_ frame: Frame, from node: Int, on id: ConnectionId) {
+        self.forge(frame.bytes, from: node, on: id)
+    }
+
+    mutating func forge(_ bytes: [UInt8], from node: Int, on id: ConnectionId) {
+        guard let (other, otherId) = self.nodes[node].links[id] else { return }
+        self.feed(other, .frameReceived(otherId, bytes))
+    }
+
+    mutating func deliver() {
+        while !self.inFlight.isEmpty, !self.isHolding { self.deliver(at: 0) }
+    }
+
+    mutating func deliver(at position: Int) {
+        let flight = self.inFlight.remove(at: position)
+        self.feed(flight.node, .frameReceived(flight.id, flight.bytes))
+    }
+
+    mutating func finishDial(at position: Int, succeeds: Bool = true) {
+        let (node, peer, addresses) = self.pendingDials.remove(at: position)
+        // The newest node at an address is the one that runs there now.
+        let target = self.nodes.indices.last { addresses.contains(Self.address(of: $0)) }
+        if succeeds, !self.isOffline, let target, self.nodes[target].peerId == peer {
+            self.link(node, target)
+        } else {
+            self.feed(node, .dialFailed(peer))
+        }
+    }
+
+    /// Breaks a connection at both ends.
+    mutating func breakLink(_ id: ConnectionId, of node: Int, code: UInt64? = nil) {
+        guard let (other, otherId) = self.nodes[node].links.removeValue(forKey: id) else { return }
+        self.nodes[other].links[otherId] = nil
+        self.inFlight.removeAll { $0.id == id || $0.id == otherId }
+        self.feed(node, .connectionDown(id, code: code))
+        self.feed(other, .connectionDown(otherId, code: code))
+    }
+
+    mutating func breakAll(of node: Int) {
+        for id in self.nodes[node].links.keys.sorted() { self.breakLink(id, of: node) }
+    }
+
+    // MARK: Time
+
+    /// Moves both clocks on and wakes whoever asked for it.
+    mutating func advance(by duration: Duration) {
+        let end = self.now.monotonic + duration
+        while let next = self.nodes.compactMap(\.wake).min(), next <= end {
+            self.move(to: max(next, self.now.monotonic))
+            for node in self.nodes.indices where self.nodes[node].wake.map({ $0 <= next }) == true {
+                self.nodes[node].wake = nil
+                self.feed(node, .timeReached)
+            }
+            self.deliver()
+        }
+        self.move(to: end)
+    }
+
+    private mutating func move(to time: Duration) {
+        let seconds = time.components.seconds - self.now.monotonic.components.seconds
+        self.now.wallSeconds += UInt64(seconds)
+        self.now.monotonic = time
+    }
+
+    /// A connection is closed after what was said in the same breath has arrived.
+    private mutating func finishSending(
+        to other: Int,
+        _ otherId: ConnectionId,
+        after effects: [Effect],
+        on id: ConnectionId
+    ) {
+        let wasSaid = effects.contains { if case .send(id, _) = $0 { true } else { false } }
+        while wasSaid, !self.isHolding, let next = self.inFlight.firstIndex(where: { $0.id == otherId }) {
+            self.deliver(at: next)
+        }
+    }
+
+    private mutating func carryOut(_ effects: [Effect], of node: Int) {
+        self.nodes[node].effects += effects
+        for effect in effects {
+            switch effect {
+            case .send(let id, let frame):
+                guard let (other, otherId) = self.nodes[node].links[id] else { continue }
+                self.inFlight.append(Flight(node: other, id: otherId, bytes: frame.bytes))
+            case .close(let id, let code):
+                guard let (other, otherId) = self.nodes[node].links.removeValue(forKey: id) else { continue }
+                self.finishSending(to: other, otherId, after: effects, on: id)
+                self.nodes[other].links[otherId] = nil
+                self.inFlight.removeAll { $0.id == id || $0.id == otherId }
+                self.feed(other, .connectionDown(otherId, code: code.rawValue))
+            case .drain(let id): self.breakLink(id, of: node, code: CloseCode.superseded.rawValue)
+            case .dial(let peer, let addresses):
+                self.pendingDials.append((node, peer, addresses))
+                if !self.isHoldingDials { self.finishDial(at: self.pendingDials.count - 1) }
+            case .wake(let time): self.nodes[node].wake = time
+            default: break
+            }
+        }
+    }
+}

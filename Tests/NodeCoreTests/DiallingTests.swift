@@ -1,0 +1,119 @@
+internal import Identity
+internal import Testing
+
+@testable internal import NodeCore
+
+@Suite("Dialling") struct DiallingTests {
+    @Test func `pauses grow, carry jitter and have an end`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember()
+        net.isOffline = true
+        net.connect(0, 1)
+        var pauses: [Duration] = []
+        var last = Duration.zero
+        for _ in 0..<20 {
+            let before = net.dials(by: 0)
+            while net.dials(by: 0) == before { net.advance(by: .milliseconds(10)) }
+            pauses.append(net.now.monotonic - last)
+            last = net.now.monotonic
+        }
+        for (number, pause) in pauses.enumerated() {
+            let full = min(Duration.seconds(300), .seconds(1 << min(number, 16)))
+            #expect(pause >= full / 2 && pause <= full + .milliseconds(10), "pause \(number): \(pause)")
+        }
+        #expect(Set(pauses.suffix(8)).count > 1)
+    }
+
+    @Test func `a broken connection is dialled again and pauses are short after a stable one`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember()
+        net.connect(0, 1)
+        net.advance(by: .seconds(60))
+        for _ in 0..<5 {
+            net.breakAll(of: 0)
+            #expect(!net.isAdmitted(0, 1))
+            net.advance(by: .seconds(1))
+            #expect(net.areAdmitted(0, 1))
+            net.advance(by: .seconds(60))
+        }
+    }
+
+    @Test func `a connection that keeps breaking is dialled more and more rarely`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember()
+        net.connect(0, 1)
+        for _ in 0..<600 {
+            net.breakAll(of: 0)
+            net.advance(by: .seconds(1))
+        }
+        #expect(net.dials(by: 0) < 20)
+    }
+
+    @Test func `a peer is dialled once however often it is wanted`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember()
+        net.isHoldingDials = true
+        for _ in 0..<5 { net.connect(0, 1) }
+        #expect(net.pendingDials.count == 1)
+        net.finishDial(at: 0)
+        net.deliver()
+        #expect(net.areAdmitted(0, 1))
+    }
+
+    @Test func `nobody without a shared network is dialled`() throws {
+        var net = CoreNetwork()
+        try net.addMember(of: [0])
+        try net.addMember(of: [1])
+        net.connect(0, 1, networks: [1])
+        net.advance(by: .seconds(600))
+        #expect(net.dials(by: 0) == 0)
+    }
+
+    @Test func `a peer that is given up is not dialled again`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember()
+        net.connect(0, 1)
+        net.feed(0, .peerUnwanted(net.nodes[1].peerId))
+        #expect(net.closeCodes(by: 0) == [.goodbye])
+        let dials = net.dials(by: 0)
+        net.advance(by: .seconds(600))
+        #expect(net.dials(by: 0) == dials)
+    }
+
+    @Test func `after a stop everything is closed and nothing is dialled`() throws {
+        var net = CoreNetwork()
+        for _ in 0..<4 { try net.addMember() }
+        for node in 1..<4 { net.connect(0, node) }
+        net.feed(0, .stopping)
+        #expect(net.closeCodes(by: 0) == [.goodbye, .goodbye, .goodbye])
+        net.nodes[0].wake = nil
+        let dials = net.dials(by: 0)
+        net.feed(0, .timeReached)
+        #expect(net.dials(by: 0) == dials)
+    }
+
+    @Test func `only so many dials are under way at a time`() throws {
+        var limits = Limits()
+        limits.dials = 3
+        var net = CoreNetwork()
+        try net.addMember(limits: limits)
+        for _ in 0..<10 { try net.addMember() }
+        net.isHoldingDials = true
+        for node in 1...10 { net.connect(0, node) }
+        var most = 0
+        for _ in 0..<200 {
+            most = max(most, net.pendingDials.count)
+            if !net.pendingDials.isEmpty { net.finishDial(at: 0) }
+            net.deliver()
+            net.advance(by: .milliseconds(100))
+        }
+        #expect(most == 3)
+        #expect(net.nodes[0].core.admittedPeers(in: nil).count == 10)
+        #expect(net.nodes[0].core.dialCount == 0)
+    }
+}

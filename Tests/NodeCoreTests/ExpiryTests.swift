@@ -1,0 +1,175 @@
+internal import Identity
+internal import Testing
+
+@testable internal import NodeCore
+
+@Suite("Expiry") struct ExpiryTests {
+    /// A member for ever and one for an hour, admitted to each other.
+    private func pair() throws -> CoreNetwork {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember(expiresIn: 3600)
+        net.connect(0, 1)
+        return net
+    }
+
+    @Test func `an admission ends sixty seconds after the token's last second`() throws {
+        var net = try self.pair()
+        net.advance(by: .seconds(3660))
+        #expect(net.areAdmitted(0, 1))
+        net.advance(by: .seconds(1))
+        #expect(!net.isAdmitted(0, 1) && !net.isAdmitted(1, 0))
+        #expect(net.nodes[0].links.isEmpty)
+        #expect(net.nodes[1].effects.contains(.membershipEnded(net.network(), .tokenExpired)))
+        #expect(net.count(by: 0) { if case .peerLeft = $0 { true } else { false } } == 1)
+    }
+
+    @Test func `streams of the ended admission are reset`() throws {
+        var net = try self.pair()
+        net.advance(by: .seconds(3661))
+        let resets = net.count(by: 0) { if case .resetStreams(_, _, .tokenExpired) = $0 { true } else { false } }
+        let fellWithConnection = net.closeCodes(by: 1).contains(.tokenExpired)
+        #expect(resets == 1 || fellWithConnection)
+    }
+
+    @Test func `a stream that comes after the end but before the timer is refused`() throws {
+        var net = try self.pair()
+        let id = try #require(net.nodes[0].links.keys.first)
+        net.now.wallSeconds += 3661
+        var effects: [Effect] = []
+        #expect(net.nodes[0].core.admitStream(index: 0, on: id, at: net.now, into: &effects) == nil)
+    }
+
+    @Test func `a clock set forward ends the admission within a minute and one set back restores it`() throws {
+        var net = try self.pair()
+        net.now.wallSeconds += 100_000
+        net.advance(by: .seconds(60))
+        #expect(!net.isAdmitted(1, 0))
+        #expect(net.count(by: 1) { if case .membershipEnded = $0 { true } else { false } } == 1)
+        net.introduce(0, to: 1)
+        net.feed(1, .peerWanted(net.nodes[0].peerId))
+        net.now.wallSeconds -= 100_000
+        net.advance(by: .seconds(400))
+        #expect(net.areAdmitted(0, 1))
+    }
+
+    @Test func `an expired node says nothing and dials nobody`() throws {
+        var net = try self.pair()
+        net.advance(by: .seconds(3700))
+        let (dials, frames) = (net.dials(by: 1), net.frames(by: 1).count)
+        net.feed(1, .peerWanted(net.nodes[0].peerId))
+        net.advance(by: .seconds(3600))
+        #expect(net.dials(by: 1) == dials)
+        #expect(net.frames(by: 1).count == frames)
+    }
+
+    @Test func `a renewed token on the same connection keeps the admission`() throws {
+        var net = try self.pair()
+        net.advance(by: .seconds(3000))
+        try net.enter(1, expiresIn: 3600)
+        net.deliver()
+        net.advance(by: .seconds(1000))
+        #expect(net.areAdmitted(0, 1))
+        #expect(net.count(by: 0) { if case .peerLeft = $0 { true } else { false } } == 0)
+        #expect(net.connectionCount == 2)
+        net.advance(by: .seconds(2700))
+        #expect(!net.isAdmitted(0, 1))
+    }
+
+    @Test func `tokens can be renewed for ever on one connection`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember(expiresIn: 600)
+        net.connect(0, 1)
+        for _ in 0..<200 {
+            net.advance(by: .seconds(500))
+            try net.enter(1, expiresIn: 600)
+            net.deliver()
+        }
+        #expect(net.areAdmitted(0, 1))
+        #expect(net.connectionCount == 2)
+    }
+
+    @Test func `a renewed token brings the connection back`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember(expiresIn: 600)
+        net.connect(1, 0)
+        net.advance(by: .seconds(700))
+        #expect(!net.isAdmitted(0, 1))
+        try net.enter(1, expiresIn: 600)
+        net.deliver()
+        #expect(net.areAdmitted(0, 1))
+    }
+
+    @Test func `a clock far behind a signed time is reported and does not extend a token`() throws {
+        var net = CoreNetwork()
+        let now = net.now.wallSeconds
+        try net.addMember(expiresIn: 3600)
+        let other = PeerId(publicKey: generatePeerKey().publicKey)
+        net.feed(0, .revocationsAdded([try net.revocation(of: other, at: now + 7200)]))
+        #expect(net.nodes[0].effects.contains(.clockBehind(net.network(), seconds: 7200)))
+        net.advance(by: .seconds(60))
+        #expect(net.nodes[0].effects.contains(.membershipEnded(net.network(), .tokenExpired)))
+        #expect(net.count(by: 0) { if case .clockBehind = $0 { true } else { false } } == 1)
+    }
+
+    @Test func `a clock less than five minutes behind decides itself`() throws {
+        var net = CoreNetwork()
+        let now = net.now.wallSeconds
+        try net.addMember(expiresIn: 3600)
+        let other = PeerId(publicKey: generatePeerKey().publicKey)
+        net.feed(0, .revocationsAdded([try net.revocation(of: other, at: now + 300)]))
+        net.advance(by: .seconds(3660))
+        #expect(net.count(by: 0) { if case .clockBehind = $0 { true } else { false } } == 0)
+        #expect(net.count(by: 0) { if case .membershipEnded = $0 { true } else { false } } == 0)
+    }
+
+    @Test func `leaving one of two networks tells the other side and keeps the connection`() throws {
+        var net = CoreNetwork()
+        try net.addMember(of: [0, 1])
+        try net.addMember(of: [0, 1])
+        net.connect(0, 1, networks: [0, 1])
+        net.feed(0, .membershipRemoved(net.network(0)))
+        net.deliver()
+        #expect(!net.isAdmitted(1, 0, network: 0))
+        #expect(net.areAdmitted(0, 1, network: 1))
+        net.feed(0, .membershipRemoved(net.network(1)))
+        #expect(net.nodes[1].links.isEmpty)
+        #expect(net.closeCodes(by: 0) == [.leftNetwork])
+    }
+
+    @Test func `a second network is admitted on the same connection`() throws {
+        var net = CoreNetwork()
+        try net.addMember(of: [0])
+        try net.addMember(of: [0, 1])
+        net.connect(0, 1)
+        net.introduce(1, to: 0, networks: [1])
+        try net.enter(0, network: 1)
+        net.deliver()
+        #expect(net.areAdmitted(0, 1, network: 1))
+        #expect(net.connectionCount == 2)
+    }
+
+    @Test func `both sides may show the same new network at once`() throws {
+        var net = CoreNetwork()
+        try net.addMember(of: [0])
+        try net.addMember(of: [0])
+        net.connect(0, 1)
+        net.introduce(1, to: 0, networks: [1])
+        net.introduce(0, to: 1, networks: [1])
+        net.isHolding = true
+        try net.enter(0, network: 1)
+        try net.enter(1, network: 1)
+        net.isHolding = false
+        net.deliver()
+        #expect(net.areAdmitted(0, 1, network: 1))
+        for (from, to) in [(0, 1), (1, 0)] {
+            let route = try #require(net.nodes[from].core.route(to: net.nodes[to].peerId, in: net.network(1)))
+            let far = try #require(net.nodes[from].links[route.connection]?.id)
+            var effects: [Effect] = []
+            let found = net.nodes[to].core.admitStream(index: route.index, on: far, at: net.now, into: &effects)
+            #expect(found == net.network(1))
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import Identity
+internal import OrderedCollections
+internal import Testing
+
+@testable internal import NodeCore
+
+@Suite("Instances") struct InstanceTests {
+    @Test func `a new instance replaces the old connection at once`() throws {
+        var net = CoreNetwork()
+        let key = generatePeerKey()
+        try net.addMember()
+        try net.addMember(instance: 1, key: key)
+        net.connect(1, 0)
+        let old = try #require(net.nodes[0].links.keys.first)
+        let restarted = try net.addMember(instance: 2, key: key)
+        net.connect(restarted, 0)
+        #expect(net.nodes[0].links[old] == nil)
+        #expect(net.closeCodes(by: 0) == [.superseded])
+        #expect(net.areAdmitted(0, restarted))
+        #expect(net.count(by: 0) { if case .deviceKeyUsedTwice = $0 { true } else { false } } == 0)
+        #expect(net.count(by: 0) { if case .peerJoined = $0 { true } else { false } } == 2)
+    }
+
+    @Test func `a key that runs in two places is reported`() throws {
+        var net = CoreNetwork()
+        let key = generatePeerKey()
+        try net.addMember()
+        try net.addMember(instance: 1, key: key)
+        try net.addMember(instance: 2, key: key)
+        net.connect(1, 0)
+        net.connect(2, 0)
+        #expect(net.count(by: 0) { if case .deviceKeyUsedTwice = $0 { true } else { false } } == 0)
+        net.connect(1, 0)
+        net.advance(by: .seconds(10))
+        #expect(net.nodes[0].effects.contains(.deviceKeyUsedTwice(net.nodes[1].peerId)))
+    }
+
+    @Test func `a copy that dials its original is reported and refused`() throws {
+        var net = CoreNetwork()
+        let key = generatePeerKey()
+        try net.addMember(instance: 1, key: key)
+        try net.addMember(instance: 2, key: key)
+        net.bareLink(1, 0)
+        #expect(net.nodes[0].effects.contains(.deviceKeyUsedTwice(net.nodes[0].peerId)))
+        #expect(net.closeCodes(by: 0) == [.notAdmitted])
+    }
+
+    @Test func `another instance on the same connection breaks the protocol`() throws {
+        var net = CoreNetwork()
+        let (alice, bob) = (try net.addNode(), try net.addMember())
+        let token = try net.token(for: net.nodes[alice].peerId)
+        net.bareLink(alice, bob)
+        net.forge(try .showing([token], instance: 9), from: alice, on: net.lastLink)
+        net.forge(try .showing([token], instance: 8), from: alice, on: net.lastLink)
+        #expect(net.closeCodes(by: bob) == [.protocolViolation])
+    }
+
+    @Test(arguments: [false, true]) func `of simultaneous dials the lower id's stays`(isReversed: Bool) throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember()
+        net.isHolding = true
+        net.isHoldingDials = true
+        let order = isReversed ? [1, 0] : [0, 1]
+        for node in order {
+            net.introduce(1 - node, to: node)
+            net.feed(node, .peerWanted(net.nodes[1 - node].peerId))
+        }
+        while !net.pendingDials.isEmpty { net.finishDial(at: 0) }
+        net.isHolding = false
+        net.deliver()
+        #expect(net.areAdmitted(0, 1))
+        #expect(net.nodes[0].links.count == 1)
+        let lower = net.nodes[0].peerId < net.nodes[1].peerId ? 0 : 1
+        let id = try #require(net.nodes[lower].links.keys.first)
+        #expect(net.nodes[lower].core.connections[id]?.link.isDialler == true)
+        #expect(net.count(by: 0) { if case .peerLeft = $0 { true } else { false } } == 0)
+    }
+
+    @Test func `a peer cannot hold many connections`() throws {
+        var net = CoreNetwork()
+        let (alice, bob) = (try net.addNode(), try net.addMember())
+        let token = try net.token(for: net.nodes[alice].peerId)
+        for _ in 0..<20 {
+            net.bareLink(alice, bob)
+            net.forge(try .showing([token]), from: alice, on: net.lastLink)
+        }
+        #expect(net.nodes[bob].core.connections.count <= Limits().connectionsPerPeer)
+    }
+}

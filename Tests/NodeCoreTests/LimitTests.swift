@@ -1,0 +1,131 @@
+internal import Identity
+internal import OrderedCollections
+internal import Testing
+
+@testable internal import NodeCore
+
+@Suite("Limits") struct LimitTests {
+    @Test func `a connection too many is refused and a dialled one is tried again later`() throws {
+        var limits = Limits()
+        limits.connections = 2
+        var net = CoreNetwork()
+        try net.addMember(limits: limits)
+        for _ in 0..<3 { try net.addMember() }
+        for node in 1...3 { net.connect(node, 0) }
+        #expect(net.closeCodes(by: 0) == [.tooManyPeers])
+        #expect(net.nodes[0].core.connections.count == 2)
+        net.breakAll(of: 1)
+        net.feed(1, .peerUnwanted(net.nodes[0].peerId))
+        net.advance(by: .seconds(30))
+        #expect(net.areAdmitted(0, 3))
+    }
+
+    @Test func `strangers leave room for members`() throws {
+        var limits = Limits()
+        limits.connections = 20
+        limits.strangers = 5
+        var net = CoreNetwork()
+        try net.addMember(limits: limits)
+        let member = try net.addMember()
+        net.connect(member, 0)
+        for _ in 0..<15 { net.bareLink(try net.addNode(), 0) }
+        #expect(net.nodes[0].core.connections.count <= 6)
+        #expect(net.closeCodes(by: 0).contains(.tooManyPeers))
+        #expect(net.areAdmitted(0, member))
+    }
+
+    @Test func `strangers leave nothing behind`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        for _ in 0..<50 {
+            let stranger = try net.addNode()
+            net.bareLink(stranger, 0)
+            net.forge(try .showing([]), from: stranger, on: net.lastLink)
+        }
+        #expect(net.nodes[0].core.peers.isEmpty)
+        #expect(net.nodes[0].core.connections.isEmpty)
+    }
+
+    @Test func `too many hellos break the protocol`() throws {
+        var limits = Limits()
+        limits.hellosPerConnection = 4
+        var net = CoreNetwork()
+        let (alice, bob) = (try net.addNode(), try net.addMember(limits: limits))
+        let token = try net.token(for: net.nodes[alice].peerId)
+        net.bareLink(alice, bob)
+        for _ in 0..<4 { net.forge(try .showing([token]), from: alice, on: net.lastLink) }
+        #expect(net.closeCodes(by: bob).isEmpty)
+        net.forge(try .showing([token]), from: alice, on: net.lastLink)
+        #expect(net.closeCodes(by: bob) == [.protocolViolation])
+    }
+
+    @Test func `answers that nobody waits for break the protocol`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember()
+        net.connect(0, 1)
+        let id = try #require(net.nodes[1].links.keys.first)
+        let token = try net.token(for: net.nodes[1].peerId)
+        let reply = Frame.HelloReply(
+            instance: try .filled(1),
+            proofs: [Frame.Offer(index: 0, token: token)],
+            refusals: []
+        )
+        net.forge(.helloReply(reply), from: 1, on: id)
+        #expect(net.closeCodes(by: 0) == [.protocolViolation])
+    }
+
+    @Test func `known peers are bounded and wanted ones stay`() throws {
+        var limits = Limits()
+        limits.knownPeers = 10
+        var net = CoreNetwork()
+        try net.addMember(limits: limits)
+        try net.addMember()
+        net.connect(0, 1)
+        for _ in 0..<100 {
+            let peer = PeerId(publicKey: generatePeerKey().publicKey)
+            let addresses = [CoreNetwork.address(of: 500)]
+            net.feed(0, .peerRemembered(peer, networks: [net.network()], addresses: addresses))
+        }
+        #expect(net.nodes[0].core.peers.count == 10)
+        #expect(net.areAdmitted(0, 1))
+    }
+
+    @Test func `addresses are bounded and the newest come first`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        let peer = PeerId(publicKey: generatePeerKey().publicKey)
+        for node in 0..<20 {
+            let addresses = [CoreNetwork.address(of: node)]
+            net.feed(0, .peerRemembered(peer, networks: [], addresses: addresses))
+        }
+        let known = try #require(net.nodes[0].core.peers[peer])
+        #expect(known.addresses == (12..<20).reversed().map { CoreNetwork.address(of: $0) })
+    }
+
+    @Test func `a frame limit is small until somebody is admitted`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember()
+        net.isHolding = true
+        net.connect(0, 1)
+        let id = try #require(net.nodes[1].links.keys.first)
+        #expect(net.nodes[1].core.frameByteLimit(on: id) == 16_384)
+        net.isHolding = false
+        net.deliver()
+        #expect(net.nodes[1].core.frameByteLimit(on: id) == 1 << 20)
+    }
+
+    @Test func `an index that is used twice breaks the protocol`() throws {
+        var net = CoreNetwork()
+        let (alice, bob) = (try net.addNode(), try net.addMember(of: [0, 1]))
+        let tokens = try [0, 1].map { try net.token(for: net.nodes[alice].peerId, network: $0) }
+        net.bareLink(alice, bob)
+        let offers = tokens.map { Frame.Offer(index: 2, token: $0) }
+        net.forge(.hello(Frame.Hello(instance: try .filled(9), tokens: offers)), from: alice, on: net.lastLink)
+        net.bareLink(alice, bob)
+        net.forge(try .showing([tokens[0]]), from: alice, on: net.lastLink)
+        net.forge(try .showing([tokens[1]]), from: alice, on: net.lastLink)
+        #expect(net.closeCodes(by: bob) == [.protocolViolation, .protocolViolation])
+    }
+}

@@ -1,0 +1,171 @@
+internal import Identity
+internal import Testing
+
+@testable internal import NodeCore
+
+@Suite("Revocation") struct RevocationTests {
+    /// A line of nodes, each connected to the next.
+    private func line(of count: Int) throws -> CoreNetwork {
+        var net = CoreNetwork()
+        for _ in 0..<count { try net.addMember() }
+        for node in 1..<count { net.connect(node - 1, node) }
+        return net
+    }
+
+    @Test func `a revocation spreads to third nodes and cuts the revoked off everywhere`() throws {
+        var net = try self.line(of: 4)
+        net.connect(3, 1)
+        net.feed(0, .revocationsAdded([try net.revocation(of: net.nodes[3].peerId)]))
+        net.deliver()
+        for node in 0..<3 {
+            #expect(net.nodes[node].core.revocations(in: net.network())?.contains(net.nodes[3].peerId) == true)
+            #expect(!net.isAdmitted(node, 3))
+        }
+        #expect(net.areAdmitted(0, 1) && net.areAdmitted(1, 2))
+        #expect(net.nodes[3].effects.contains(.membershipEnded(net.network(), .revoked)))
+        #expect(net.nodes[3].links.isEmpty)
+        #expect(net.nodes[1].effects.contains { if case .resetStreams(_, _, .revoked) = $0 { true } else { false } })
+    }
+
+    @Test func `the revoked is not dialled again`() throws {
+        var net = try self.line(of: 2)
+        net.feed(0, .revocationsAdded([try net.revocation(of: net.nodes[1].peerId)]))
+        let dials = net.dials(by: 0)
+        net.advance(by: .seconds(3600))
+        #expect(net.dials(by: 0) == dials)
+        #expect(net.nodes[1].core.networks.isEmpty)
+    }
+
+    @Test func `each node stores and passes on an entry once`() throws {
+        var net = try self.line(of: 3)
+        net.connect(2, 0)
+        let entry = try net.revocation(of: PeerId(publicKey: generatePeerKey().publicKey))
+        net.feed(0, .revocationsAdded([entry]))
+        net.deliver()
+        net.feed(0, .revocationsAdded([entry]))
+        net.deliver()
+        for node in 0..<3 {
+            #expect(net.count(by: node) { $0 == .persistRevocations([entry]) } == 1)
+        }
+        let pages = net.frames(by: 1).count { if case .revocations = $0 { true } else { false } }
+        #expect(pages <= 1)
+    }
+
+    @Test func `sets are exchanged after a partition`() throws {
+        var net = try self.line(of: 2)
+        net.isOffline = true
+        net.breakAll(of: 0)
+        var gone: [PeerId] = []
+        for node in [0, 1, 1] {
+            let peer = PeerId(publicKey: generatePeerKey().publicKey)
+            gone.append(peer)
+            net.feed(node, .revocationsAdded([try net.revocation(of: peer)]))
+        }
+        net.isOffline = false
+        net.advance(by: .seconds(60))
+        #expect(net.areAdmitted(0, 1))
+        let sets = [0, 1].map { net.nodes[$0].core.revocations(in: net.network()) }
+        #expect(sets[0] == sets[1])
+        #expect(gone.allSatisfy { sets[0]?.contains($0) == true })
+    }
+
+    @Test func `two entries for one peer become the same one everywhere`() throws {
+        var net = try self.line(of: 2)
+        let peer = PeerId(publicKey: generatePeerKey().publicKey)
+        net.isHolding = true
+        net.feed(0, .revocationsAdded([try net.revocation(of: peer, at: 1_700_000_000)]))
+        net.feed(1, .revocationsAdded([try net.revocation(of: peer, at: 1_600_000_000)]))
+        net.isHolding = false
+        net.deliver()
+        #expect(net.nodes[0].core.revocations(in: net.network()) == net.nodes[1].core.revocations(in: net.network()))
+    }
+
+    @Test func `an entry that another key signed is refused and changes nothing`() throws {
+        var net = try self.line(of: 3)
+        let good = try net.revocation(of: net.nodes[2].peerId)
+        let forged = try net.forgedRevocation(of: net.nodes[0].peerId)
+        net.nodes[0].effects = []
+        let id = try #require(net.nodes[0].links.keys.first)
+        net.forge(.revocations(index: 0, [good, forged]), from: 0, on: id)
+        net.deliver()
+        #expect(net.closeCodes(by: 1) == [.protocolViolation])
+        #expect(net.nodes[1].core.revocations(in: net.network())?.isEmpty == true)
+        #expect(net.areAdmitted(1, 2))
+        net.feed(2, .revocationsAdded([forged]))
+        #expect(net.nodes[2].core.revocations(in: net.network())?.isEmpty == true)
+    }
+
+    @Test func `entries of another network are refused`() throws {
+        var net = CoreNetwork()
+        try net.addMember(of: [0])
+        try net.addMember(of: [0, 1])
+        net.connect(0, 1)
+        let id = try #require(net.nodes[0].links.keys.first)
+        let foreign = try net.revocation(of: net.nodes[1].peerId, network: 1)
+        net.forge(.revocations(index: 0, [foreign]), from: 0, on: id)
+        #expect(net.closeCodes(by: 1) == [.protocolViolation])
+        #expect(net.nodes[1].core.networks.count == 2)
+    }
+
+    @Test func `a long set travels in pages`() throws {
+        var net = CoreNetwork()
+        let count = Frame.revocationPage * 2 + 1
+        let entries = try (0..<count).map { number in
+            let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 2))) }
+            return try net.revocation(of: PeerId(rawRepresentation: bytes))
+        }
+        try net.addMember()
+        try net.addMember()
+        net.feed(0, .revocationsAdded(entries))
+        net.connect(1, 0)
+        let pages = net.frames(by: 0).compactMap { frame -> Int? in
+            guard case .revocations(_, let page) = frame else { return nil }
+            return page.count
+        }
+        #expect(pages == [Frame.revocationPage, Frame.revocationPage, 1])
+        #expect(net.nodes[1].core.revocations(in: net.network())?.count == count)
+    }
+
+    @Test func `a page that is too long is no frame`() throws {
+        let net = CoreNetwork()
+        let entry = try net.revocation(of: PeerId(publicKey: generatePeerKey().publicKey))
+        let bytes = Frame.revocations(index: 0, Array(repeating: entry, count: Frame.revocationPage + 1)).bytes
+        #expect(throws: FrameError.tooManyRevocations) { try Frame(bytes) }
+    }
+
+    @Test func `endless comparisons are refused`() throws {
+        var limits = Limits()
+        limits.comparisonsPerConnection = 10
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember(limits: limits)
+        net.connect(0, 1)
+        let id = try #require(net.nodes[0].links.keys.first)
+        let digest = Frame.revocationDigest(index: 0, count: 9, digest: [UInt8](repeating: 0, count: 32))
+        for _ in 0..<11 { net.forge(digest, from: 0, on: id) }
+        #expect(net.closeCodes(by: 1) == [.protocolViolation])
+    }
+
+    @Test func `revoking in one network leaves the other alone`() throws {
+        var net = CoreNetwork()
+        try net.addMember(of: [0, 1])
+        try net.addMember(of: [0, 1])
+        net.connect(0, 1, networks: [0, 1])
+        net.feed(0, .revocationsAdded([try net.revocation(of: net.nodes[1].peerId, network: 0)]))
+        net.deliver()
+        #expect(!net.isAdmitted(0, 1, network: 0) && !net.isAdmitted(1, 0, network: 0))
+        #expect(net.areAdmitted(0, 1, network: 1))
+        #expect(net.nodes[0].links.count == 1)
+    }
+
+    @Test func `a revoked peer waits in vain for a decision on its join`() throws {
+        var net = CoreNetwork()
+        let (inviter, joiner) = (try net.addMember(), try net.addNode())
+        let invitation = try net.invite(by: inviter)
+        net.feed(joiner, .joinWanted(invitation))
+        net.deliver()
+        net.feed(inviter, .revocationsAdded([try net.revocation(of: net.nodes[joiner].peerId)]))
+        net.deliver()
+        #expect(net.closeCodes(by: inviter) == [.joinRefused])
+    }
+}
