@@ -109,8 +109,8 @@ let package = Package(
         .executableTarget(
             name: "runar",
             dependencies: [
-                "RunarNode", "Bytes", "Identity", "Certificates", "Locking", "Transport", "QUIC", "Platform", "Storage",
-                "Node", logging, arguments,
+                "RunarNode", "Bytes", "Identity", "Certificates", "Locking", "NodeCore", "Transport", "QUIC",
+                "Platform", "Storage", "Node", logging, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -130,6 +130,7 @@ let package = Package(
         tests(of: "Transport", ["Identity", "Locking", "Transport", "TransportConformance", "TestSupport"]),
         tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
         tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),
+        tests(of: "Command", ["runar", "Certificates", "Identity", "TestSupport"]),
         .executableTarget(
             name: "CrashWriter",
             dependencies: ["Bytes", "Platform", "Storage"],

@@ -1,4 +1,67 @@
 internal import ArgumentParser
-internal import Logging
+internal import Foundation
 
-@main struct Runar: ParsableCommand {}
+/// The command: private networks of one's own devices.
+@main
+struct Runar: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "runar",
+        abstract: "Private networks of your own devices: no account, no server, no cloud.",
+        discussion: """
+            Begin with `runar init`, then make a network with `runar network create NAME`, or join one with \
+            `runar join`. `runar demo` shows it all with processes and homes of its own.
+
+            Exit codes: 0 done, 64 usage, 65 bad data, 66 no such file, 69 unreachable, 70 internal, 73 cannot create, \
+            74 input or output, 75 try again, 77 not permitted, 78 configuration.
+            """,
+        version: "0.1.0",
+        groupedSubcommands: [
+            CommandGroup(name: "This device", subcommands: [Init.self, Keys.self, Backup.self, Reset.self]),
+            CommandGroup(name: "Networks", subcommands: [Network.self, Join.self, Inspect.self]),
+            CommandGroup(name: "The node", subcommands: [Up.self, Status.self, Stop.self]),
+            CommandGroup(name: "Others", subcommands: [Peers.self, Connect.self, Send.self, Listen.self]),
+            CommandGroup(name: "More", subcommands: [Demo.self, Completion.self, Outsider.self]),
+        ]
+    )
+
+    static func main() async {
+        Posix.ignoreSignals([Posix.brokenPipe])
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let asJSON = arguments.prefix { $0 != "--" }.contains("--json")
+        var command: any ParsableCommand
+        do {
+            command = try parseAsRoot(arguments)
+        } catch {
+            end(parsing: error, arguments, asJSON: asJSON)
+        }
+        do {
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let code as ExitCode {
+            Foundation.exit(code.rawValue)
+        } catch {
+            // Requests for help and the like are the parser's; everything else is ours.
+            if exitCode(for: error) == .success { exit(withError: error) }
+            let failure = CommandFailure(error)
+            Output.failure(failure, asJSON: asJSON)
+            Foundation.exit(failure.status.rawValue)
+        }
+    }
+
+    /// What the parser throws: mistakes on the command line, and requests for help.
+    private static func end(parsing error: any Error, _ arguments: [String], asJSON: Bool) -> Never {
+        guard asJSON, exitCode(for: error) != .success else { exit(withError: error) }
+        var mistake = error
+        do {
+            // An unknown command does not know --json; the mistake that counts is the other one.
+            _ = try parseAsRoot(arguments.filter { $0 != "--json" })
+        } catch {
+            mistake = error
+        }
+        Output.failure(CommandFailure("usage", .usage, message(for: mistake)), asJSON: true)
+        Foundation.exit(ExitStatus.usage.rawValue)
+    }
+}

@@ -34,12 +34,22 @@ package enum Frame: Hashable, Sendable {
     package struct Hello: Hashable, Sendable {
         package var instance: InstanceId
         package var tokens: [Offer]
+
+        package init(instance: InstanceId, tokens: [Offer]) {
+            self.instance = instance
+            self.tokens = tokens
+        }
     }
 
     /// A token under its index.
     package struct Offer: Hashable, Sendable {
         package var index: UInt8
         package var token: AccessToken
+
+        package init(index: UInt8, token: AccessToken) {
+            self.index = index
+            self.token = token
+        }
     }
 
     /// The body of an answer to a hello.

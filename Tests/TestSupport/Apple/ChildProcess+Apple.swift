@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-internal import Foundation
+package import Foundation
 
 extension ChildProcess {
     /// Where the executables of the package's targets lie.
-    static var products: URL {
+    package static var products: URL {
         Bundle(for: ChildProcess.self).bundleURL.deletingLastPathComponent()
     }
 }

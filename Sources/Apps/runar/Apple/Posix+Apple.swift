@@ -1,0 +1,142 @@
+#if canImport(Darwin)
+internal import Darwin
+
+/// The few system calls of a command that are neither files nor sockets.
+enum Posix {
+    static func listen(_ descriptor: Int32) -> Bool { Darwin.listen(descriptor, 16) == 0 }
+
+    static func close(_ descriptor: Int32) { _ = Darwin.close(descriptor) }
+
+    static func unlink(_ path: String) { _ = unsafe Darwin.unlink(path) }
+
+    static func setMode(_ mode: UInt32, of path: String) -> Bool { unsafe chmod(path, mode_t(mode)) == 0 }
+
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+    static var user: UInt32 { geteuid() }
+
+    static var lastErrorText: String {
+        guard let text = unsafe strerror(errno) else { return "error \(errno)" }
+        return unsafe String(cString: text)
+    }
+
+    static var wasInterrupted: Bool { errno == EINTR }
+
+    /// Reads what is there, waiting for it; empty at the end and on failure.
+    static func read(_ descriptor: Int32, atMost count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        while true {
+            let taken = unsafe bytes.withUnsafeMutableBytes {
+                unsafe Darwin.read(descriptor, $0.baseAddress, $0.count)
+            }
+            if taken < 0, errno == EINTR { continue }
+            bytes.removeLast(count - max(0, taken))
+            return bytes
+        }
+    }
+
+    /// Writes all of it; false when nobody takes it.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let taken = unsafe rest.withUnsafeBytes { unsafe Darwin.write(descriptor, $0.baseAddress, $0.count) }
+            if taken < 0, errno == EINTR { continue }
+            guard taken > 0 else { return false }
+            rest = rest.dropFirst(taken)
+        }
+        return true
+    }
+
+    /// Runs `body` while the terminal does not show what is typed.
+    static func withoutEcho<Result>(_ descriptor: Int32, _ body: () -> Result) -> Result {
+        var before = termios()
+        guard unsafe tcgetattr(descriptor, &before) == 0 else { return body() }
+        var silent = before
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        _ = unsafe tcsetattr(descriptor, TCSAFLUSH, &silent)
+        defer { _ = unsafe tcsetattr(descriptor, TCSAFLUSH, &before) }
+        return body()
+    }
+
+    /// Opens the terminal of this process, or minus one.
+    static func openTerminal() -> Int32 { unsafe open("/dev/tty", O_RDWR | O_CLOEXEC) }
+
+    /// Opens a file for appending, made with mode 0600, or minus one.
+    static func openLog(_ path: String) -> Int32 {
+        unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    }
+
+    /// A pipe whose ends are closed when the process executes another program.
+    static func makePipe() -> (read: Int32, write: Int32)? {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    /// POSIX_SPAWN_SETSID of Darwin.
+    private static let spawnInNewSession: Int16 = 0x0400
+
+    /// Starts a program in a session of its own, so that the terminal's signals do not reach it.
+    static func spawn(
+        _ path: String,
+        _ arguments: [String],
+        _ environment: [String],
+        input: Int32,
+        output: Int32,
+        errors: Int32
+    ) -> Int32? {
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        unsafe posix_spawn_file_actions_init(&actions)
+        unsafe posix_spawnattr_init(&attributes)
+        defer {
+            unsafe posix_spawn_file_actions_destroy(&actions)
+            unsafe posix_spawnattr_destroy(&attributes)
+        }
+        unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        // What this process ignores, a new program must not.
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        for number in [interruption, termination, brokenPipe] { unsafe sigaddset(&signals, number) }
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        unsafe posix_spawnattr_setflags(&attributes, spawnInNewSession | Int16(POSIX_SPAWN_SETSIGDEF))
+        let words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        let variables = unsafe environment.map { unsafe strdup($0) } + [nil]
+        defer { unsafe (words + variables).forEach { unsafe free($0) } }
+        var process = pid_t()
+        let code = unsafe posix_spawn(&process, path, &actions, &attributes, words, variables)
+        return code == 0 ? process : nil
+    }
+
+    /// Waits for the end of a child, which keeps its number until it is reaped.
+    static func waitUntilEnded(_ process: Int32) {
+        var information = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0 {
+            guard errno == EINTR else { return }
+        }
+    }
+
+    /// Takes the exit status of a child that has ended, or minus the signal that killed it.
+    static func reap(_ process: Int32) -> Int32 {
+        var status: Int32 = 0
+        guard unsafe waitpid(process, &status, 0) == process else { return 0 }
+        let signal = status & 0x7F
+        return signal == 0 ? (status >> 8) & 0xFF : -signal
+    }
+
+    /// Asks a process to end, or kills it.
+    static func end(_ process: Int32, byForce: Bool = false) { _ = kill(process, byForce ? SIGKILL : SIGTERM) }
+
+    /// Leaves the handling of interruptions to signal sources, and pipes without readers to error codes.
+    static func ignoreSignals(_ numbers: [Int32]) {
+        for number in numbers { _ = signal(number, SIG_IGN) }
+    }
+
+    static let interruption = SIGINT
+    static let termination = SIGTERM
+    static let brokenPipe = SIGPIPE
+}
+#endif

@@ -1,0 +1,167 @@
+internal import ArgumentParser
+internal import Bytes
+internal import Foundation
+internal import Identity
+internal import Platform
+
+/// The root key on paper or in a file.
+struct Backup: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Back up and restore the root key, which owns your networks.",
+        subcommands: [Create.self, Restore.self]
+    )
+
+    /// The names of networks' texts in a backup file.
+    static let networkPrefix = "network/"
+}
+
+extension Backup {
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the recovery phrase, or write an encrypted backup file.",
+            discussion: """
+                The phrase of 24 words brings back the root key, and with it every network it owns. It is shown only \
+                on a terminal, after a question. With --file the root key and the texts of its networks go into a file \
+                that a passphrase of its own opens.
+                """
+        )
+
+        @Option(help: ArgumentHelp("Write this file instead of showing words.", valueName: "path"))
+        var file: String?
+        @Option(help: ArgumentHelp("A file with the backup's passphrase.", valueName: "file"))
+        var backupPassphraseFile: String?
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            if file == nil { try confirm() }
+            let content = try await Session.with(home) { try await $0.ask(.backup, for: BackupContent.self) }
+            var bytes = try Hex.decode(content.rootKey)
+            let root = try Ed25519PrivateKey(SecretBytes(consuming: &bytes))
+            guard let file else { return show(RecoveryPhrase(masterKey: root)) }
+            let path = HomeOptions.absolute(file)
+            let backup = try VaultFile.create(at: path, secret: try Backup.secret(backupPassphraseFile, isNew: true))
+            try backup.store(root.secret, id: "root")
+            for (position, text) in content.networks.enumerated() {
+                try backup.store(SecretBytes(copying: Array(text.utf8)), id: "\(Backup.networkPrefix)\(position)")
+            }
+            let report = BackupReport(file: path, networks: content.networks.count)
+            Output.report(report, asJSON: home.output.json)
+        }
+
+        private func confirm() throws {
+            guard Output.isTerminal, !home.output.json, Prompt.isPossible else {
+                throw CommandFailure(
+                    "no-terminal",
+                    .notPermitted,
+                    "the recovery phrase is shown to a person at a terminal only: use --file PATH for a backup file"
+                )
+            }
+            Output.note("Whoever sees the next 24 words owns your networks. Write them on paper; let nobody watch.")
+            guard try Prompt.confirms("", with: "show", otherwise: "") else {
+                throw CommandFailure("not-confirmed", .notPermitted, "nothing was shown")
+            }
+        }
+
+        private func show(_ phrase: RecoveryPhrase) {
+            for (position, word) in phrase.words.enumerated() {
+                Output.line("\(String(position + 1).leftPadding(to: 2))  \(word)")
+            }
+        }
+    }
+
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Bring back the root key from its 24 words or from a backup file.",
+            discussion: """
+                The words are read only by a prompt. After restoring from words, give each network's text to \
+                `runar join` so that this device owns it again.
+                """
+        )
+
+        @Option(help: ArgumentHelp("The backup file, instead of words.", valueName: "path"))
+        var file: String?
+        @Option(help: ArgumentHelp("A file with the backup's passphrase.", valueName: "file"))
+        var backupPassphraseFile: String?
+        @Flag(help: "Replace another root key that is there; that one is lost.")
+        var replace = false
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            var texts: [String] = []
+            let root: SecretBytes
+            if let file {
+                let path = HomeOptions.absolute(file)
+                let backup = try VaultFile.open(at: path, secret: try Backup.secret(backupPassphraseFile, isNew: false))
+                guard let key = try backup.retrieve(id: "root") else {
+                    throw CommandFailure(
+                        "bad-backup",
+                        .data,
+                        "there is no root key in \(path): it is another kind of vault"
+                    )
+                }
+                root = key
+                for id in try backup.list() where id.hasPrefix(Backup.networkPrefix) {
+                    guard let text = try backup.retrieve(id: id) else { continue }
+                    texts.append(text.withBytes { String(decoding: $0, as: UTF8.self) })
+                }
+            } else {
+                let words = try Prompt.line(
+                    "the 24 words: ",
+                    isSecret: true,
+                    otherwise: "the words are read by a prompt only; or use --file PATH"
+                )
+                root = try RecoveryPhrase(parsing: words).masterKey.secret
+            }
+            try await restore(root, texts)
+        }
+
+        private func restore(_ root: SecretBytes, _ texts: [String]) async throws {
+            let request = ControlRequest.importKey(
+                name: "root",
+                hex: root.withBytes { Hex.encode($0) },
+                replacing: replace
+            )
+            let report = try await Session.with(home) { session in
+                _ = try await session.ask(request, for: KeyReport.self)
+                for text in texts { _ = try await session.ask(.join(text), for: JoinReport.self) }
+                return RestoreReport(restored: true, networks: texts.count)
+            }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    private static func secret(_ file: String?, isNew: Bool) throws -> VaultSecret {
+        if let file { return .passphrase(try NodeHome.passphrase(in: file == "-" ? file : HomeOptions.absolute(file))) }
+        let advice = "give it with --backup-passphrase-file FILE"
+        return .passphrase(
+            isNew
+                ? try Prompt.newSecret("choose a passphrase for the backup file", otherwise: advice)
+                : try Prompt.secret("passphrase of the backup file: ", otherwise: advice)
+        )
+    }
+}
+
+/// A backup that was written.
+struct BackupReport: Report {
+    let file: String
+    let networks: Int
+
+    var lines: [String] { ["wrote \(file): the root key and \(networks) network\(networks == 1 ? "" : "s")"] }
+}
+
+/// What a backup brought back.
+struct RestoreReport: Report {
+    let restored: Bool
+    let networks: Int
+
+    var lines: [String] {
+        networks == 0
+            ? ["restored the root key; give the texts of its networks to `runar join` to own them here again"]
+            : ["restored the root key and \(networks) network\(networks == 1 ? "" : "s")"]
+    }
+}
+
+extension String {
+    /// With spaces before it up to a width.
+    func leftPadding(to width: Int) -> String { String(repeating: " ", count: Swift.max(0, width - count)) + self }
+}

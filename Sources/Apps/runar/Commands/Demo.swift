@@ -1,0 +1,43 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Locking
+
+/// Shows the whole thing with processes and homes of its own.
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show it all: three nodes, a network, messages, a file, a revocation, and strangers refused.",
+        discussion: """
+            Every node and every command is a process of its own with a home of its own in a temporary folder, on \
+            loopback addresses. A step counts when the receiving side's own output shows it. Takes some seconds and \
+            leaves nothing behind.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "runar-demo-" + String(UInt32.random(in: .min ... .max), radix: 36)
+        ).path
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        let screen = DemoScreen(isSilent: output.json)
+        let stage = try DemoStage(folder: folder, screen: screen)
+        let report = try await Interruption.run { await stage.perform() }
+        await stage.cleanUp()
+        if report?.ok != true, !output.json { stage.showLogs() }
+        try? FileManager.default.removeItem(atPath: folder)  // the system empties the folder for temporary files
+        guard let report else {
+            throw CommandFailure("cancelled", .tryAgain, "the demo was interrupted; nothing of it is left")
+        }
+        if output.json {
+            Output.json(report)
+        } else {
+            Output.line(report.ok ? "everything was seen by the side that received it" : "the demo FAILED: see above")
+        }
+        if !report.ok { throw ExitCode(ExitStatus.software.rawValue) }
+    }
+}

@@ -1,0 +1,102 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Platform
+
+/// What every command takes.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print one JSON object instead of text; errors too.")
+    var json = false
+}
+
+/// Where the home is and how its keys are opened.
+struct HomeOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The home directory (RUNAR_HOME).", valueName: "directory"))
+    var home: String?
+
+    @Option(help: ArgumentHelp("A file whose first line is the passphrase; - is standard input.", valueName: "file"))
+    var passphraseFile: String?
+
+    @Option(help: ArgumentHelp("The key file that opens the vault, if not the one in the home.", valueName: "file"))
+    var keyFile: String?
+
+    @OptionGroup var output: OutputOptions
+
+    /// The absolute path of the home.
+    ///
+    /// - Throws: ``HomeDirectoryError``.
+    func place() throws -> String {
+        guard let home else { return try HomeDirectory.place() }
+        return Self.absolute(home)
+    }
+
+    /// The settings that these options make.
+    var flags: [Setting: [String]] {
+        var flags: [Setting: [String]] = [:]
+        flags[.passphraseFile] = passphraseFile.map { [$0 == "-" ? $0 : Self.absolute($0)] }
+        flags[.keyFile] = keyFile.map { [Self.absolute($0)] }
+        return flags
+    }
+
+    /// A path that another process understands too.
+    static func absolute(_ path: String) -> String {
+        URL(fileURLWithPath: path).standardizedFileURL.path
+    }
+}
+
+/// How a node is set up, for the commands that may start one.
+struct NodeOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("An address to listen on; may be given several times (RUNAR_LISTEN).", valueName: "ip:port")
+    )
+    var listen: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "trace, debug, info, notice, warning, error or critical (RUNAR_LOG_LEVEL).",
+            valueName: "level"
+        )
+    )
+    var logLevel: String?
+
+    @Option(
+        help: ArgumentHelp("How long to wait for a peer, as in 15s (RUNAR_REQUEST_TIMEOUT).", valueName: "duration")
+    )
+    var requestTimeout: String?
+
+    @Option(help: ArgumentHelp("The largest message, as in 1MiB (RUNAR_MESSAGE_LIMIT).", valueName: "size"))
+    var messageLimit: String?
+
+    @Option(help: ArgumentHelp("Messages that wait for a slow listener (RUNAR_LISTENER_CAPACITY).", valueName: "count"))
+    var listenerCapacity: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Take offered files into this directory without a question (RUNAR_ACCEPT_FILES).",
+            valueName: "directory"
+        )
+    )
+    var acceptFiles: String?
+
+    /// The settings that these options make.
+    var flags: [Setting: [String]] {
+        var flags: [Setting: [String]] = [:]
+        if !listen.isEmpty { flags[.listen] = listen }
+        flags[.logLevel] = logLevel.map { [$0] }
+        flags[.requestTimeout] = requestTimeout.map { [$0] }
+        flags[.messageLimit] = messageLimit.map { [$0] }
+        flags[.listenerCapacity] = listenerCapacity.map { [$0] }
+        flags[.acceptFiles] = acceptFiles.map { [HomeOptions.absolute($0)] }
+        return flags
+    }
+}
+
+extension HomeOptions {
+    /// The settings in effect for a command with these options.
+    func settings(_ node: NodeOptions? = nil) throws -> Settings {
+        try Settings(
+            flags: flags.merging(node?.flags ?? [:]) { first, _ in first },
+            environment: SystemProcess.environment,
+            file: try ConfigurationFile.read(in: place())
+        )
+    }
+}

@@ -1,0 +1,77 @@
+internal import ArgumentParser
+internal import Platform
+internal import RunarNode
+
+/// Makes the home of a node.
+struct Init: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make this device's home with its key.",
+        discussion: """
+            The key of this device is kept in a vault that a passphrase opens. With --no-passphrase a key file in the \
+            home opens it, so that a node can start without a person; then whoever can read the home's files has the \
+            keys.
+            """
+    )
+
+    @Flag(help: "Open the vault with a key file in the home instead of a passphrase.")
+    var noPassphrase = false
+
+    @OptionGroup var home: HomeOptions
+
+    func run() async throws {
+        let place = try home.place()
+        let settings = try home.settings()
+        guard try !VaultFile.exists(at: FilePath.joining(place, NodeHome.vaultName)) else {
+            throw CommandFailure(
+                "exists",
+                .cannotCreate,
+                "there is a node in \(place) already: use it, choose another --home, or remove it with `runar reset`"
+            )
+        }
+        let directory = try HomeDirectory(at: place)
+        let lock = try directory.lockForNode()
+        let keys = try VaultFile.create(at: directory.file(NodeHome.vaultName), secret: try secret(directory, settings))
+        let node = try NodeHome(directory: directory, keys: keys, lock: lock).makeNode(settings: settings)
+        let report = InitReport(
+            home: place,
+            peerId: node.peerId.base64Encoded,
+            peerIdText: node.peerId.text,
+            hasPassphrase: !noPassphrase
+        )
+        Output.report(report, asJSON: home.output.json)
+    }
+
+    private func secret(_ directory: HomeDirectory, _ settings: Settings) throws -> VaultSecret {
+        if noPassphrase {
+            let path = settings.text(.keyFile) ?? directory.file(NodeHome.keyFileName)
+            try VaultFile.makeKeyFile(at: path)
+            return .keyFile(path: path)
+        }
+        if let path = settings.text(.passphraseFile) { return .passphrase(try NodeHome.passphrase(in: path)) }
+        return .passphrase(
+            try Prompt.newSecret(
+                "choose a passphrase for this device's keys",
+                otherwise: "give it with --passphrase-file FILE, or choose a key file with --no-passphrase"
+            )
+        )
+    }
+}
+
+/// What was made.
+struct InitReport: Report {
+    let home: String
+    let peerId: String
+    let peerIdText: String
+    let hasPassphrase: Bool
+
+    var lines: [String] {
+        [
+            "home      \(home)",
+            "peer id   \(peerIdText)",
+            hasPassphrase
+                ? "keys      in a vault that your passphrase opens"
+                : "keys      in a vault that the key file beside it opens: whoever can read this home has the keys",
+            "next      `runar network create NAME`, or give your peer id to a network's owner and `runar join`",
+        ]
+    }
+}

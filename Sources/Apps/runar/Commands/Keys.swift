@@ -1,0 +1,105 @@
+internal import ArgumentParser
+internal import Bytes
+internal import Foundation
+internal import Identity
+
+/// Keys: derived, taken out, put in.
+struct Keys: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Derive, export and import keys.",
+        subcommands: [Derive.self, Export.self, Import.self]
+    )
+
+    /// Seeds and keys are short.
+    static let hexLimit = 4096
+}
+
+extension Keys {
+    struct Derive: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Derive an Ed25519 key from a seed (SLIP-0010, hardened paths only).",
+            discussion: "Needs no home. The seed is 16 to 64 bytes in hex."
+        )
+
+        @Option(help: ArgumentHelp("The file with the seed; - is standard input.", valueName: "file"))
+        var seedFile: String
+        @Option(help: ArgumentHelp("Where the key stands, as in \"m/44'/0'/0'\".", valueName: "path"))
+        var path: String
+        @Flag(help: "Print the private key too.")
+        var reveal = false
+        @OptionGroup var output: OutputOptions
+
+        func run() throws {
+            let text = try InputText.read(seedFile, limit: Keys.hexLimit).filter { !$0.isWhitespace }
+            let seed: SecretBytes
+            do {
+                var bytes = try Hex.decode(text)
+                seed = SecretBytes(consuming: &bytes)
+            } catch {
+                throw CommandFailure("bad-seed", .data, "the seed is not hex: give 32 to 128 hexadecimal digits")
+            }
+            let key = try SLIP0010.derive(seed: seed, path: path)
+            let report = DerivedKeyReport(
+                path: path,
+                publicKey: Hex.encode(key.publicKey.bytes),
+                chainCode: key.chainCode.withBytes { Hex.encode($0) },
+                privateKey: reveal ? key.privateKey.withBytes { Hex.encode($0) } : nil
+            )
+            Output.report(report, asJSON: output.json)
+        }
+    }
+
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show a key of this device: peer or root.",
+            discussion: "Whoever sees the private key (--reveal) is this device, or owns your networks."
+        )
+
+        @Argument(help: "peer or root.")
+        var key: String
+        @Flag(help: "Print the private key too.")
+        var reveal = false
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let request = ControlRequest.exportKey(name: key, isRevealed: reveal)
+            let report = try await Session.with(home) { try await $0.ask(request, for: KeyReport.self) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Put a private key into this device's vault: 64 hexadecimal digits."
+        )
+
+        @Argument(help: "peer or root.")
+        var key: String
+        @Argument(help: "The file with the key; - is standard input.")
+        var file = "-"
+        @Flag(help: "Replace another key that is there; that one is lost.")
+        var replace = false
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let hex = try InputText.read(file, limit: Keys.hexLimit).filter { !$0.isWhitespace }
+            let request = ControlRequest.importKey(name: key, hex: hex, replacing: replace)
+            let report = try await Session.with(home) { try await $0.ask(request, for: KeyReport.self) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+}
+
+/// A derived key.
+struct DerivedKeyReport: Report {
+    let path: String
+    let publicKey: String
+    let chainCode: String
+    let privateKey: String?
+
+    var lines: [String] {
+        var lines = ["public key  \(publicKey)", "chain code  \(chainCode)"]
+        if let privateKey { lines.append("private key \(privateKey)") }
+        return lines
+    }
+}

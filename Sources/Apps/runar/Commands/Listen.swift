@@ -1,0 +1,96 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Identity
+internal import Platform
+
+/// Prints what arrives.
+struct Listen: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print messages as they arrive, until interrupted; with --json an object on each line.",
+        discussion: """
+            Offered files are asked about on a terminal; elsewhere they are declined unless --accept-files names a \
+            directory for them.
+            """
+    )
+
+    @Flag(help: "Tell who comes and goes, is refused or revoked, too.")
+    var events = false
+    @Option(help: ArgumentHelp("End after this many messages and files.", valueName: "count"))
+    var count: Int?
+    @OptionGroup var home: HomeOptions
+    @OptionGroup var node: NodeOptions
+
+    func run() async throws {
+        var listening = ControlRequest.Listening()
+        listening.withEvents = events
+        listening.acceptFiles = node.acceptFiles.map { HomeOptions.absolute($0) }
+        listening.asksAboutFiles = node.acceptFiles == nil && Posix.isTerminal(0) && Prompt.isPossible
+        let request = ControlRequest.listen(listening)
+        let (arrivals, continuation) = AsyncStream.makeStream(of: Void.self)
+        let asJSON = home.output.json
+        _ = try await Interruption.run {
+            try await Session.with(home, node, onNetwork: true) { session in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        _ = try await session.ask(request, for: DoneReport.self) { update in
+                            await Self.show(update, asJSON: asJSON, session)
+                            if update.isArrival { continuation.yield() }
+                        }
+                    }
+                    if let count { group.addTask { await Self.wait(for: count, arrivals) } }
+                    try await group.next()
+                    group.cancelAll()
+                }
+            }
+        }
+    }
+
+    private static func wait(for count: Int, _ arrivals: AsyncStream<Void>) async {
+        var left = count
+        for await _ in arrivals {
+            left -= 1
+            if left <= 0 { return }
+        }
+    }
+
+    private static func show(_ update: ControlUpdate, asJSON: Bool, _ session: Session) async {
+        switch update {
+        case .listening(let report):
+            if asJSON { Output.json(report) } else { Output.note("listening as \(report.peerId); Control-C ends it") }
+        case .message(let report): if asJSON { Output.json(report) } else { Output.line(report.line) }
+        case .fileArrived(let report): if asJSON { Output.json(report) } else { Output.line(report.line) }
+        case .event(let report): if asJSON { Output.json(report) } else { Output.line(report.line) }
+        case .fileOffered(let offer): await answer(offer, session)
+        case .transferred: break
+        }
+    }
+
+    /// Asks the person; everything but a clear yes is a no.
+    private static func answer(_ offer: FileOfferReport, _ session: Session) async {
+        let size = ByteCountText.text(of: Double(offer.bytes))
+        let directory = FileManager.default.currentDirectoryPath
+        do {
+            let isWelcome = try Prompt.confirms(
+                "\(offer.peerId) offers \(offer.name) (\(size)) for \(directory).",
+                with: "yes",
+                otherwise: ""
+            )
+            _ = try await session.ask(
+                .answerOffer(offer.number, directory: isWelcome ? directory : nil),
+                for: DoneReport.self
+            )
+        } catch {
+            Output.note("error: \(CommandFailure(error).message)")
+        }
+    }
+}
+
+extension ControlUpdate {
+    /// Whether a message or a file has come.
+    var isArrival: Bool {
+        switch self {
+        case .message, .fileArrived: true
+        default: false
+        }
+    }
+}

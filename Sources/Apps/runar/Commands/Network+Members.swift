@@ -1,0 +1,68 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Identity
+internal import Platform
+
+extension Network {
+    struct Issue: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Issue a token that makes a peer a member.",
+            discussion: "Prints the token; give it to the peer together with `runar network show --text`."
+        )
+
+        @Argument(help: "The peer's id, as `runar init` printed it there.")
+        var peer: String
+        @Option(help: "The network; not needed if this device owns one only.")
+        var network: String?
+        @Option(help: ArgumentHelp("For how long: 30d, 12h ..., or never.", valueName: "duration"))
+        var expires = "30d"
+        @Option(help: ArgumentHelp("Until this second since 1970, instead of --expires.", valueName: "seconds"))
+        var expiresAt: UInt64?
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let now = SystemProcess.wallSeconds
+            let expiration = try expiresAt ?? Self.expiration(of: expires, from: now)
+            if let expiration, expiration < now { Output.note("note: this token has expired already") }
+            let request = ControlRequest.issueToken(
+                PeerName(peer),
+                network: network.map { NetworkName($0) },
+                expiration: expiration
+            )
+            let report = try await Session.with(home) { try await $0.ask(request, for: TokenReport.self) }
+            Output.report(report, asJSON: home.output.json)
+        }
+
+        static func expiration(of text: String, from now: UInt64) throws -> UInt64? {
+            if text == "never" { return nil }
+            let span = try DurationText.parse(text)
+            guard span >= .seconds(1) else {
+                throw CommandFailure(
+                    "bad-duration",
+                    .usage,
+                    "a token must be good for a second at least: write 30d, 12h or never"
+                )
+            }
+            return now + UInt64(span.components.seconds)
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Revoke a peer for good: it is cut off at once wherever the revocation arrives.",
+            discussion: "A revoked device can come back only with a new key, in a new home."
+        )
+
+        @Argument(help: "The peer's id.")
+        var peer: String
+        @Option(help: "The network; not needed if this device owns one only.")
+        var network: String?
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let request = ControlRequest.revoke(PeerName(peer), network: network.map { NetworkName($0) })
+            let report = try await Session.with(home) { try await $0.ask(request, for: RevocationReport.self) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Identity
+
+/// Networks of this device.
+struct Network: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make, show and leave networks; admit and revoke peers.",
+        subcommands: [
+            Create.self, List.self, Show.self, Issue.self, Revoke.self, Rename.self, Leave.self, Address.self,
+        ]
+    )
+}
+
+extension Network {
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a network that this device owns.",
+            discussion: "The first one makes your root key too: write it down with `runar backup create`."
+        )
+
+        @Argument(help: "What the network is called, 1 to 64 bytes.")
+        var name: String
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let report = try await Session.with(home) {
+                try await $0.ask(.createNetwork(name: name), for: NetworkReport.self)
+            }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the networks of this device.")
+
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let report = try await Session.with(home) { try await $0.ask(.networks, for: NetworksReport.self) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show a network and the text that others join with."
+        )
+
+        @Argument(help: "The network's id, the beginning of it, or its name; not needed if there is one only.")
+        var network: String?
+        @Flag(help: "Print nothing but the text.")
+        var text = false
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let name = network.map { NetworkName($0) }
+            let report = try await Session.with(home) { try await $0.ask(.network(name), for: NetworkReport.self) }
+            if text, !home.output.json {
+                guard let text = report.text else {
+                    throw CommandFailure(
+                        "no-text",
+                        .data,
+                        "the text of this network is not known here: ask its owner and `runar join` with it"
+                    )
+                }
+                return Output.raw(text + "\n")
+            }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Rename: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Give a network of yours another name.")
+
+        @Argument(help: "The network.")
+        var network: String
+        @Argument(help: "The new name.")
+        var name: String
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let request = ControlRequest.renameNetwork(NetworkName(network), name: name)
+            let report = try await Session.with(home) { try await $0.ask(request, for: NetworkReport.self) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Leave: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Leave a network; its token is forgotten on this device."
+        )
+
+        @Argument(help: "The network.")
+        var network: String
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let request = ControlRequest.leaveNetwork(NetworkName(network))
+            let report = try await Session.with(home) { try await $0.ask(request, for: LeaveReport.self) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Address: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the text by which another member dials this device (see `runar connect`)."
+        )
+
+        @Argument(help: "The network; not needed if there is one only.")
+        var network: String?
+        @Option(help: ArgumentHelp("Where the other member reaches this device.", valueName: "ip:port"))
+        var address: String?
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let request = ControlRequest.connectionText(network.map { NetworkName($0) }, address: address)
+            let report = try await Session.with(home) { try await $0.ask(request, for: ConnectionTextReport.self) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+internal import ArgumentParser
+
+/// Who is connected.
+struct Peers: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the peers that are connected and admitted.")
+
+    @OptionGroup var home: HomeOptions
+
+    func run() async throws {
+        let report = try await Session.with(home) { try await $0.ask(.peers, for: PeersReport.self) }
+        Output.report(report, asJSON: home.output.json)
+    }
+}
+
+/// Dials a peer.
+struct Connect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Dial a member of a network; the running node keeps the connection.",
+        discussion: """
+            Either with a connection text (`runar network address` on the other device), or with the peer's id, the \
+            network and an address.
+            """
+    )
+
+    @Argument(help: "A connection text, a file with one or -; or PEER NETWORK IP:PORT.")
+    var words: [String]
+    @OptionGroup var home: HomeOptions
+    @OptionGroup var node: NodeOptions
+
+    func validate() throws {
+        guard words.count == 1 || words.count == 3 else {
+            throw ValidationError("Give one connection text, or PEER NETWORK IP:PORT.")
+        }
+    }
+
+    func run() async throws {
+        let request: ControlRequest =
+            words.count == 3
+            ? .connect(PeerName(words[0]), network: NetworkName(words[1]), address: words[2])
+            : .connectByText(try InputText.pasted(words, limit: 16 * 1024))
+        let report = try await Session.with(home, node, onNetwork: true) {
+            try await $0.ask(request, for: ConnectReport.self)
+        }
+        Output.report(report, asJSON: home.output.json)
+    }
+}

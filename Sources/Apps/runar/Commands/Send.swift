@@ -1,0 +1,69 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Platform
+
+/// Sends a message or a file.
+struct Send: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send a message or a file, and return once the other side has it.",
+        discussion: """
+            `runar send PEER TEXT`, `runar send PEER --file PATH`, or `runar send --all TEXT` to everybody who is \
+            connected. An interrupted file is resumed by sending it again.
+            """
+    )
+
+    @Argument(help: "PEER TEXT; only PEER with --file; only TEXT with --all.")
+    var words: [String] = []
+    @Option(help: ArgumentHelp("Send this file instead of a text.", valueName: "path"))
+    var file: String?
+    @Flag(help: "Send to everybody who is connected.")
+    var all = false
+    @Option(help: "With --all: only to the members of this network.")
+    var network: String?
+    @OptionGroup var home: HomeOptions
+    @OptionGroup var node: NodeOptions
+
+    func validate() throws {
+        switch (file, all, words.count) {
+        case (nil, false, 2), (_?, false, 1), (nil, true, 1): break
+        case (_?, true, _): throw ValidationError("A file is sent to one peer: `runar send PEER --file PATH`.")
+        case (_?, false, _): throw ValidationError("With --file give just the peer: `runar send PEER --file PATH`.")
+        case (nil, true, _): throw ValidationError("With --all give just the text, in quotation marks.")
+        default: throw ValidationError("Give a peer and a text in quotation marks: `runar send PEER \"TEXT\"`.")
+        }
+        guard all || network == nil else { throw ValidationError("--network goes with --all.") }
+    }
+
+    func run() async throws {
+        if let file { return try await sendFile(HomeOptions.absolute(file)) }
+        let request: ControlRequest =
+            all
+            ? .broadcast(network: network.map { NetworkName($0) }, text: words[0])
+            : .send(PeerName(words[0]), text: words[1])
+        let report = try await Session.with(home, node, onNetwork: true) {
+            try await $0.ask(request, for: SentReport.self)
+        }
+        Output.report(report, asJSON: home.output.json)
+    }
+
+    private func sendFile(_ path: String) async throws {
+        guard let status = try SystemFileSystem().status(of: path, followingLink: false), status.kind == .file else {
+            throw CommandFailure(
+                "no-file",
+                .noInput,
+                "there is no file \(path): check the path (links are not followed)"
+            )
+        }
+        let progress = ProgressLine()
+        defer { progress.finish() }
+        let request = ControlRequest.sendFile(PeerName(words[0]), path: path)
+        let name = FilePath.name(of: path)
+        let report = try await Session.with(home, node, onNetwork: true) { session in
+            try await session.ask(request, for: FileSentReport.self) { update in
+                if case .transferred(let count, let total) = update { progress.show(name, count, of: total) }
+            }
+        }
+        progress.finish()
+        Output.report(report, asJSON: home.output.json)
+    }
+}

@@ -1,0 +1,84 @@
+internal import ArgumentParser
+internal import Identity
+internal import Platform
+
+/// Says whether a node runs.
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show whether the node runs, who it is, and the settings in effect."
+    )
+
+    @OptionGroup var home: HomeOptions
+    @OptionGroup var node: NodeOptions
+
+    func run() async throws {
+        let place = try home.place()
+        guard let client = ControlClient(home: place) else {
+            return Output.report(try idle(place), asJSON: home.output.json)
+        }
+        let json = try await client.perform(.status) { _ in }
+        Output.report(try JSONText.decode(StatusReport.self, from: json), asJSON: home.output.json)
+    }
+
+    /// Without a node there is no need for the keys.
+    private func idle(_ place: String) throws -> StatusReport {
+        let directory = try NodeHome.existing(place)
+        let peer = NodeHome.lastPeerId(in: directory.path)
+        return StatusReport(
+            isRunning: false,
+            home: directory.path,
+            processId: nil,
+            peerId: peer?.base64Encoded,
+            peerIdText: peer?.text,
+            addresses: [],
+            uptimeSeconds: nil,
+            networks: nil,
+            connectedPeers: nil,
+            configuration: try home.settings(node).reports
+        )
+    }
+}
+
+/// Ends the running node.
+struct Stop: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Stop the running node.")
+
+    /// How long a node may take to say goodbye.
+    private static let patience = Duration.seconds(15)
+
+    @OptionGroup var home: HomeOptions
+
+    func run() async throws {
+        let place = try home.place()
+        guard let client = ControlClient(home: place) else {
+            _ = try NodeHome.existing(place)
+            return Output.report(StopReport(stopped: false, processId: nil), asJSON: home.output.json)
+        }
+        let json = try await client.perform(.stop) { _ in }
+        let report = try JSONText.decode(StopReport.self, from: json)
+        try await Self.waitUntilFree(place)
+        Output.report(report, asJSON: home.output.json)
+    }
+
+    /// Returns once the node has let go of the home, so that the next command finds it free.
+    private static func waitUntilFree(_ place: String) async throws {
+        let directory = try HomeDirectory(at: place)
+        let deadline = ContinuousClock.now + patience
+        while true {
+            do throws(HomeDirectoryError) {
+                _ = try directory.lockForNode()
+                return
+            } catch {
+                guard case .inUse(_, let process) = error else { throw error }
+                guard ContinuousClock.now < deadline else {
+                    throw CommandFailure(
+                        "still-running",
+                        .tryAgain,
+                        "the node (process \(process ?? 0)) has not ended yet: try again, or end that process"
+                    )
+                }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+    }
+}

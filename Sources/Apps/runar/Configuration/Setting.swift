@@ -1,0 +1,73 @@
+/// A setting of a node; each has a key in `config.json`, a variable of the environment and a flag.
+enum Setting: String, CaseIterable, Codable, Sendable {
+    case listen
+    case logLevel
+    case requestTimeout
+    case messageLimit
+    case listenerCapacity
+    case acceptFiles
+    case passphraseFile
+    case keyFile
+
+    /// Its name in the environment: `RUNAR_LOG_LEVEL`.
+    var variable: String { "RUNAR_" + words.joined(separator: "_").uppercased() }
+
+    /// Its flag: `--log-level`.
+    var flag: String { "--" + words.joined(separator: "-") }
+
+    /// What holds when nobody says anything else; nil is "none".
+    var defaultValues: [String]? {
+        switch self {
+        case .listen: ["0.0.0.0:0", "[::]:0"]
+        case .logLevel: ["notice"]
+        case .requestTimeout: ["15s"]
+        case .messageLimit: ["1MiB"]
+        case .listenerCapacity: ["1024"]
+        case .acceptFiles, .passphraseFile, .keyFile: nil
+        }
+    }
+
+    /// Whether it is a list.
+    var isList: Bool { self == .listen }
+
+    private var words: [String] {
+        var words = [""]
+        for character in rawValue {
+            if character.isUppercase { words.append("") }
+            words[words.count - 1].append(character.lowercased())
+        }
+        return words
+    }
+}
+
+extension Setting {
+    /// Refuses a value that the setting does not take, before anything is started with it.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func check(_ values: [String]) throws {
+        for value in values {
+            switch self {
+            case .listen: _ = try Settings.address(value)
+            case .logLevel: _ = try Settings.level(value)
+            case .requestTimeout:
+                guard try DurationText.parse(value) > .zero else {
+                    throw unfit(value, "it must be longer than nothing")
+                }
+            case .messageLimit:
+                guard (1...(64 << 20)).contains(try ByteCountText.parse(value)) else {
+                    throw unfit(value, "it must be 1 byte to 64 MiB; larger things are sent as files")
+                }
+            case .listenerCapacity:
+                guard let count = Int(value), (1...1_000_000).contains(count) else {
+                    throw unfit(value, "it must be a number from 1 to 1000000")
+                }
+            case .acceptFiles, .passphraseFile, .keyFile:
+                guard !value.isEmpty else { throw unfit(value, "it must be a path") }
+            }
+        }
+    }
+
+    private func unfit(_ value: String, _ why: String) -> CommandFailure {
+        CommandFailure("bad-setting", .configuration, "\(rawValue) cannot be \"\(value)\": \(why)")
+    }
+}

@@ -1,0 +1,97 @@
+internal import Bytes
+internal import Foundation
+internal import Identity
+internal import Logging
+
+/// The settings in effect, each with the place it comes from: flag before environment before file before default.
+struct Settings: Sendable {
+    /// Where a value comes from.
+    enum Source: String, Codable, Sendable {
+        case flag
+        case environment
+        case file
+        case standard = "default"
+    }
+
+    /// A value in effect.
+    struct Value: Hashable, Sendable {
+        let texts: [String]
+        let source: Source
+    }
+
+    private let values: [Setting: Value]
+
+    /// Decides every setting.
+    ///
+    /// - Throws: ``CommandFailure`` that names the place of an unfit value.
+    init(flags: [Setting: [String]], environment: (String) -> String?, file: [Setting: [String]]) throws {
+        var values: [Setting: Value] = [:]
+        for setting in Setting.allCases {
+            if let texts = flags[setting], !texts.isEmpty {
+                values[setting] = try Self.checked(setting, texts, .flag, at: setting.flag)
+            } else if let text = environment(setting.variable), !text.isEmpty {
+                let texts =
+                    setting.isList
+                    ? text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } : [text]
+                values[setting] = try Self.checked(setting, texts, .environment, at: setting.variable)
+            } else if let texts = file[setting] {
+                values[setting] = try Self.checked(setting, texts, .file, at: ConfigurationFile.name)
+            } else if let texts = setting.defaultValues {
+                values[setting] = Value(texts: texts, source: .standard)
+            }
+        }
+        self.values = values
+    }
+
+    private static func checked(
+        _ setting: Setting,
+        _ texts: [String],
+        _ source: Source,
+        at place: String
+    ) throws -> Value {
+        do {
+            try setting.check(texts)
+        } catch {
+            let failure = CommandFailure(error)
+            let status = source == .flag ? ExitStatus.usage : .configuration
+            throw CommandFailure("bad-setting", status, "\(place): \(failure.message)")
+        }
+        return Value(texts: texts, source: source)
+    }
+
+    subscript(setting: Setting) -> Value? { values[setting] }
+
+    /// The single text of a setting, if it has a value.
+    func text(_ setting: Setting) -> String? { values[setting]?.texts.first }
+
+    static func address(_ text: String) throws(CommandFailure) -> SocketAddress {
+        do {
+            return try SocketAddress(parsing: text)
+        } catch {
+            throw CommandFailure("bad-address", .usage, "\(error); write it as in 0.0.0.0:4433 or [::]:4433")
+        }
+    }
+
+    static func level(_ text: String) throws(CommandFailure) -> Logger.Level {
+        guard let level = Logger.Level(rawValue: text) else {
+            let all = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure("bad-setting", .usage, "\"\(text)\" is not a log level: use one of \(all)")
+        }
+        return level
+    }
+}
+
+/// The settings in effect as `status` shows them.
+struct SettingReport: Codable, Hashable, Sendable {
+    let key: Setting
+    let values: [String]
+    let source: Settings.Source
+}
+
+extension Settings {
+    var reports: [SettingReport] {
+        Setting.allCases.compactMap { setting in
+            self[setting].map { SettingReport(key: setting, values: $0.texts, source: $0.source) }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// What the node answers: any number of updates, then one result or failure.
+enum ControlReply: Codable, Sendable {
+    case update(ControlUpdate)
+    /// The JSON of the report that the request asks for.
+    case result(String)
+    case failure(CommandFailure)
+}
+
+/// Something that happens before a request is done.
+enum ControlUpdate: Codable, Hashable, Sendable {
+    /// A listener is registered: nothing is missed from now on.
+    case listening(ListeningReport)
+    case message(MessageReport)
+    case fileOffered(FileOfferReport)
+    case fileArrived(FileArrivedReport)
+    case transferred(count: UInt64, total: UInt64)
+    case event(EventReport)
+}

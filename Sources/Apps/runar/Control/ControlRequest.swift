@@ -1,0 +1,66 @@
+internal import Identity
+
+/// What a command asks of the node that holds the home, whether that runs in another process or in its own.
+enum ControlRequest: Codable, Hashable, Sendable {
+    case status
+    case stop
+    case networks
+    case network(NetworkName?)
+    case createNetwork(name: String)
+    case renameNetwork(NetworkName, name: String)
+    case leaveNetwork(NetworkName)
+    /// Seconds since 1970, or nil for a token without end.
+    case issueToken(PeerName, network: NetworkName?, expiration: UInt64?)
+    case revoke(PeerName, network: NetworkName?)
+    /// Texts that the person pasted.
+    case join(String)
+    case peers
+    case connect(PeerName, network: NetworkName, address: String)
+    case connectByText(String)
+    case connectionText(NetworkName?, address: String?)
+    case send(PeerName, text: String)
+    case broadcast(network: NetworkName?, text: String)
+    case sendFile(PeerName, path: String)
+    case listen(Listening)
+    /// The person's decision about an offered file: a directory, or nil for no.
+    case answerOffer(Int, directory: String?)
+    case exportKey(name: String, isRevealed: Bool)
+    case importKey(name: String, hex: String, replacing: Bool)
+    case backup
+
+    /// What a listener wants to hear.
+    struct Listening: Codable, Hashable, Sendable {
+        /// Whether joins, refusals and revocations are told too.
+        var withEvents = false
+        /// Where offered files go without a question.
+        var acceptFiles: String?
+        /// Whether a person answers ``ControlUpdate/fileOffered(_:)``.
+        var asksAboutFiles = false
+    }
+
+    /// Whether it needs a node on the network.
+    var needsNetwork: Bool {
+        switch self {
+        case .connect, .connectByText, .send, .broadcast, .sendFile, .listen: true
+        default: false
+        }
+    }
+}
+
+/// A network as a person names it: its id, the beginning of the id, or its name.
+struct NetworkName: Codable, Hashable, Sendable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+}
+
+/// A peer as a person names it: its id, or the beginning of the id of a peer that is known.
+struct PeerName: Codable, Hashable, Sendable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+}

@@ -1,0 +1,42 @@
+/// What the demo showed.
+struct DemoReport: Report {
+    /// One thing that was shown and checked.
+    struct Step: Codable, Hashable, Sendable {
+        let name: String
+        let ok: Bool
+        let milliseconds: Int
+        let detail: String
+    }
+
+    let ok: Bool
+    let steps: [Step]
+
+    var lines: [String] { steps.map { "\($0.ok ? "ok" : "FAILED")  \($0.name): \($0.detail)" } }
+}
+
+/// Shows the demo's steps to a person while they happen.
+struct DemoScreen: Sendable {
+    private static let nameWidth = 34
+
+    let isSilent: Bool
+    private let hasColours = Output.isTerminal
+
+    init(isSilent: Bool) {
+        self.isSilent = isSilent
+    }
+
+    func headline(_ text: String) {
+        if !isSilent { Output.line(text) }
+    }
+
+    func show(_ step: DemoReport.Step) {
+        guard !isSilent else { return }
+        let mark = step.ok ? coloured("✔", "32") : coloured("✘", "31")
+        let time = "\(step.milliseconds) ms".leftPadding(to: 9)
+        Output.styled([(mark, true), (" \(step.name.padding(to: Self.nameWidth))\(time)  \(step.detail)", false)])
+    }
+
+    private func coloured(_ text: String, _ colour: String) -> String {
+        hasColours ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text
+    }
+}

@@ -1,0 +1,79 @@
+internal import Foundation
+internal import Platform
+
+// Who is not let in, and who is let out.
+extension DemoStage {
+    func refuseNoToken() async throws -> String {
+        try await refuse(token: "", because: "no access token")
+    }
+
+    func refuseExpired() async throws -> String {
+        let hourAgo = SystemProcess.wallSeconds - 3600
+        let report: TokenReport = try await owner.run(
+            ["network", "issue", try fact("stranger id"), "--expires-at", String(hourAgo)])
+        return try await refuse(token: report.text, because: "expired")
+    }
+
+    func refuseOtherPeer() async throws -> String {
+        try await refuse(token: try fact("phone token"), because: "another peer")
+    }
+
+    func refuseOtherNetwork() async throws -> String {
+        let _: NetworkReport = try await stranger.run(["network", "create", "Elsewhere"])
+        let report: TokenReport = try await stranger.run(["network", "issue", try fact("stranger id")])
+        return try await refuse(token: report.text, because: "network")
+    }
+
+    /// Lets a stranger show `token` to the owner's node, and takes the reason from that node's own output.
+    private func refuse(
+        token: String,
+        by outsider: DemoDevice? = nil,
+        because words: String
+    ) async throws -> String {
+        let outsider = outsider ?? stranger
+        let id = try fact("\(outsider.name) id")
+        let position = owner.node.position
+        let report: OutsiderReport = try await outsider.run(
+            ["outsider", try fact("laptop id"), try fact("laptop address")],
+            input: token
+        )
+        let reason = try await owner.node.first("refused, with the reason", after: position) {
+            $0.event == "refused" && $0.peerId == id ? $0.reason ?? "" : nil
+        }
+        guard reason.contains(words) else {
+            throw CommandFailure("demo", .software, "the reason is another one: \(reason)")
+        }
+        guard !report.admitted, let code = report.closeCode else {
+            throw CommandFailure("demo", .software, "the stranger was not turned away")
+        }
+        return "\(reason) (told: code \(code), \(report.closeReason ?? ""))"
+    }
+
+    func revoke() async throws -> String {
+        let id = try fact("server id")
+        let positions = members.map(\.node.position)
+        let started = ContinuousClock.now
+        let _: RevocationReport = try await owner.run(["network", "revoke", id])
+        let reason = try await server.node.first("its membership ended", after: positions[2]) { line -> String? in
+            switch line.event {
+            case "membershipEnded", "peerLeft", "refusedByPeer":
+                line.reason.flatMap { $0.contains("revoked") ? $0 : nil }
+            default: nil
+            }
+        }
+        let cut = started.duration(to: .now).milliseconds
+        _ = try await phone.node.first("the revocation", after: positions[1]) {
+            $0.event == "revoked" && $0.peerId == id ? true : nil
+        }
+        _ = try await phone.node.first("that the server is gone", after: positions[1]) {
+            $0.event == "peerLeft" && $0.peerId == id ? true : nil
+        }
+        return "the server says \"\(reason)\" after \(cut) ms, the phone knows and has cut it off too"
+    }
+
+    func refuseRevoked() async throws -> String {
+        let token = try fact("server token")
+        let _: StopReport = try await server.run(["stop"])
+        return try await refuse(token: token, by: server, because: "revoked")
+    }
+}

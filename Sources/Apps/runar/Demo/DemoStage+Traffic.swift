@@ -1,0 +1,74 @@
+internal import Foundation
+internal import Platform
+
+// Messages and a file.
+extension DemoStage {
+    private static let fileByteCount = 64 << 20
+
+    func messageToPhone() async throws -> String {
+        try await message("hello from the laptop", from: owner, to: phone)
+    }
+
+    func messageBack() async throws -> String {
+        try await message("hello from the phone", from: phone, to: owner)
+    }
+
+    private func message(_ text: String, from sender: DemoDevice, to receiver: DemoDevice) async throws -> String {
+        let position = receiver.listener.position
+        let _: SentReport = try await sender.run(["send", try fact("\(receiver.name) id"), text])
+        try await expect(text, from: sender, at: receiver, after: position)
+        return "the \(receiver.name)'s listener printed \"\(text)\""
+    }
+
+    private func expect(
+        _ text: String,
+        from sender: DemoDevice,
+        at receiver: DemoDevice,
+        after position: Int
+    ) async throws {
+        let id = try fact("\(sender.name) id")
+        _ = try await receiver.listener.first("the message \"\(text)\"", after: position) {
+            $0.event == "message" && $0.peerId == id && $0.text == text ? true : nil
+        }
+    }
+
+    func broadcast() async throws -> String {
+        let text = "to everybody"
+        let receivers = [phone, server]
+        let positions = receivers.map(\.listener.position)
+        let _: SentReport = try await owner.run(["send", "--all", text])
+        for (receiver, position) in zip(receivers, positions) {
+            try await expect(text, from: owner, at: receiver, after: position)
+        }
+        return "both listeners printed it"
+    }
+
+    func sendFile() async throws -> String {
+        let path = FilePath.joining(folder, "holiday.bin")
+        let content = Self.noise(count: Self.fileByteCount)
+        try content.write(to: URL(fileURLWithPath: path))
+        let position = phone.listener.position
+        let report: FileSentReport = try await owner.run(["send", try fact("phone id"), "--file", path])
+        let arrived = try await phone.listener.first("the file", after: position, within: .seconds(60)) {
+            $0.event == "file" ? $0.path : nil
+        }
+        guard try Data(contentsOf: URL(fileURLWithPath: arrived)) == content else {
+            throw CommandFailure("demo", .software, "the phone has other bytes than the laptop sent")
+        }
+        let speed = Double(Self.fileByteCount) / (Double(max(report.milliseconds, 1)) / 1000)
+        return
+            "the phone has the same bytes; sent, checked and stored in \(report.milliseconds) ms (\(ByteCountText.text(of: speed))/s)"
+    }
+
+    /// Bytes without a pattern that anything could shorten (xorshift64).
+    private static func noise(count: Int) -> Data {
+        var state = UInt64.random(in: 1 ... .max)
+        let words = (0..<count / 8).map { _ -> UInt64 in
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return state
+        }
+        return unsafe words.withUnsafeBytes { unsafe Data($0) }
+    }
+}

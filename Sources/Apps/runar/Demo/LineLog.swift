@@ -1,0 +1,116 @@
+internal import Foundation
+internal import Locking
+
+/// What a process has said so far, line by line, for somebody who waits for a certain line.
+final class LineLog: Sendable {
+    private struct State: Sendable {
+        var lines: [String] = []
+        var isOver = false
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var next = 0
+    }
+
+    private let name: String
+    private let state = Locked(State())
+
+    init(of name: String) {
+        self.name = name
+    }
+
+    /// How many lines there are; what is said later comes after this position.
+    var position: Int { state.withLock { $0.lines.count } }
+
+    /// Takes in everything that comes until the end.
+    func collect(_ lines: AsyncStream<String>) async {
+        for await line in lines { change { $0.lines.append(line) } }
+        change { $0.isOver = true }
+    }
+
+    /// The first line from `position` on of which `match` makes something.
+    ///
+    /// - Throws: ``CommandFailure`` when the process ends or the time is over before.
+    func first<Found: Sendable>(
+        _ what: String,
+        after position: Int = 0,
+        within patience: Duration = .seconds(15),
+        _ match: @escaping @Sendable (EventLine) -> Found?
+    ) async throws -> Found {
+        try await withThrowingTaskGroup(of: Found?.self) { group in
+            group.addTask { try await self.search(what, from: position, match) }
+            group.addTask {
+                try await Task.sleep(for: patience)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let found = try await group.next() ?? nil else {
+                throw CommandFailure("not-seen", .software, "\(name) did not say within \(patience.seconds) s: \(what)")
+            }
+            return found
+        }
+    }
+
+    private func search<Found>(
+        _ what: String,
+        from position: Int,
+        _ match: (EventLine) -> Found?
+    ) async throws -> Found {
+        var position = position
+        while true {
+            let (fresh, isOver) = state.withLock { ($0.lines.dropFirst(position), $0.isOver) }
+            for line in fresh {
+                position += 1
+                guard let event = EventLine(line) else { continue }
+                if let found = match(event) { return found }
+            }
+            if isOver { throw CommandFailure("not-seen", .software, "\(name) ended before it said: \(what)") }
+            try Task.checkCancellation()
+            await waitForChange(after: position)
+        }
+    }
+
+    private func waitForChange(after position: Int) async {
+        let number = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDue = state.withLock { state in
+                    if state.lines.count > position || state.isOver || Task.isCancelled { return true }
+                    state.waiters[number] = continuation
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let waiters = state.withLock { state in
+            body(&state)
+            defer { state.waiters = [:] }
+            return state.waiters.values.map { $0 }
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}
+
+/// A line of `--json` output, as far as the demo looks at it.
+struct EventLine: Decodable, Sendable {
+    let event: String
+    let peerId: String?
+    let networkId: String?
+    let reason: String?
+    let text: String?
+    let path: String?
+    let bytes: UInt64?
+    let addresses: [String]?
+
+    init?(_ line: String) {
+        // A line that is no object is no event.
+        guard let event = try? JSONText.decode(EventLine.self, from: Array(line.utf8)) else { return nil }  // see above
+        self = event
+    }
+}

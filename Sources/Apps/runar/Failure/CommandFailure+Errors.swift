@@ -1,0 +1,114 @@
+internal import ArgumentParser
+internal import Bytes
+internal import Foundation
+internal import Identity
+internal import Node
+internal import Platform
+internal import RunarNode
+internal import Storage
+internal import Transport
+
+extension CommandFailure {
+    /// Finds the word and the exit status for whatever was thrown.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as NodeError: self.init(node: error)
+        case let error as KeychainError: self.init(keychain: error)
+        case let error as HomeDirectoryError: self.init(home: error)
+        case let error as StorageError: self.init(storage: error)
+        case let error as FileError: self.init(file: error)
+        case let error as TransportError: self.init(transport: error)
+        case let error as TokenProblem: self.init("bad-token", .data, "the token is refused: \(error)")
+        case let error as IdentityError: self.init("bad-data", .data, error.description)
+        case let error as RecoveryPhraseError: self.init("bad-phrase", .data, "\(error)")
+        case let error as BytesError: self.init("bad-data", .data, error.description)
+        case let error as BroadcastError: self.init(broadcast: error)
+        case is CancellationError: self.init("cancelled", .tryAgain, "the command was cancelled before it was done")
+        case let error as ValidationError: self.init("usage", .usage, error.message)
+        default: self.init("internal", .software, "unexpected: \(error)")
+        }
+    }
+
+    private init(node error: NodeError) {
+        let (code, status): (String, ExitStatus) =
+            switch error {
+            case .noAddress: ("no-address", .unavailable)
+            case .unreachable: ("unreachable", .unavailable)
+            case .noSharedNetwork: ("no-shared-network", .unavailable)
+            case .refusedByPeer: ("refused-by-peer", .notPermitted)
+            case .refused: ("peer-refused", .notPermitted)
+            case .interrupted: ("interrupted", .tryAgain)
+            case .timedOut: ("timed-out", .tryAgain)
+            case .tooLarge: ("too-large", .data)
+            case .nobodyListens: ("nobody-listens", .unavailable)
+            case .receiverBusy: ("receiver-busy", .tryAgain)
+            case .declined: ("declined", .notPermitted)
+            case .damaged: ("damaged", .tryAgain)
+            case .file: ("file", .inputOutput)
+            case .notRunning: ("not-running", .unavailable)
+            case .badToken: ("bad-token", .data)
+            case .notAMember: ("not-a-member", .notPermitted)
+            case .notTheOwner: ("not-the-owner", .notPermitted)
+            }
+        self.init(code, status, "\(error)")
+    }
+
+    private init(keychain error: KeychainError) {
+        let (code, status): (String, ExitStatus) =
+            switch error {
+            case .wrongPassphrase: ("wrong-passphrase", .notPermitted)
+            case .wrongKeyFile: ("wrong-key-file", .notPermitted)
+            case .wrongKindOfSecret: ("wrong-kind-of-secret", .notPermitted)
+            case .denied: ("denied", .notPermitted)
+            case .notFound: ("no-vault", .configuration)
+            case .exposed: ("exposed", .configuration)
+            case .alreadyExists: ("exists", .cannotCreate)
+            case .locked: ("in-use", .tryAgain)
+            case .corrupted, .foreign, .newerVersion: ("bad-vault", .data)
+            case .unsuitablePassphrase, .invalidKey, .invalidKeyId: ("unsuitable", .data)
+            case .tooManyKeys: ("full", .cannotCreate)
+            default: ("vault", .inputOutput)
+            }
+        self.init(code, status, error.description)
+    }
+
+    private init(home error: HomeDirectoryError) {
+        switch error {
+        case .inUse: self.init("in-use", .tryAgain, error.description)
+        case .file(let inner): self.init(file: inner)
+        default: self.init("home", .configuration, error.description)
+        }
+    }
+
+    private init(storage error: StorageError) {
+        switch error {
+        case .corrupted, .foreign, .newerSchema: self.init("bad-state", .data, error.description)
+        case .busy: self.init("in-use", .tryAgain, error.description)
+        case .exposed: self.init("exposed", .configuration, error.description)
+        case .invalid: self.init("bad-data", .data, error.description)
+        default: self.init("state", .inputOutput, error.description)
+        }
+    }
+
+    init(file error: FileError) {
+        switch error.code {
+        case SystemErrors.notFound: self.init("no-file", .noInput, error.description)
+        case SystemErrors.accessDenied: self.init("no-access", .notPermitted, error.description)
+        default: self.init("file", .inputOutput, error.description)
+        }
+    }
+
+    private init(transport error: TransportError) {
+        switch error {
+        case .initializationFailed: self.init("no-socket", .unavailable, error.description)
+        case .timedOut: self.init("timed-out", .tryAgain, error.description)
+        default: self.init("unreachable", .unavailable, error.description)
+        }
+    }
+
+    private init(broadcast error: BroadcastError) {
+        let first = error.failures.sorted { $0.key < $1.key }.first.map { CommandFailure($0.value) }
+        self.init("partly-delivered", first?.status ?? .unavailable, "not everybody has the message:\n\(error)")
+    }
+}

@@ -1,0 +1,107 @@
+internal import Identity
+internal import Locking
+internal import Node
+internal import RunarNode
+
+/// Decides about the files that peers offer: a standing order first, then whoever listens.
+final class FileDesk: Sendable {
+    /// How long a person may think about a file.
+    private static let patience = Duration.seconds(120)
+
+    /// Somebody who listens and can take files.
+    struct Listener: Sendable {
+        /// Where files go without a question.
+        let directory: String?
+        /// Asks a person; nil if there is none.
+        let ask: (@Sendable (FileOfferReport) -> Void)?
+        let progress: @Sendable (FileProgress) -> Void
+    }
+
+    private struct State: Sendable {
+        var listeners: [(number: Int, listener: Listener)] = []
+        var questions: [Int: CheckedContinuation<String?, Never>] = [:]
+        var next = 0
+    }
+
+    private let state = Locked(State())
+
+    /// What the node calls; `directory` is where files go though nobody listens.
+    func receiver(standing directory: String?) -> FileReceiver {
+        FileReceiver(
+            decide: { [weak self] offer in await self?.decide(offer, standing: directory) ?? nil },
+            progress: { [weak self] progress in self?.tell(progress) }
+        )
+    }
+
+    /// Lets a listener take files until ``remove(_:)``.
+    func add(_ listener: Listener) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.listeners.append((state.next, listener))
+            return state.next
+        }
+    }
+
+    func remove(_ number: Int) {
+        state.withLock { $0.listeners.removeAll { $0.number == number } }
+    }
+
+    /// The person's decision.
+    ///
+    /// - Throws: ``CommandFailure`` when nobody waits for it any more.
+    func answer(_ number: Int, _ directory: String?) throws(CommandFailure) {
+        guard let question = state.withLock({ $0.questions.removeValue(forKey: number) }) else {
+            throw CommandFailure("too-late", .tryAgain, "the sender does not wait for this answer any more")
+        }
+        question.resume(returning: directory)
+    }
+
+    private func tell(_ progress: FileProgress) {
+        for (_, listener) in state.withLock({ $0.listeners }) { listener.progress(progress) }
+    }
+
+    private func decide(_ offer: FileOffer, standing directory: String?) async -> String? {
+        if let directory { return directory }
+        let listeners = state.withLock { $0.listeners.map(\.listener) }
+        if let directory = listeners.reversed().lazy.compactMap(\.directory).first { return directory }
+        guard let ask = listeners.reversed().lazy.compactMap(\.ask).first else { return nil }
+        let number = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        let report = FileOfferReport(
+            number: number,
+            peerId: offer.peer.base64Encoded,
+            networkId: offer.network.base64Encoded,
+            name: offer.name,
+            bytes: offer.byteCount
+        )
+        return await withTaskGroup(of: String?.self) { group in
+            group.addTask { await self.wait(for: number, asking: { ask(report) }) }
+            group.addTask {
+                // A cancelled sleep means that the person has answered.
+                guard (try? await Task.sleep(for: Self.patience)) != nil else { return nil }
+                return nil
+            }
+            let answer = await group.next() ?? nil
+            group.cancelAll()
+            return answer
+        }
+    }
+
+    private func wait(for number: Int, asking ask: @Sendable () -> Void) async -> String? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                state.withLock { $0.questions[number] = continuation }
+                ask()
+                if Task.isCancelled { giveUp(number) }
+            }
+        } onCancel: {
+            giveUp(number)
+        }
+    }
+
+    private func giveUp(_ number: Int) {
+        state.withLock { $0.questions.removeValue(forKey: number) }?.resume(returning: nil)
+    }
+}

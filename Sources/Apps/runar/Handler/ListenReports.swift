@@ -1,0 +1,108 @@
+internal import Bytes
+internal import Foundation
+internal import Identity
+internal import Node
+
+/// That messages are heard from now on.
+struct ListeningReport: Codable, Hashable, Sendable {
+    var event = "listening"
+    let peerId: String
+    let addresses: [String]
+}
+
+/// A message that arrived.
+struct MessageReport: Codable, Hashable, Sendable {
+    var event = "message"
+    let peerId: String
+    /// What it says, if it is a text.
+    let text: String?
+    /// Its bytes in base64, if it is none.
+    let base64: String?
+    let bytes: Int
+
+    init(peer: PeerId, payload: [UInt8]) {
+        peerId = peer.base64Encoded
+        bytes = payload.count
+        // Messages of other programs may be of any type; they are shown as bytes.
+        text = try? Bincode.deserialize(String.self, from: payload, limit: max(payload.count, 8))  // no text: base64
+        base64 = text == nil ? Base64.encode(payload) : nil
+    }
+
+    var line: String { "\(peerId): \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")" }
+}
+
+/// A file that a peer wants to send.
+struct FileOfferReport: Codable, Hashable, Sendable {
+    var event = "fileOffered"
+    /// What the answer refers to.
+    let number: Int
+    let peerId: String
+    let networkId: String
+    let name: String
+    let bytes: UInt64
+}
+
+/// A file that is whole and checked.
+struct FileArrivedReport: Codable, Hashable, Sendable {
+    var event = "file"
+    let peerId: String
+    let name: String
+    let bytes: UInt64
+    let path: String
+
+    var line: String { "\(peerId): sent \(name), \(ByteCountText.text(of: Double(bytes))), now at \(path)" }
+}
+
+/// Something that happened to the node.
+struct EventReport: Codable, Hashable, Sendable {
+    let event: String
+    var peerId: String?
+    var networkId: String?
+    var reason: String?
+
+    init(_ event: NodeEvent) {
+        switch event {
+        case .peerJoined(let peer, let network): self.init("peerJoined", peer, network)
+        case .peerLeft(let peer, let network, let reason): self.init("peerLeft", peer, network, reason)
+        case .refused(let peer, let network, let reason): self.init("refused", peer, network, reason)
+        case .refusedByPeer(let peer, let network, let reason): self.init("refusedByPeer", peer, network, reason)
+        case .revoked(let peer, let network): self.init("revoked", peer, network)
+        case .membershipEnded(let network, let reason): self.init("membershipEnded", nil, network, reason)
+        case .deviceKeyUsedTwice(let peer): self.init("deviceKeyUsedTwice", peer, nil)
+        case .joinRequested(let request): self.init("joinRequested", request.peer, request.network, request.digits)
+        case .joinPending(let peer, let network, let digits): self.init("joinPending", peer, network, digits)
+        case .joinGranted(let metadata): self.init("joinGranted", nil, metadata.networkId, metadata.name)
+        case .joinFailed(let peer, let network, let reason): self.init("joinFailed", peer, network, reason)
+        case .clockBehind(let network, let seconds):
+            self.init(
+                "clockBehind",
+                nil,
+                network,
+                "this clock is \(seconds) s behind what the network has signed: set it"
+            )
+        }
+    }
+
+    private init(_ event: String, _ peer: PeerId?, _ network: NetworkId?, _ reason: String? = nil) {
+        self.event = event
+        peerId = peer?.base64Encoded
+        networkId = network?.base64Encoded
+        self.reason = reason
+    }
+
+    var line: String {
+        let peer = peerId ?? "?"
+        let why = reason.map { ": \($0)" } ?? ""
+        switch event {
+        case "peerJoined": return "+ \(peer) is connected"
+        case "peerLeft": return "- \(peer) is gone\(why)"
+        case "refused": return "! refused \(peer)\(why)"
+        case "refusedByPeer": return "! \(peer) refuses this node\(why)"
+        case "revoked": return "! \(peer) was revoked by the owner of network \(networkId ?? "?")"
+        case "membershipEnded": return "! the membership in network \(networkId ?? "?") ended\(why)"
+        case "deviceKeyUsedTwice": return "! the key of \(peer) is used in two places: one of them is a copy"
+        case "clockBehind": return "! \(reason ?? "this clock is behind")"
+        default: return "\(event) \(peer)\(why)"
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import Identity
+internal import RunarNode
+
+/// A network as this device sees it.
+struct NetworkReport: Report, Hashable {
+    /// Padded base64, as in the texts.
+    let networkId: String
+    /// Base32 with a checksum, as people type it.
+    let networkIdText: String
+    /// How its owner calls it; nil before its text was seen.
+    let name: String?
+    /// `owner` or `member`, or `none` for a network that is only known.
+    let role: String
+    /// The version of the metadata.
+    let version: UInt32?
+    /// Whether this device holds a token.
+    let isMember: Bool
+    /// The end of this device's membership in seconds since 1970; nil for none.
+    let expiration: UInt64?
+    /// The signed metadata, to be given to whoever joins.
+    let text: String?
+
+    var lines: [String] {
+        var lines = [
+            "network   \(name ?? "(its text is not known yet)")", "id        \(networkIdText)", "role      \(role)",
+        ]
+        if isMember {
+            lines.append("member    \(expiration.map { "until \(CivilTime(seconds: $0))" } ?? "without end")")
+        }
+        if let text { lines.append("text      \(text)") }
+        return lines
+    }
+
+    var line: String {
+        let end = expiration.map { ", until \(CivilTime(seconds: $0))" } ?? ""
+        return "\(networkIdText.prefix(8))  \(name ?? "(name unknown)")  \(role)\(end)"
+    }
+}
+
+/// The networks of this device.
+struct NetworksReport: Report {
+    let networks: [NetworkReport]
+
+    var lines: [String] {
+        networks.isEmpty
+            ? ["no networks yet: make one with `runar network create NAME`, or join one with `runar join`"]
+            : networks.map(\.line)
+    }
+}
+
+/// A token that was issued.
+struct TokenReport: Report {
+    let networkId: String
+    let peerId: String
+    /// Seconds since 1970; nil for a token without end.
+    let expiration: UInt64?
+    /// The token's own text, for the peer.
+    let text: String
+
+    var lines: [String] { [text] }
+}
+
+/// A peer that was revoked.
+struct RevocationReport: Report {
+    let networkId: String
+    let peerId: String
+    /// When, in seconds since 1970.
+    let revokedAt: UInt64
+    /// Whether a running node tells the other members at once.
+    let isSpreading: Bool
+
+    var lines: [String] {
+        isSpreading
+            ? ["revoked; every connected member is told at once"]
+            : ["revoked here; start the node with `runar up` so that the other members learn of it"]
+    }
+}
+
+/// What a join has changed.
+struct JoinReport: Report {
+    let networkId: String
+    let name: String?
+    /// Whether this device now holds a token.
+    let isMember: Bool
+    let expiration: UInt64?
+
+    var lines: [String] {
+        let what = name ?? "network \(networkId)"
+        guard isMember else {
+            return [
+                "\(what) is known now; to become a member give its owner this device's peer id and join with the token"
+            ]
+        }
+        return ["joined \(what), \(expiration.map { "until \(CivilTime(seconds: $0))" } ?? "without end")"]
+    }
+}
+
+/// A network that was left.
+struct LeaveReport: Report {
+    let networkId: String
+    let name: String?
+
+    var lines: [String] { ["left \(name ?? "network \(networkId)")"] }
+}
+
+/// The text by which another member dials this device.
+struct ConnectionTextReport: Report {
+    let networkId: String
+    let peerId: String
+    let address: String
+    let text: String
+
+    var lines: [String] { [text] }
+}
+
+extension NetworkReport {
+    init(_ info: NetworkInfo) throws {
+        self.init(
+            networkId: info.networkId.base64Encoded,
+            networkIdText: info.networkId.text,
+            name: info.metadata?.name,
+            role: info.isOwner ? "owner" : info.token == nil ? "none" : "member",
+            version: info.metadata?.version,
+            isMember: info.token != nil,
+            expiration: info.token?.expirationSeconds,
+            text: try info.metadata?.qrString
+        )
+    }
+}

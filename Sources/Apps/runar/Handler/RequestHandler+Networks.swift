@@ -1,0 +1,207 @@
+internal import Foundation
+internal import Identity
+internal import RunarNode
+
+// Networks: making, joining, leaving, and admitting others.
+extension RequestHandler {
+    func networkReports() throws -> [NetworkReport] {
+        try node.networks().map { try report($0) }
+    }
+
+    func report(_ info: NetworkInfo) throws -> NetworkReport {
+        try NetworkReport(info)
+    }
+
+    /// The network that a person means; without a name the only one.
+    ///
+    /// - Throws: ``CommandFailure`` that says how to name it.
+    func resolve(_ name: NetworkName?) throws -> NetworkInfo {
+        try Self.choose(name, among: try node.networks())
+    }
+
+    /// The network that this device owns and a person means.
+    private func resolveOwned(_ name: NetworkName?) throws -> NetworkId {
+        guard name == nil else { return try resolve(name).networkId }
+        return try Self.choose(nil, among: try node.networks().filter { try report($0).role == "owner" }).networkId
+    }
+
+    static func choose(_ name: NetworkName?, among networks: [NetworkInfo]) throws -> NetworkInfo {
+        guard let text = name?.text.trimmingCharacters(in: .whitespacesAndNewlines) else {
+            guard let only = networks.first else {
+                throw CommandFailure(
+                    "no-network",
+                    .data,
+                    "there is no such network here yet: make one with `runar network create NAME`"
+                )
+            }
+            guard networks.count == 1 else {
+                throw CommandFailure(
+                    "ambiguous-network",
+                    .usage,
+                    "there are several networks: say which one; `runar network list` shows them"
+                )
+            }
+            return only
+        }
+        if let id = NetworkId(text), let found = networks.first(where: { $0.networkId == id }) { return found }
+        let named = try networks.filter { try NetworkReport($0).name == text }
+        let begun = text.count >= 4 ? networks.filter { $0.networkId.text.hasPrefix(text.lowercased()) } : []
+        let matches = named.isEmpty ? begun : named
+        guard let found = matches.first else {
+            throw CommandFailure(
+                "no-such-network",
+                .data,
+                "there is no network \"\(text)\" here: `runar network list` shows them"
+            )
+        }
+        guard matches.count == 1 else {
+            throw CommandFailure(
+                "ambiguous-network",
+                .data,
+                "several networks are called \"\(text)\": name one by its id"
+            )
+        }
+        return found
+    }
+
+    func createNetwork(_ name: String) throws -> NetworkReport {
+        let metadata = try node.createNetwork(name: name)
+        return try report(resolve(NetworkName(metadata.networkId.base64Encoded)))
+    }
+
+    func rename(_ network: NetworkName, to name: String) throws -> NetworkReport {
+        let metadata = try node.renameNetwork(try resolve(network).networkId, to: name)
+        return try report(resolve(NetworkName(metadata.networkId.base64Encoded)))
+    }
+
+    func leave(_ network: NetworkName) throws -> LeaveReport {
+        let found = try report(resolve(network))
+        try node.leaveNetwork(try NetworkId(base64Encoded: found.networkId))
+        return LeaveReport(networkId: found.networkId, name: found.name)
+    }
+
+    func issue(to peer: PeerName, in network: NetworkName?, expiration: UInt64?) throws -> TokenReport {
+        let peer = try resolve(peer)
+        let network = try resolveOwned(network)
+        let token = try node.issueToken(for: peer, in: network, expiration: expiration.map(UnixTime.date))
+        return TokenReport(
+            networkId: network.base64Encoded,
+            peerId: peer.base64Encoded,
+            expiration: token.expirationSeconds,
+            text: token.qrString
+        )
+    }
+
+    func revoke(_ peer: PeerName, in network: NetworkName?) throws -> RevocationReport {
+        let peer = try resolve(peer)
+        let network = try resolveOwned(network)
+        let entry = try node.revoke(peer, in: network)
+        return RevocationReport(
+            networkId: network.base64Encoded,
+            peerId: peer.base64Encoded,
+            revokedAt: entry.seconds,
+            isSpreading: node.isRunning
+        )
+    }
+
+    /// Takes a network's text, a token's text, or both in any order; nothing is kept unless all of it is good.
+    func join(_ text: String) async throws -> JoinReport {
+        let texts = try JoinTexts(text)
+        if let metadata = texts.metadata, let token = texts.token, metadata.networkId != token.networkId {
+            throw CommandFailure(
+                "bad-token",
+                .data,
+                "the token is for another network than the text: use the two that belong together"
+            )
+        }
+        if let metadata = texts.metadata, !metadata.verify() {
+            throw CommandFailure(
+                "bad-network-text",
+                .data,
+                "the network's text was changed or is a forgery: ask its owner to show it again"
+            )
+        }
+        if let token = texts.token { try await node.joinNetwork(networkId: token.networkId, accessToken: token) }
+        if let metadata = texts.metadata {
+            try node.addNetwork(metadata)
+            // Whoever has the root key again, from a backup, owns its networks again with their texts.
+            _ = try node.restoreNetwork(metadata)
+        }
+        guard let id = texts.metadata?.networkId ?? texts.token?.networkId else {
+            preconditionFailure("texts to join with hold nothing")
+        }
+        let joined = try report(resolve(NetworkName(id.base64Encoded)))
+        return JoinReport(
+            networkId: joined.networkId,
+            name: joined.name,
+            isMember: joined.isMember,
+            expiration: joined.expiration
+        )
+    }
+}
+
+/// The texts that somebody pasted in order to join.
+struct JoinTexts {
+    private static let byteLimit = 64 * 1024
+
+    private(set) var metadata: NetworkMetadata?
+    private(set) var token: AccessToken?
+
+    /// Reads them whatever stands between them.
+    ///
+    /// - Throws: ``CommandFailure`` that says what is expected.
+    init(_ text: String) throws {
+        guard text.utf8.count <= Self.byteLimit else {
+            throw CommandFailure("bad-text", .data, "this is too long for the text of a network and a token")
+        }
+        for object in Self.objects(in: text) {
+            switch try Artefact.parse(object) {
+            case .network(let found): metadata = found
+            case .token(let found): token = found
+            case .peerConnection:
+                throw CommandFailure("bad-text", .data, "this is a connection text: use it with `runar connect`")
+            default: throw Self.nothing
+            }
+        }
+        if metadata == nil, token == nil { throw Self.nothing }
+    }
+
+    private static let nothing = CommandFailure(
+        "bad-text",
+        .data,
+        "this is neither a network's text nor a token: paste what `runar network show` and `runar network issue` print"
+    )
+
+    /// The outermost `{…}` of a text, with regard to quotation marks.
+    static func objects(in text: String) -> [String] {
+        var objects: [String] = []
+        var current: [UInt8] = []
+        var depth = 0
+        var isQuoted = false
+        var isEscaped = false
+        for byte in text.utf8 {
+            if depth > 0 { current.append(byte) }
+            if isQuoted {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isQuoted = false
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isQuoted = depth > 0
+            case UInt8(ascii: "{"):
+                if depth == 0 { current = [byte] }
+                depth += 1
+            case UInt8(ascii: "}") where depth > 0:
+                depth -= 1
+                if depth == 0 { objects.append(String(decoding: current, as: UTF8.self)) }
+            default: break
+            }
+        }
+        return objects
+    }
+}

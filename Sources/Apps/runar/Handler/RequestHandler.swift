@@ -1,0 +1,111 @@
+internal import Foundation
+internal import Identity
+internal import Node
+internal import Platform
+internal import RunarNode
+
+/// Carries out requests on the one node of a home.
+///
+/// Whoever holds the home's lock has a handler: a node that runs by itself, or a command for its own duration.
+final class RequestHandler: Sendable {
+    /// Takes the replies to one request.
+    typealias Reply = @Sendable (ControlReply) async -> Void
+
+    let node: RunarNode
+    let keys: any KeyStorage
+    let home: HomeDirectory
+    let settings: Settings
+    let files = FileDesk()
+    /// Ends the node that serves others; nil in a command that is about to end anyway.
+    private let stop: (@Sendable () -> Void)?
+    private let started = ContinuousClock.now
+
+    init(
+        node: RunarNode,
+        keys: any KeyStorage,
+        home: HomeDirectory,
+        settings: Settings,
+        stop: (@Sendable () -> Void)? = nil
+    ) {
+        self.node = node
+        self.keys = keys
+        self.home = home
+        self.settings = settings
+        self.stop = stop
+    }
+
+    /// Starts the node and puts this handler in charge of the files that peers offer.
+    func startNode() async throws {
+        try await node.start()
+        node.receiveFiles(files.receiver(standing: settings.text(.acceptFiles)))
+    }
+
+    /// Answers with any number of updates and then exactly one result or failure.
+    func answer(_ request: ControlRequest, _ reply: @escaping Reply) async {
+        do {
+            if request.needsNetwork, !node.isRunning { throw NodeError.notRunning }
+            await reply(.result(try await perform(request, reply)))
+        } catch {
+            await reply(.failure(CommandFailure(error)))
+        }
+    }
+
+    private func perform(_ request: ControlRequest, _ reply: @escaping Reply) async throws -> String {
+        switch request {
+        case .status: return JSONText.encode(try status())
+        case .stop:
+            stop?()
+            return JSONText.encode(StopReport(stopped: true, processId: SystemProcess.id))
+        case .peers: return JSONText.encode(try peers())
+        case .connect(let peer, let network, let address):
+            return JSONText.encode(try await connect(peer, network, address))
+        case .connectByText(let text): return JSONText.encode(try await connect(byText: text))
+        case .connectionText(let network, let address):
+            return JSONText.encode(try connectionText(network, address: address))
+        case .send(let peer, let text): return JSONText.encode(try await send(text, to: peer))
+        case .broadcast(let network, let text): return JSONText.encode(try await broadcast(text, in: network))
+        case .sendFile(let peer, let path): return JSONText.encode(try await sendFile(path, to: peer, reply))
+        case .listen(let listening):
+            try await listen(listening, reply)
+            return JSONText.encode(DoneReport(done: true))
+        case .answerOffer(let number, let directory):
+            try files.answer(number, directory)
+            return JSONText.encode(DoneReport(done: true))
+        default: return try await administer(request)
+        }
+    }
+
+    private func administer(_ request: ControlRequest) async throws -> String {
+        switch request {
+        case .networks: return JSONText.encode(NetworksReport(networks: try networkReports()))
+        case .network(let name): return JSONText.encode(try report(resolve(name)))
+        case .createNetwork(let name): return JSONText.encode(try createNetwork(name))
+        case .renameNetwork(let network, let name): return JSONText.encode(try rename(network, to: name))
+        case .leaveNetwork(let network): return JSONText.encode(try leave(network))
+        case .issueToken(let peer, let network, let expiration):
+            return JSONText.encode(try issue(to: peer, in: network, expiration: expiration))
+        case .revoke(let peer, let network): return JSONText.encode(try revoke(peer, in: network))
+        case .join(let text): return JSONText.encode(try await join(text))
+        case .exportKey(let name, let isRevealed): return JSONText.encode(try exportKey(name, isRevealed: isRevealed))
+        case .importKey(let name, let hex, let replacing):
+            return JSONText.encode(try importKey(name, hex: hex, replacing: replacing))
+        case .backup: return JSONText.encode(try backup())
+        default: preconditionFailure("nobody answers \(request)")
+        }
+    }
+
+    private func status() throws -> StatusReport {
+        StatusReport(
+            isRunning: node.isRunning,
+            home: home.path,
+            processId: SystemProcess.id,
+            peerId: node.peerId.base64Encoded,
+            peerIdText: node.peerId.text,
+            addresses: node.listenAddresses.map(\.description),
+            uptimeSeconds: UInt64(max(0, started.duration(to: .now).components.seconds)),
+            networks: try networkReports().count,
+            connectedPeers: node.connectedPeers().count,
+            configuration: settings.reports
+        )
+    }
+}

@@ -1,0 +1,84 @@
+internal import Foundation
+internal import Platform
+
+/// Where a command writes: results to standard output, everything else to standard error.
+enum Output {
+    private static let standard: Int32 = 1
+    private static let errors: Int32 = 2
+
+    static var isTerminal: Bool { Posix.isTerminal(standard) }
+    static var errorsAreTerminal: Bool { Posix.isTerminal(errors) }
+
+    /// A line for people; whatever peers put into it cannot steer the terminal.
+    static func line(_ text: String) { raw(Terminal.escaped(text) + "\n") }
+
+    /// A line of parts, of which only those marked as ours may carry colours.
+    static func styled(_ parts: [(text: String, isOurs: Bool)]) {
+        raw(parts.map { $0.isOurs ? $0.text : Terminal.escaped($0.text) }.joined() + "\n")
+    }
+
+    /// A line of text that other programs read back, such as a token.
+    static func raw(_ text: String) {
+        // Nobody reads any more: there is nobody to tell, and work under way must end in order.
+        _ = Posix.write(Array(text.utf8), to: standard)
+    }
+
+    /// A remark beside the result.
+    static func note(_ text: String) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            _ = Posix.write(Array((Terminal.escaped(line) + "\n").utf8), to: errors)
+        }
+    }
+
+    /// Replaces the last line of a terminal's standard error.
+    static func status(_ text: String) {
+        _ = Posix.write(Array("\r\u{1B}[2K\(Terminal.escaped(text))".utf8), to: errors)
+    }
+
+    /// One JSON object on a line of its own.
+    static func json(_ value: some Encodable) { raw(JSONText.encode(value) + "\n") }
+
+    /// What a failing command says.
+    static func failure(_ failure: CommandFailure, asJSON: Bool) {
+        if asJSON {
+            json(FailureReport(error: failure))
+        } else {
+            note("error: \(failure.message)")
+        }
+    }
+}
+
+/// JSON as this command writes it: one line, keys in order, slashes as they are.
+enum JSONText {
+    static func encode(_ value: some Encodable) -> String { String(decoding: bytes(value), as: UTF8.self) }
+
+    static func bytes(_ value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return Array(try encoder.encode(value))
+        } catch {
+            preconditionFailure("a report of ours cannot be written: \(error)")
+        }
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(bytes))
+    }
+}
+
+/// What a command found or did: an object for scripts, lines for people.
+protocol Report: Codable, Sendable {
+    /// The lines that people read, without the ends of lines; they are escaped when they are shown.
+    var lines: [String] { get }
+}
+
+extension Output {
+    static func report(_ report: some Report, asJSON: Bool) {
+        if asJSON {
+            json(report)
+        } else {
+            for text in report.lines { line(text) }
+        }
+    }
+}

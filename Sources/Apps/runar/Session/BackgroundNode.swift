@@ -1,0 +1,90 @@
+internal import Bytes
+internal import Foundation
+internal import Platform
+
+/// Starts a node that lives on when this command has ended.
+enum BackgroundNode {
+    /// How long a node may take until it answers.
+    private static let patience = Duration.seconds(30)
+    private static let logByteLimit = 16 << 20
+
+    static func start(_ home: HomeOptions, _ node: NodeOptions) async throws {
+        let place = try home.place()
+        let directory = try NodeHome.existing(place)
+        guard !Session.isNodeRunning(in: place) else {
+            throw CommandFailure("in-use", .tryAgain, "a node already runs in \(place): `runar status` shows it")
+        }
+        let settings = try home.settings(node)
+        let secret = try NodeHome.secret(of: directory, settings: settings)
+        let log = directory.file(NodeHome.logName)
+        let descriptor = Posix.openLog(log)
+        guard descriptor >= 0 else {
+            throw CommandFailure("no-log", .cannotCreate, "cannot write \(log): \(Posix.lastErrorText)")
+        }
+        let owner = DescriptorOwner(descriptor)
+        let child = try start(arguments(place, settings, secret), secret, logTo: owner)
+        try await waitUntilReady(child, place, log: log)
+        guard let client = ControlClient(home: place) else {
+            throw CommandFailure("node-gone", .unavailable, "the node has ended again: see \(log)")
+        }
+        let json = try await client.perform(.status) { _ in }
+        Output.report(try JSONText.decode(StatusReport.self, from: json), asJSON: home.output.json)
+    }
+
+    /// The settings in effect here, told by flags, so that the node does not depend on this place and time.
+    private static func arguments(_ place: String, _ settings: Settings, _ secret: VaultSecret) -> [String] {
+        var arguments = ["up", "--home", place]
+        for setting in [Setting.listen, .logLevel, .requestTimeout, .messageLimit, .listenerCapacity, .acceptFiles] {
+            guard let value = settings[setting], value.source == .flag || value.source == .environment else { continue }
+            for text in value.texts { arguments += [setting.flag, text] }
+        }
+        switch secret {
+        case .keyFile(let path): arguments += ["--key-file", path]
+        case .passphrase: arguments += ["--passphrase-file", "-"]
+        }
+        return arguments
+    }
+
+    /// The passphrase goes through a pipe: nobody sees it in the list of processes.
+    private static func start(
+        _ arguments: [String],
+        _ secret: VaultSecret,
+        logTo log: DescriptorOwner
+    ) throws -> ChildProcess {
+        guard case .passphrase(let passphrase) = secret else {
+            return try ChildProcess(ChildProcess.ownPath(), arguments, sink: .file(log.descriptor))
+        }
+        return try passphrase.withBytes { bytes in
+            try ChildProcess(
+                ChildProcess.ownPath(),
+                arguments,
+                input: bytes + [UInt8(ascii: "\n")],
+                sink: .file(log.descriptor)
+            )
+        }
+    }
+
+    private static func waitUntilReady(_ child: ChildProcess, _ place: String, log: String) async throws {
+        let deadline = ContinuousClock.now + patience
+        while !Session.isNodeRunning(in: place) {
+            if let status = child.exitStatus {
+                let lines = (try? AtomicFile.read(log, limit: logByteLimit)) ?? []  // the status alone says enough
+                let last = String(decoding: lines, as: UTF8.self).split(separator: "\n").last ?? "see \(log)"
+                throw CommandFailure(
+                    "not-started",
+                    ExitStatus(rawValue: status) ?? .software,
+                    "the node did not start: \(last)"
+                )
+            }
+            guard ContinuousClock.now < deadline else {
+                child.terminate()
+                throw CommandFailure(
+                    "not-started",
+                    .tryAgain,
+                    "the node is not ready after \(patience.seconds) s: see \(log)"
+                )
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import Foundation
+
+/// The signals by which a person or the system asks a program to end.
+enum Interruption {
+    /// The numbers of the signals that arrive from now on, instead of their ending the process.
+    static func signals() -> AsyncStream<Int32> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+        let numbers = [Posix.interruption, Posix.termination]
+        Posix.ignoreSignals(numbers)
+        let sources = SignalSources(numbers) { continuation.yield($0) }
+        continuation.onTermination = { _ in sources.cancel() }
+        return stream
+    }
+
+    /// Runs `body` until it is done or a signal comes, which cancels it; returns nil then.
+    static func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result? {
+        let signals = signals()
+        return try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                for await _ in signals { return nil }
+                return nil
+            }
+            defer { group.cancelAll() }
+            let first = try await group.next() ?? nil
+            group.cancelAll()
+            // The work winds up what it has begun before the process ends.
+            while let later = try? await group.next() { _ = later }  // it was told to end
+            return first
+        }
+    }
+}
+
+/// Signal sources that may be cancelled from anywhere; Dispatch guards them itself.
+private final class SignalSources: @unchecked Sendable {
+    private let sources: [any DispatchSourceSignal]
+
+    init(_ numbers: [Int32], _ handler: @escaping @Sendable (Int32) -> Void) {
+        sources = numbers.map { number in
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { handler(number) }
+            source.resume()
+            return source
+        }
+    }
+
+    func cancel() {
+        for source in sources { source.cancel() }
+    }
+}

@@ -1,0 +1,151 @@
+internal import Bytes
+internal import Identity
+internal import Platform
+internal import RunarNode
+
+/// The home of a node with its keys open and its lock held: what a process needs to act for it.
+final class NodeHome: Sendable {
+    static let vaultName = "vault"
+    static let keyFileName = "vault.key"
+    static let stateName = "state.sqlite"
+    static let peerName = "peer.id"
+    static let logName = "node.log"
+
+    let directory: HomeDirectory
+    let keys: any KeyStorage
+    private let lock: FileLock
+
+    init(directory: HomeDirectory, keys: any KeyStorage, lock: FileLock) {
+        self.directory = directory
+        self.keys = keys
+        self.lock = lock
+    }
+
+    /// Opens a home that `runar init` made.
+    ///
+    /// The lock comes first, so that a person is not asked for a passphrase in vain.
+    ///
+    /// - Throws: ``CommandFailure`` or the error of a store.
+    static func open(_ path: String, settings: Settings, waiting: Bool = true) async throws -> NodeHome {
+        let directory = try existing(path)
+        let lock = try await take(lockOf: directory, waiting: waiting)
+        let secret = try secret(of: directory, settings: settings)
+        return NodeHome(
+            directory: directory,
+            keys: try VaultFile.open(at: directory.file(vaultName), secret: secret),
+            lock: lock
+        )
+    }
+
+    /// The directory, if there is a vault in it.
+    ///
+    /// - Throws: ``CommandFailure`` that says how to make one.
+    static func existing(_ path: String) throws -> HomeDirectory {
+        guard try VaultFile.exists(at: FilePath.joining(path, vaultName)) else { throw missing(path) }
+        return try HomeDirectory(at: path)
+    }
+
+    static func missing(_ path: String) -> CommandFailure {
+        CommandFailure(
+            "no-home",
+            .configuration,
+            "there is no node in \(path): make one with `runar init`, or say where it is with --home"
+        )
+    }
+
+    /// The node of this home; nothing is on the network yet.
+    func makeNode(settings: Settings) throws -> RunarNode {
+        let config = try settings.nodeConfig(keys: keys, state: directory.file(Self.stateName))
+        let node = try RunarNode(config: config) { try NodeTransport.bind($0, at: $1.listenAddresses) }
+        // For `status` without a passphrase; the id is no secret.
+        try AtomicFile.write(Array((node.peerId.base64Encoded + "\n").utf8), to: directory.file(Self.peerName))
+        return node
+    }
+
+    /// The peer id that this home has shown last, readable without its keys.
+    static func lastPeerId(in path: String) -> PeerId? {
+        let file = FilePath.joining(path, peerName)
+        guard let bytes = try? AtomicFile.read(file, limit: 64) else { return nil }  // only a convenience
+        return PeerId(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+
+    /// Another command may be using the home for a moment, a node for long: only the former is waited for.
+    private static func take(lockOf directory: HomeDirectory, waiting: Bool) async throws -> FileLock {
+        let deadline = ContinuousClock.now + (waiting ? Duration.seconds(3) : .zero)
+        while true {
+            do throws(HomeDirectoryError) {
+                return try directory.lockForNode()
+            } catch {
+                guard case .inUse(_, let process) = error else { throw error }
+                guard ContinuousClock.now < deadline else {
+                    let who = process.map { "process \($0)" } ?? "another process"
+                    let advice = "stop it with `runar stop`, or choose another --home"
+                    throw CommandFailure(
+                        "in-use",
+                        .tryAgain,
+                        "\(who) already uses the node in \(directory.path): \(advice)"
+                    )
+                }
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+}
+
+extension NodeHome {
+    /// What opens the vault: a key file if one is named or lies in the home, else a passphrase.
+    static func secret(of directory: HomeDirectory, settings: Settings) throws -> VaultSecret {
+        if let path = settings.text(.keyFile) { return .keyFile(path: path) }
+        if settings.text(.passphraseFile) == nil, try VaultFile.exists(at: directory.file(keyFileName)) {
+            return .keyFile(path: directory.file(keyFileName))
+        }
+        if let path = settings.text(.passphraseFile) { return .passphrase(try passphrase(in: path)) }
+        return .passphrase(
+            try Prompt.secret(
+                "passphrase for \(directory.path): ",
+                otherwise: "give the passphrase with --passphrase-file FILE or RUNAR_PASSPHRASE_FILE"
+            )
+        )
+    }
+
+    /// The first line of a file; `-` is standard input.
+    static func passphrase(in path: String) throws -> SecretBytes {
+        var bytes: [UInt8]
+        if path == "-" {
+            bytes = []
+            while bytes.count <= passphraseLimit, let byte = Posix.read(0, atMost: 1).first, byte != newline {
+                bytes.append(byte)
+            }
+        } else {
+            guard let found = try AtomicFile.read(path, limit: passphraseLimit) else {
+                throw CommandFailure("no-passphrase-file", .noInput, "there is no passphrase file \(path)")
+            }
+            bytes = found
+        }
+        if let end = bytes.firstIndex(of: newline) { bytes.removeSubrange(end...) }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard !bytes.isEmpty else {
+            throw CommandFailure("empty-passphrase", .data, "the first line of the passphrase file is empty")
+        }
+        return SecretBytes(consuming: &bytes)
+    }
+
+    private static let passphraseLimit = 4096
+    private static let newline = UInt8(ascii: "\n")
+}
+
+extension Settings {
+    /// The library's view of the settings.
+    func nodeConfig(keys: any KeyStorage, state: String) throws -> RunarNodeConfig {
+        var config = RunarNodeConfig(
+            keyStorage: keys,
+            statePath: state,
+            listenAddresses: try (self[.listen]?.texts ?? []).map { try Self.address($0) }
+        )
+        if let level = text(.logLevel) { config.logLevel = try Self.level(level) }
+        if let timeout = text(.requestTimeout) { config.requestTimeout = try DurationText.parse(timeout) }
+        if let limit = text(.messageLimit) { config.messageByteLimit = try ByteCountText.parse(limit) }
+        if let capacity = text(.listenerCapacity).flatMap({ Int($0) }) { config.listenerCapacity = capacity }
+        return config
+    }
+}

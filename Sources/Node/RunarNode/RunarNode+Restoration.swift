@@ -1,0 +1,44 @@
+public import Identity
+internal import NodeCore
+internal import Platform
+internal import Storage
+
+// A person's networks on a new device that has the root key again.
+extension RunarNode {
+    /// How many networks of a person are looked through for the one that a text is of.
+    private static let restorableNetworks: UInt32 = 256
+
+    /// Makes this device the owner of a network again if its root key is; returns whether it is.
+    ///
+    /// The root key alone does not say which networks it owns: their texts do, and the index is found by trying.
+    ///
+    /// - Throws: ``NetworkError/invalidSignature`` if the network's key did not sign the text, ``KeychainError``,
+    ///   ``StorageError``.
+    public func restoreNetwork(_ metadata: NetworkMetadata) throws -> Bool {
+        guard metadata.verify() else { throw NetworkError.invalidSignature }
+        guard let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue) else { return false }
+        if try self.store.network(metadata.networkId)?.role == .owner { return true }
+        let root = try Ed25519PrivateKey(secret)
+        for index in 0..<Self.restorableNetworks {
+            let key = deriveNetworkKey(masterKey: root, networkIndex: index)
+            guard NetworkId(publicKey: key.publicKey) == metadata.networkId else { continue }
+            let token = try AccessToken.create(
+                peerId: self.peerId,
+                networkId: metadata.networkId,
+                networkPrivateKey: key.privateKey,
+                expiration: nil
+            )
+            var record =
+                try self.store.network(metadata.networkId) ?? NetworkRecord(metadata.networkId, at: self.wallSeconds)
+            record.role = .owner
+            record.derivationIndex = index
+            record.metadata = try metadata.qrString
+            record.token = token.binary
+            record.leftAt = nil
+            try self.store.save(record)
+            self.applyIfRunning(.membershipAdded(token, try self.store.revocationSet(of: metadata.networkId)))
+            return true
+        }
+        return false
+    }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+internal import Testing
+
+@Suite("Commands without a network") struct OfflineTests {
+    @Test func `a person makes a network, admits a second device, and that device joins and leaves`() throws {
+        let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        try owner.makeNode()
+        let peer = try phone.makeNode()
+        let network = try owner.answer(["network", "create", "Family"])
+        #expect(try network.text("role") == "owner")
+        let token = try owner.answer(["network", "issue", peer, "--expires", "12h"])
+        #expect(try token.text("peerId") == peer)
+
+        let joined = try phone.answer(["join"], input: try token.text("text") + "\n" + network.text("text"))
+        #expect(try joined.text("name") == "Family")
+        #expect(try joined.json["isMember"] as? Bool == true)
+        let shown = try phone.answer(["network", "show"])
+        #expect(try shown.text("role") == "member")
+        #expect(try shown.json["expiration"] as? Int == token.json["expiration"] as? Int)
+
+        _ = try phone.answer(["network", "leave", "Family"])
+        #expect(try (phone.answer(["network", "list"]).json["networks"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test func `the texts may come as arguments, as files and one after the other`() throws {
+        let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        try owner.makeNode()
+        let peer = try phone.makeNode()
+        let text = try owner.answer(["network", "create", "Home"]).text("text")
+        let token = try owner.answer(["network", "issue", peer]).text("text")
+        let first = try phone.answer(["join", text])
+        #expect(try first.json["isMember"] as? Bool == false)
+        let file = try phone.file("token", token)
+        defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
+        #expect(try phone.answer(["join", file]).json["isMember"] as? Bool == true)
+    }
+
+    @Test func `a renamed network has the next version and the same id`() throws {
+        let owner = try TemporaryHome()
+        try owner.makeNode()
+        let before = try owner.answer(["network", "create", "Old"])
+        let after = try owner.answer(["network", "rename", "Old", "New"])
+        #expect(try after.text("networkId") == before.text("networkId"))
+        #expect(try after.json["version"] as? Int == 2)
+    }
+
+    @Test func `a passphrase opens the vault and another does not`() throws {
+        let home = try TemporaryHome()
+        let right = try home.file("right", "correct horse\n")
+        let wrong = try home.file("wrong", "battery staple\n")
+        defer {
+            for file in [right, wrong] { try? FileManager.default.removeItem(atPath: file) }  // the system empties it
+        }
+        #expect(try home.runar(["init", "--passphrase-file", right]).status == 0)
+        #expect(try home.runar(["keys", "export", "peer", "--passphrase-file", right]).status == 0)
+        let refused = try home.runar(["keys", "export", "peer", "--json", "--passphrase-file", wrong])
+        #expect(refused.status == 77)
+        #expect(try refused.failure["code"] as? String == "wrong-passphrase")
+    }
+
+    @Test func `a backup file brings the root key and its networks to a new device`() throws {
+        let (old, new) = (try TemporaryHome(), try TemporaryHome())
+        try old.makeNode()
+        try new.makeNode()
+        let network = try old.answer(["network", "create", "Mine"]).text("networkId")
+        let passphrase = try old.file("passphrase", "for the backup")
+        let backup = old.path + "-backup"
+        defer {
+            for file in [passphrase, backup] { try? FileManager.default.removeItem(atPath: file) }  // as above
+        }
+        let options = ["--file", backup, "--backup-passphrase-file", passphrase]
+        _ = try old.answer(["backup", "create"] + options)
+        _ = try new.answer(["backup", "restore"] + options)
+        let restored = try new.answer(["network", "show"])
+        #expect(try restored.text("networkId") == network)
+        #expect(try restored.text("role") == "owner")
+    }
+
+    @Test func `an exported key goes into another vault only where it replaces nothing`() throws {
+        let (one, other) = (try TemporaryHome(), try TemporaryHome())
+        let peer = try one.makeNode()
+        try other.makeNode()
+        let exported = try one.answer(["keys", "export", "peer", "--reveal"])
+        let hex = try exported.text("privateKey")
+        #expect(try one.answer(["keys", "export", "peer"]).json["privateKey"] == nil)
+        let refused = try other.runar(["keys", "import", "peer", "--json"], input: hex)
+        #expect(refused.status == 73)
+        #expect(try other.answer(["keys", "import", "peer", "--replace"], input: hex).text("peerId") == peer)
+    }
+
+    @Test func `a reset removes the node and nothing else`() throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let mine = home.path + "/notes"
+        try Data("mine".utf8).write(to: URL(filePath: mine))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: mine)
+        let removed = try home.answer(["reset", "--yes"])
+        #expect(try (removed.json["removed"] as? [String])?.contains("vault") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: home.path) == ["notes"])
+    }
+
+    @Test func `completion scripts are printed for each shell`() throws {
+        for (shell, sign) in [("bash", "complete "), ("zsh", "#compdef"), ("fish", "complete -c")] {
+            let outcome = try runar(["completion", shell])
+            #expect(outcome.status == 0)
+            #expect(outcome.output.contains(sign), "\(shell)")
+        }
+    }
+}

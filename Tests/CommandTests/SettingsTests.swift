@@ -1,0 +1,77 @@
+internal import Testing
+
+@testable import runar
+
+@Suite("Settings") struct SettingsTests {
+    private func settings(
+        flags: [Setting: [String]] = [:],
+        environment: [String: String] = [:],
+        file: [Setting: [String]] = [:]
+    ) throws -> Settings {
+        try Settings(flags: flags, environment: { environment[$0] }, file: file)
+    }
+
+    @Test func `a flag goes before the environment, that before the file, and the file before the default`() throws {
+        let flags: [Setting: [String]] = [.logLevel: ["debug"]]
+        let environment = ["RUNAR_LOG_LEVEL": "info"]
+        let file: [Setting: [String]] = [.logLevel: ["error"]]
+        let all = try settings(flags: flags, environment: environment, file: file)
+        #expect(all[.logLevel] == Settings.Value(texts: ["debug"], source: .flag))
+        let two = try settings(environment: environment, file: file)
+        #expect(two[.logLevel] == Settings.Value(texts: ["info"], source: .environment))
+        #expect(try settings(file: file)[.logLevel] == Settings.Value(texts: ["error"], source: .file))
+        #expect(try settings()[.logLevel] == Settings.Value(texts: ["notice"], source: .standard))
+    }
+
+    @Test func `every setting has a key, a variable and a flag of one name`() {
+        #expect(Setting.requestTimeout.variable == "RUNAR_REQUEST_TIMEOUT")
+        #expect(Setting.requestTimeout.flag == "--request-timeout")
+        #expect(Set(Setting.allCases.map(\.variable)).count == Setting.allCases.count)
+    }
+
+    @Test func `a list in the environment is separated by commas`() throws {
+        let found = try settings(environment: ["RUNAR_LISTEN": "127.0.0.1:1, [::1]:2"])
+        #expect(found[.listen]?.texts == ["127.0.0.1:1", "[::1]:2"])
+    }
+
+    @Test func `a file with an unknown key is refused and the nearest key named`() throws {
+        let failure = try #require(
+            #expect(throws: CommandFailure.self) {
+                try ConfigurationFile.parse(Array(#"{"logLevle":"info"}"#.utf8), path: "/x/config.json")
+            }
+        )
+        #expect(failure.status == .configuration)
+        #expect(failure.message.contains("logLevle") && failure.message.contains("\"logLevel\""))
+    }
+
+    @Test func `texts, numbers and lists are read from a file`() throws {
+        let text = #"{"listen":["0.0.0.0:1","[::]:1"],"messageLimit":4096,"requestTimeout":"3s"}"#
+        let found = try ConfigurationFile.parse(Array(text.utf8), path: "/x/config.json")
+        #expect(found == [.listen: ["0.0.0.0:1", "[::]:1"], .messageLimit: ["4096"], .requestTimeout: ["3s"]])
+    }
+
+    @Test(arguments: ["[]", "{", "{\"logLevel\":{}}", "{\"logLevel\":[\"a\",\"b\"]}", "{\"messageLimit\":1.5}", ""])
+    func `a file of another shape is refused`(text: String) {
+        let failure = #expect(throws: CommandFailure.self) {
+            try ConfigurationFile.parse(Array(text.utf8), path: "/x/config.json")
+        }
+        #expect(failure?.status == .configuration)
+    }
+
+    @Test func `an unfit value is refused with the place that it comes from`() throws {
+        let wrong: [(Setting, String)] = [
+            (.listen, "nonsense"), (.logLevel, "loud"), (.requestTimeout, "0s"), (.messageLimit, "0"),
+            (.listenerCapacity, "none"),
+        ]
+        for (setting, value) in wrong {
+            let byFlag = #expect(throws: CommandFailure.self) { try settings(flags: [setting: [value]]) }
+            #expect(byFlag?.status == .usage)
+            #expect(byFlag?.message.hasPrefix(setting.flag) == true)
+            let byVariable = #expect(throws: CommandFailure.self) {
+                try settings(environment: [setting.variable: value])
+            }
+            #expect(byVariable?.status == .configuration)
+            #expect(byVariable?.message.hasPrefix(setting.variable) == true)
+        }
+    }
+}

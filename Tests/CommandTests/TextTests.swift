@@ -1,0 +1,52 @@
+internal import Testing
+
+@testable import runar
+
+@Suite("Texts of people") struct TextTests {
+    @Test(arguments: [
+        ("30d", 30 * 86_400_000), ("12h", 43_200_000), ("90m", 5_400_000), ("45s", 45_000), ("1d12h", 129_600_000),
+        ("250ms", 250), ("2w", 1_209_600_000), ("0s", 0),
+    ])
+    func `a span of time is read with its units`(text: String, milliseconds: Int) throws {
+        #expect(try DurationText.parse(text) == .milliseconds(milliseconds))
+    }
+
+    @Test(arguments: ["", "30", "d", "1x", "-1d", "1d1d", "1.5h", "never", " 1d", "99999999999999999999d", "101w5000w"])
+    func `anything else is refused with an example`(text: String) {
+        let failure = #expect(throws: CommandFailure.self) { try DurationText.parse(text) }
+        #expect(failure?.status == .usage)
+    }
+
+    @Test func `a span is written as it is read`() throws {
+        for text in ["1d12h", "15s", "250ms", "2h3m4s"] {
+            #expect(DurationText.text(of: try DurationText.parse(text)) == text)
+        }
+    }
+
+    @Test(arguments: [("65536", 65_536), ("64KiB", 65_536), ("1MiB", 1 << 20), ("2MB", 2_000_000), ("7B", 7)])
+    func `an amount of bytes is read with or without a unit`(text: String, count: Int) throws {
+        #expect(try ByteCountText.parse(text) == count)
+    }
+
+    @Test(arguments: ["", "KiB", "1 MiB", "-1", "1TiBB", "99999999999GiB"])
+    func `no amount is read from anything else`(text: String) {
+        #expect(throws: CommandFailure.self) { try ByteCountText.parse(text) }
+    }
+
+    @Test func `objects are found whatever stands between them`() {
+        let text = "join me: {\"a\":\"}{\"}\n\n and {\"b\":{\"c\":\"\\\"}\"}} bye"
+        #expect(JoinTexts.objects(in: text) == ["{\"a\":\"}{\"}", "{\"b\":{\"c\":\"\\\"}\"}}"])
+        #expect(JoinTexts.objects(in: "} no {").isEmpty)
+    }
+
+    @Test func `the nearest name is what was probably meant`() {
+        #expect(Nearest.name(to: "loglevel", among: ["listen", "logLevel", "keyFile"]) == "logLevel")
+        #expect(Nearest.distance("kitten", "sitting") == 3)
+    }
+
+    @Test func `a token is good for as long as was said`() throws {
+        #expect(try Network.Issue.expiration(of: "30d", from: 1000) == 1000 + 30 * 86_400)
+        #expect(try Network.Issue.expiration(of: "never", from: 1000) == nil)
+        #expect(throws: CommandFailure.self) { try Network.Issue.expiration(of: "500ms", from: 1000) }
+    }
+}
