@@ -39,6 +39,15 @@ package final class ChildProcess {
         return lines
     }
 
+    /// Sends it a signal.
+    package func send(_ signal: Int32) { _ = Foundation.kill(id, signal) }
+
+    /// Waits for its end and returns the signal that ended it, or nil if it ended by itself.
+    package func signalAtExit() -> Int32? {
+        process.waitUntilExit()
+        return process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil
+    }
+
     /// Waits for its end and returns its exit status.
     package func waitUntilExit() -> Int32 {
         process.waitUntilExit()

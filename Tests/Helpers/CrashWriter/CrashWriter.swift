@@ -6,10 +6,18 @@ internal import Storage
 /// Writes without end and says after each write that it is done, until a test kills it.
 ///
 /// `CrashWriter vault <path> <key file> <first>` and `CrashWriter store <path> <first>` write the numbers from `first`
-/// on to ten slots in turn.
+/// on to ten slots in turn. `CrashWriter prompt <terminal>` asks for a secret there and says how long it was.
 @main struct CrashWriter {
     static func main() throws {
         let arguments = CommandLine.arguments
+        if arguments.count == 3, arguments[1] == "prompt" {
+            // Whoever starts processes from a worker thread hands on its mask, which blocks what is to be shown here.
+            var none = sigset_t()
+            unsafe sigemptyset(&none)
+            unsafe sigprocmask(SIG_SETMASK, &none, nil)
+            let secret = try TerminalPrompt(path: arguments[2]).secret("Passphrase: ")
+            return try FileHandle.standardOutput.write(contentsOf: Data("\(secret.count)\n".utf8))
+        }
         guard arguments.count >= 4, let first = arguments.last.flatMap({ UInt64($0) }) else { exit(64) }
         switch arguments[1] {
         case "vault":

@@ -1,0 +1,175 @@
+#if canImport(Security)
+public import Bytes
+internal import Foundation
+internal import Security
+
+/// Keys in the Keychain of Apple's systems, each one a generic password of its own.
+///
+/// On macOS this is the data protection Keychain, which needs a signed app with a Keychain access group; a program
+/// without one gets an error that says so and can use a vault file instead.
+public final class KeychainStorage: KeyStorage {
+    private let service: String
+    private let accessGroup: String?
+    private let prompt: String
+
+    /// Uses the items of `service`, such as the app's bundle identifier.
+    ///
+    /// - Parameters:
+    ///   - service: What keeps these keys apart from other items.
+    ///   - accessGroup: Where keys whose guard names no group are looked for and stored; nil for the app's own.
+    ///   - prompt: What the person reads when a key asks for a finger or a face.
+    public init(service: String, accessGroup: String? = nil, prompt: String = "Use your keys") {
+        self.service = service
+        self.accessGroup = accessGroup
+        self.prompt = prompt
+    }
+
+    /// Always: the system itself refuses to give a guarded key away.
+    public var enforcesBiometrics: Bool { true }
+
+    /// Stores `key` under `id`; see ``KeyStorage/store(_:id:accessControl:)``.
+    public func store(_ key: SecretBytes, id: String, accessControl: AccessControl) throws(KeychainError) {
+        try KeyLimits.check(id: id)
+        try KeyLimits.check(key, accessControl: accessControl)
+        // An item belongs to its group for good; a second one elsewhere would make it a matter of luck which is found.
+        if let earlier = try self.accessControl(id: id), earlier.accessGroup != accessControl.accessGroup {
+            throw .unsupported("moving a key to another access group: delete it first")
+        }
+        var values = try guardAttributes(accessControl)
+        values[kSecAttrGeneric] = Self.encoded(accessControl)
+        var data = key.withBytes { Data($0) }
+        defer { data.resetBytes(in: data.startIndex..<data.endIndex) }
+        values[kSecValueData] = data
+
+        var item = query(id: id)
+        item[kSecAttrAccessGroup] = accessControl.accessGroup ?? accessGroup
+        // One step either way, so that a failure leaves the key that was there.
+        var status = SecItemUpdate(item as CFDictionary, values as CFDictionary)
+        if status == errSecItemNotFound {
+            status = SecItemAdd(item.merging(values) { _, new in new } as CFDictionary, nil)
+        }
+        guard status == errSecSuccess else { throw .unableToStore(Self.text(of: status)) }
+    }
+
+    /// The key under `id`; see ``KeyStorage/retrieve(id:)``.
+    public func retrieve(id: String) throws(KeychainError) -> SecretBytes? {
+        try KeyLimits.check(id: id)
+        var item = query(id: id)
+        item[kSecReturnData] = true
+        item[kSecUseOperationPrompt] = prompt
+        guard var data = try copy(item) as? Data else { return nil }
+        defer { data.resetBytes(in: data.startIndex..<data.endIndex) }
+        return SecretBytes(copying: data)
+    }
+
+    /// The guard of `id`; see ``KeyStorage/accessControl(id:)``.
+    public func accessControl(id: String) throws(KeychainError) -> AccessControl? {
+        try KeyLimits.check(id: id)
+        guard let attributes = try attributes(of: query(id: id)).first else { return nil }
+        guard let encoded = attributes[kSecAttrGeneric] as? Data,
+            let accessControl = Self.decoded(encoded, group: attributes[kSecAttrAccessGroup] as? String)
+        else { throw .unableToRead("the item of \(id) was not stored by this program") }
+        return accessControl
+    }
+
+    /// Removes `id`; see ``KeyStorage/delete(id:)``.
+    public func delete(id: String) throws(KeychainError) {
+        try KeyLimits.check(id: id)
+        let status = SecItemDelete(query(id: id) as CFDictionary)
+        guard status == errSecSuccess || status == errSecItemNotFound else {
+            throw .unableToStore(Self.text(of: status))
+        }
+    }
+
+    /// All ids; see ``KeyStorage/list()``.
+    public func list() throws(KeychainError) -> [String] {
+        let found = try attributes(of: query()).compactMap { $0[kSecAttrAccount] as? String }
+        // One id can stand in several groups.
+        return Set(found).sorted(by: KeyLimits.areInOrder)
+    }
+
+    /// Whether `id` is there; see ``KeyStorage/exists(id:)``.
+    public func exists(id: String) throws(KeychainError) -> Bool {
+        try KeyLimits.check(id: id)
+        return try !attributes(of: query(id: id)).isEmpty
+    }
+
+    private func query(id: String? = nil) -> [CFString: Any] {
+        var query: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword,
+            kSecAttrService: service,
+            kSecUseDataProtectionKeychain: true,
+            kSecAttrSynchronizable: false,
+        ]
+        if let id { query[kSecAttrAccount] = id }
+        return query
+    }
+
+    /// The attributes of the items that match, none of which asks the person anything.
+    private func attributes(of query: [CFString: Any]) throws(KeychainError) -> [[CFString: Any]] {
+        var query = query
+        query[kSecReturnAttributes] = true
+        query[kSecMatchLimit] = kSecMatchLimitAll
+        return try copy(query) as? [[CFString: Any]] ?? []
+    }
+
+    private func copy(_ query: [CFString: Any]) throws(KeychainError) -> CFTypeRef? {
+        var result: CFTypeRef?
+        let status = unsafe SecItemCopyMatching(query as CFDictionary, &result)
+        switch status {
+        case errSecSuccess: return result
+        case errSecItemNotFound: return nil
+        case errSecUserCanceled, errSecAuthFailed, errSecInteractionNotAllowed: throw .denied
+        default: throw .unableToRead(Self.text(of: status))
+        }
+    }
+
+    /// When the item can be read, and by whom.
+    private func guardAttributes(_ accessControl: AccessControl) throws(KeychainError) -> [CFString: Any] {
+        let protection = Self.protection(of: accessControl.accessibleWhen)
+        guard accessControl.requireBiometric else { return [kSecAttrAccessible: protection] }
+        var error: Unmanaged<CFError>?
+        // The finger or face that is enrolled now: one that is added later does not open the key.
+        let flags = SecAccessControlCreateFlags.biometryCurrentSet
+        guard let control = unsafe SecAccessControlCreateWithFlags(nil, protection, flags, &error) else {
+            let reason = unsafe error?.takeRetainedValue().localizedDescription ?? "no reason was given"
+            throw .unsupported("biometric protection: \(reason)")
+        }
+        return [kSecAttrAccessControl: control]
+    }
+
+    private static func protection(of when: AccessibleWhen) -> CFString {
+        switch when {
+        case .whenUnlocked: kSecAttrAccessibleWhenUnlocked
+        case .whenUnlockedThisDeviceOnly: kSecAttrAccessibleWhenUnlockedThisDeviceOnly
+        case .afterFirstUnlock: kSecAttrAccessibleAfterFirstUnlock
+        case .afterFirstUnlockThisDeviceOnly: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+        }
+    }
+
+    /// The guard as the item carries it beside the key, since the system does not give it back in full.
+    private static func encoded(_ accessControl: AccessControl) -> Data {
+        let when = AccessibleWhen.allCases.firstIndex(of: accessControl.accessibleWhen) ?? 0
+        let hasGroup: UInt8 = accessControl.accessGroup == nil ? 0 : 1
+        return Data([1, UInt8(when), accessControl.requireBiometric ? 1 : 0, hasGroup])
+    }
+
+    private static func decoded(_ data: Data, group: String?) -> AccessControl? {
+        let bytes = [UInt8](data)
+        guard bytes.count == 4, bytes[0] == 1, Int(bytes[1]) < AccessibleWhen.allCases.count else { return nil }
+        return AccessControl(
+            requireBiometric: bytes[2] == 1,
+            accessibleWhen: AccessibleWhen.allCases[Int(bytes[1])],
+            accessGroup: bytes[3] == 1 ? group : nil
+        )
+    }
+
+    private static func text(of status: OSStatus) -> String {
+        if status == errSecMissingEntitlement {
+            return "this program has no Keychain access group: sign it with one, or keep the keys in a vault file"
+        }
+        let text = unsafe SecCopyErrorMessageString(status, nil).map { $0 as String } ?? "no words for it"
+        return "\(text) (\(status))"
+    }
+}
+#endif
