@@ -11,6 +11,7 @@ import platform
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 import flood
@@ -26,12 +27,13 @@ ROWS = [
     Row("handshake16", "the same, 16 in flight", "1/s", subject="RunarNode"),
     Row("token", "token verification, one core", "1/s", "RunarNode", "openssl", at_least=0.94),
     Row("memory-server", "memory per idle connection, server's end", "KB", "RunarNode", at_most=90, absolute=True),
-    Row("memory-client", "memory per idle connection, client's end", "KB", "RunarNode", at_most=90, absolute=True),
+    Row("memory-client", "the same, client's end", "KB", at_most=90, absolute=True),
     Row("flood", "memory after 500 000 junk Initials", "MB", at_most=32, absolute=True),
     Row("flood-peer", "a good peer connects during the flood (1 = yes)", "", at_least=1, absolute=True),
 ]
 
 SIDE = [
+    ("file", "RunarNode: a file of 256 MiB, checked and stored", "MB/s"),
     ("udp-gso", "raw: UDP with GSO and GRO", "MB/s"),
     ("udp-mmsg", "raw: UDP with sendmmsg and recvmmsg, 1200 B", "MB/s"),
     ("tcp", "raw: one TCP stream, 64 KiB writes", "MB/s"),
@@ -98,6 +100,8 @@ class Bench:
         ]
         for key, operation, count, argument, field in kinds:
             for name in self.peers:
+                if (key, name) == ("bulk", "RunarNode"):
+                    continue  # nodes send files: see there
                 with Server([*self.peers[name], "server"]) as server:
                     measure = lambda: self.client(name, server, operation, count, argument)[field]
                     self.attempt(key, name, measure, round_number, [server])
@@ -106,6 +110,14 @@ class Bench:
                 count = self.scaled(8000)
                 measure = lambda: self.client(name, server, "roundtrip", count, 1, ONE_CORE)["p50Microseconds"]
                 self.attempt("roundtrip1", name, measure, round_number, [server])
+
+    def files(self, round_number):
+        """What a person sees of bulk: a file from one node's disk to the other's."""
+        if "RunarNode" not in self.peers:
+            return
+        with Server([*self.peers["RunarNode"], "server"]) as server:
+            measure = lambda: self.client("RunarNode", server, "file", self.scaled(256), 0)["megabytesPerSecond"]
+            self.attempt("file", "value", measure, round_number, [server])
 
     def raw(self, round_number):
         limit = "1" if self.options.scale >= 1 else "0.3"
@@ -154,7 +166,8 @@ class Bench:
                 print(f"   failed: {failure}", file=sys.stderr)
                 continue
             self.note("memory-server", name, growth, 0.0, round_number)
-            self.note("memory-client", name, own, 0.0, round_number)
+            if name != "RunarNode":  # its clients are whole nodes, not connections
+                self.note("memory-client", name, own, 0.0, round_number)
 
     def junk(self, round_number):
         """Memory of a server under junk Initials, and whether a good peer gets through meanwhile."""
@@ -187,6 +200,7 @@ class Bench:
     def measure(self):
         for round_number in range(1, self.options.rounds + 1):
             self.streams(round_number)
+            self.files(round_number)
             self.raw(round_number)
             self.keys(round_number)
             self.memory(round_number)
@@ -226,14 +240,16 @@ def main():
     parser.add_argument("--output", help="where every value goes, as JSON lines")
     parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "3")))
     parser.add_argument("--scale", type=float, default=float(os.environ.get("SCALE", "1")), help="< 1: a quick look")
-    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams raw keys memory junk")
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files raw keys memory junk")
     options = parser.parse_args()
     options.output = options.output or os.path.join(options.tools, time.strftime("results-%Y%m%d-%H%M%S.jsonl"))
     bench = Bench(options)
-    for name in ("streams", "raw", "keys", "memory", "junk"):
+    for name in ("streams", "files", "raw", "keys", "memory", "junk"):
         if options.only and name not in options.only.split():
             setattr(bench, name, lambda round_number: None)
-    bench.measure()
+    with tempfile.TemporaryDirectory(prefix="runar-bench-") as folder:
+        os.environ["TMPDIR"] = folder
+        bench.measure()
     bench.report()
 
 

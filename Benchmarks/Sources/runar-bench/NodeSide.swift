@@ -1,0 +1,157 @@
+internal import Foundation
+internal import QUIC
+internal import RunarNode
+
+/// The whole node: admission with tokens, and messages that a listener on the other side has confirmed.
+enum NodeSide {
+    private static let messageBytes = 64
+    private static let warmUps = 300
+
+    /// What the server tells its clients: its PeerId, and the key with which they sign tokens for themselves.
+    private struct Ticket {
+        let peerId: PeerId
+        let network: Ed25519KeyPair
+
+        var text: String { "\(peerId.base64Encoded),\(network.privateKey.rawRepresentation.base64EncodedString())" }
+
+        init(peerId: PeerId, network: Ed25519KeyPair) {
+            self.peerId = peerId
+            self.network = network
+        }
+
+        init(text: String) throws {
+            let parts = text.split(separator: ",").map(String.init)
+            guard parts.count == 2, let raw = Data(base64Encoded: parts[1]) else {
+                throw BenchError("no ticket: \(text)")
+            }
+            peerId = try PeerId(base64Encoded: parts[0])
+            network = Ed25519KeyPair(privateKey: try Ed25519PrivateKey(rawRepresentation: raw))
+        }
+
+        var networkId: NetworkId { NetworkId(publicKey: network.publicKey) }
+
+        /// A running node that is a member.
+        func member() async throws -> RunarNode {
+            let node = try RunarNode(config: .createTestConfig()) { key, config in
+                try QUICEndpoint.bind(QUICConfiguration(identity: key, addresses: config.listenAddresses))
+            }
+            let token = try AccessToken.create(
+                peerId: node.peerId,
+                networkId: networkId,
+                networkPrivateKey: network.privateKey,
+                expiration: nil
+            )
+            try await node.start()
+            try await node.joinNetwork(networkId: networkId, accessToken: token)
+            return node
+        }
+    }
+
+    static func serve() async throws {
+        let network = deriveNetworkKey(masterKey: generateMasterKey(), networkIndex: 0)
+        let probe = Ticket(peerId: PeerId(publicKey: network.publicKey), network: network)
+        let node = try await probe.member()
+        let ticket = Ticket(peerId: node.peerId, network: network)
+        let messages = node.startListening()
+        let folder = try temporaryFolder()
+        node.receiveFiles(FileReceiver(decide: { _ in folder.path(percentEncoded: false) }))
+        Output.result(["id": ticket.text, "address": "127.0.0.1:\(node.listeningPort)"])
+        Output.endWithInput()
+        for await _ in messages {}
+    }
+
+    static func measure(_ order: Order) async throws {
+        let ticket = try Ticket(text: order.id)
+        switch order.operation {
+        case .handshake: try await handshakes(order, ticket)
+        case .idle: try await idle(order, ticket)
+        case .bulk: throw BenchError("messages are no bulk: measure the transport, or a file")
+        case .file: try await file(order, ticket)
+        case .roundtrip: try await roundTrips(order, ticket)
+        case .parallel: try await parallel(order, ticket)
+        }
+    }
+
+    /// Nodes started beforehand; the clock runs from the dial until both sides have admitted each other.
+    private static func handshakes(_ order: Order, _ ticket: Ticket) async throws {
+        let nodes = try await members(order.count, of: ticket)
+        try await HandshakeTimer(count: order.count, inFlight: order.argument).measure { index in
+            try await connect(nodes[index], order, ticket)
+        }
+    }
+
+    /// Many admitted members, each a node of its own: what counts is the server's growth.
+    private static func idle(_ order: Order, _ ticket: Ticket) async throws {
+        let before = try Output.residentKibibytes()
+        let nodes = try await members(order.count, of: ticket)
+        for node in nodes { try await connect(node, order, ticket) }
+        let growth = try Output.residentKibibytes() - before
+        Output.result(["connections": nodes.count, "clientKibibytes": growth])
+        await Output.inputEnded()
+        for node in nodes { await node.stop() }
+    }
+
+    private static func roundTrips(_ order: Order, _ ticket: Ticket) async throws {
+        let node = try await ticket.member()
+        try await connect(node, order, ticket)
+        let message = [UInt8](repeating: 0x5A, count: messageBytes)
+        for _ in 0..<warmUps { try await node.sendToPeer(message, peerId: ticket.peerId) }
+        var latencies: [Duration] = []
+        for _ in 0..<order.count {
+            let started = ContinuousClock.now
+            try await node.sendToPeer(message, peerId: ticket.peerId)
+            latencies.append(ContinuousClock.now - started)
+        }
+        Output.result([
+            "p50Microseconds": latencies.percentile(0.5).microseconds,
+            "p99Microseconds": latencies.percentile(0.99).microseconds,
+        ])
+    }
+
+    private static func parallel(_ order: Order, _ ticket: Ticket) async throws {
+        let node = try await ticket.member()
+        try await connect(node, order, ticket)
+        let message = [UInt8](repeating: 0x5A, count: messageBytes)
+        let each = order.count / order.argument
+        let started = ContinuousClock.now
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<order.argument {
+                group.addTask { for _ in 0..<each { try await node.sendToPeer(message, peerId: ticket.peerId) } }
+            }
+            try await group.waitForAll()
+        }
+        Output.result(["perSecond": Double(each * order.argument) / (ContinuousClock.now - started).seconds])
+    }
+
+    /// A file, done when the other side has checked and stored it.
+    private static func file(_ order: Order, _ ticket: Ticket) async throws {
+        let node = try await ticket.member()
+        try await connect(node, order, ticket)
+        let path = try temporaryFolder().appending(path: "file").path(percentEncoded: false)
+        let total = order.count << 20
+        guard FileManager.default.createFile(atPath: path, contents: Data(repeating: 0x5A, count: total)) else {
+            throw BenchError("\(path) could not be written")
+        }
+        let started = ContinuousClock.now
+        try await node.sendFile(at: path, peerId: ticket.peerId)
+        let elapsed = ContinuousClock.now - started
+        Output.result(["megabytesPerSecond": Double(total) / elapsed.seconds / 1e6])
+    }
+
+    /// A folder of its own in `TMPDIR`, which bench.py removes as a whole.
+    private static func temporaryFolder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runar-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    private static func members(_ count: Int, of ticket: Ticket) async throws -> [RunarNode] {
+        var nodes: [RunarNode] = []
+        for _ in 0..<count { nodes.append(try await ticket.member()) }
+        return nodes
+    }
+
+    private static func connect(_ node: RunarNode, _ order: Order, _ ticket: Ticket) async throws {
+        try await node.connectToPeer(peerId: ticket.peerId, networkId: ticket.networkId, address: order.address)
+    }
+}

@@ -1,0 +1,67 @@
+/// What `Benchmarks/bench.py` starts: Runar's side of each measurement.
+///
+/// The commands and their results are those of the other drivers, so that one script runs them all:
+/// `quic server`, `quic client ID ADDRESS OPERATION N A`, the same with `node`, `tokens N`, `vault N`.
+@main
+enum RunarBench {
+    static func main() async throws {
+        let words = CommandLine.arguments.dropFirst()
+        do {
+            try await run(Array(words))
+        } catch {
+            Output.complain("\(error)")
+            Output.exit(code: 1)
+        }
+        Output.exit(code: 0)
+    }
+
+    /// Off the main actor, where an app's own tasks run too.
+    @concurrent private static func run(_ words: [String]) async throws {
+        switch (words.first, words.dropFirst().first) {
+        case ("quic", "server"): try await StreamServer(endpoint: QUICSide.server()).run()
+        case ("quic", "client"): try await QUICSide.measure(Order(words.dropFirst(2)))
+        case ("node", "server"): try await NodeSide.serve()
+        case ("node", "client"): try await NodeSide.measure(Order(words.dropFirst(2)))
+        case ("tokens", let count?): try KeySide.measureTokens(count: Int(count) ?? 1000)
+        case ("vault", let count?): try KeySide.measureVault(count: Int(count) ?? 10)
+        default: throw BenchError("usage: runar-bench quic|node server|client ..., tokens N, vault N")
+        }
+    }
+}
+
+/// What a client was told to do.
+struct Order {
+    enum Operation: String {
+        case bulk
+        case roundtrip
+        case parallel
+        case handshake
+        case idle
+        case file
+    }
+
+    let id: String
+    let address: String
+    let operation: Operation
+    let count: Int
+    let argument: Int
+
+    init(_ words: ArraySlice<String>) throws {
+        let words = Array(words)
+        guard words.count == 5, let operation = Operation(rawValue: words[2]), let count = Int(words[3]),
+            let argument = Int(words[4])
+        else { throw BenchError("usage: client ID ADDRESS bulk|roundtrip|parallel|handshake|idle|file N A") }
+        id = words[0]
+        address = words[1]
+        self.operation = operation
+        self.count = count
+        self.argument = argument
+    }
+}
+
+/// Why a measurement is worth nothing.
+struct BenchError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
