@@ -140,5 +140,6 @@ let package = Package(
         tests(of: "Platform", ["Bytes", "Locking", "Platform", "TestSupport", "CrashWriter"]),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "NodeCore", ["Bytes", "Identity", "NodeCore", "TestSupport", collections]),
+        tests(of: "Node", ["Bytes", "Identity", "Locking", "NodeCore", "Node", "Transport", "TestSupport", logging]),
     ]
 )

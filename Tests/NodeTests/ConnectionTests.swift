@@ -1,0 +1,195 @@
+internal import Bytes
+internal import Identity
+internal import Locking
+internal import NodeCore
+internal import TestSupport
+internal import Testing
+internal import Transport
+
+@testable internal import Node
+
+@Suite("Connections of nodes", .timeLimit(.minutes(1))) struct ConnectionTests {
+    private func isJoined(_ event: NodeEvent) -> Bool {
+        if case .peerJoined = event { true } else { false }
+    }
+
+    private func isLeft(_ event: NodeEvent) -> Bool {
+        if case .peerLeft = event { true } else { false }
+    }
+
+    @Test func `a broken connection is dialled again after a pause`() async throws {
+        try await Lab.run(2) { lab, nodes in
+            try await nodes[0].driver.reach(nodes[1].peerId)
+            let (joins, leaves) = (nodes[0].events.listen(), nodes[0].events.listen())
+            lab.network.breakConnections(between: nodes[0].endpoint.address, and: nodes[1].endpoint.address)
+            _ = try await leaves.first(self.isLeft)
+            #expect(nodes[0].driver.admittedPeers().isEmpty)
+            lab.clock.advance(by: .seconds(2))
+            _ = try await joins.first(self.isJoined)
+            #expect(nodes[0].driver.admittedPeers() == [nodes[1].peerId])
+        }
+    }
+
+    @Test func `simultaneous dials leave one connection`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(), try lab.makeNode()]
+        lab.introduce(nodes[0], to: nodes[1])
+        lab.introduce(nodes[1], to: nodes[0])
+        lab.network.defaultLink = LinkModel(latency: .milliseconds(10))
+        try await lab.run(nodes) {
+            async let first: Void = nodes[0].driver.reach(nodes[1].peerId)
+            async let second: Void = nodes[1].driver.reach(nodes[0].peerId)
+            let mover = Task { while !Task.isCancelled { await Self.tick(lab) } }
+            _ = try await (first, second)
+            while nodes.contains(where: { node in node.driver.state.withLock { $0.links.count } != 1 }) {
+                await Task.yield()
+            }
+            mover.cancel()
+            await mover.value
+            #expect(nodes[0].driver.admittedPeers() == [nodes[1].peerId])
+            #expect(nodes[1].driver.admittedPeers() == [nodes[0].peerId])
+        }
+    }
+
+    private static func tick(_ lab: Lab) async {
+        lab.clock.advance(by: .milliseconds(5))
+        for _ in 0..<20 { await Task.yield() }
+    }
+
+    @Test func `waiting for a peer can be cancelled`() async throws {
+        try await Lab.run(2) { lab, nodes in
+            lab.network.partition(nodes[0].endpoint.address, from: nodes[1].endpoint.address)
+            for isEarly in [true, false] {
+                let waiting = Task { try await nodes[0].driver.send([1], to: nodes[1].peerId) }
+                if !isEarly { _ = await lab.clock.nextDeadline() }
+                waiting.cancel()
+                await #expect(throws: CancellationError.self) { try await waiting.value }
+            }
+            #expect(nodes[0].driver.state.withLock { $0.waiters.isEmpty })
+        }
+    }
+
+    @Test func `an offer that waits for consent can be cancelled`() async throws {
+        try await Lab.run(2) { _, nodes in
+            let directory = try TemporaryDirectory()
+            let path = try directory.write([1, 2, 3], as: "note")
+            let (asked, asking) = AsyncStream.makeStream(of: Void.self)
+            nodes[1].driver.receiveFiles(
+                FileReceiver { _ in
+                    asking.yield()
+                    await Self.untilCancelled()
+                    return nil
+                }
+            )
+            let sending = Task {
+                try await nodes[0].driver.sendFile(at: path, named: "note", to: nodes[1].peerId) { _ in }
+            }
+            _ = try await asked.first { true }
+            sending.cancel()
+            await #expect(throws: CancellationError.self) { try await sending.value }
+        }
+    }
+
+    static func untilCancelled() async {
+        let (stream, _) = AsyncStream.makeStream(of: Void.self)
+        for await _ in stream {}
+    }
+
+    @Test func `a revocation resets streams under way at once`() async throws {
+        try await Lab.run(2) { lab, nodes in
+            let directory = try TemporaryDirectory()
+            let path = try directory.write([1, 2, 3], as: "note")
+            let (asked, asking) = AsyncStream.makeStream(of: Void.self)
+            nodes[1].driver.receiveFiles(
+                FileReceiver { _ in
+                    asking.yield()
+                    await Self.untilCancelled()
+                    return nil
+                }
+            )
+            let events = nodes[0].events.listen()
+            async let outcome = failure {
+                try await nodes[0].driver.sendFile(at: path, named: "note", to: nodes[1].peerId) { _ in }
+            }
+            _ = try await asked.first { true }
+            nodes[1].driver.apply(.revocationsAdded([try lab.revocation(of: nodes[0])]))
+            let error = await outcome as? NodeError
+            guard case .interrupted(nodes[1].peerId, _)? = error else {
+                Issue.record("unexpected \(String(describing: error))")
+                return
+            }
+            #expect(nodes[1].driver.admittedPeers().isEmpty)
+            _ = try await events.first { $0 == .membershipEnded(lab.networkId, reason: CloseCode.revoked.explanation) }
+        }
+    }
+
+    @Test func `a stop while things are under way ends them all`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(), try lab.makeNode()]
+        lab.introduce(nodes[1], to: nodes[0])
+        let directory = try TemporaryDirectory()
+        let path = try directory.write([1, 2, 3], as: "note")
+        let (asked, asking) = AsyncStream.makeStream(of: Void.self)
+        nodes[1].driver.receiveFiles(
+            FileReceiver { _ in
+                asking.yield()
+                await Self.untilCancelled()
+                return nil
+            }
+        )
+        let sending = Locked<Task<Void, any Error>?>(nil)
+        try await lab.run(nodes) {
+            let task = Task {
+                try await nodes[0].driver.sendFile(at: path, named: "note", to: nodes[1].peerId) { _ in }
+            }
+            sending.withLock { $0 = task }
+            _ = try await asked.first { true }
+        }
+        await #expect(throws: NodeError.self) { try await sending.withLock { $0 }?.value }
+        let error = await failure { try await nodes[0].driver.send([1], to: nodes[1].peerId) }
+        #expect(error as? NodeError == .notRunning)
+    }
+
+    @Test func `a frame above the limit closes the connection before it is collected`() async throws {
+        try await Lab.run(1) { lab, nodes in
+            let stranger = try lab.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
+            let connection = try await stranger.connect(to: nodes[0].endpoint.address, expecting: nodes[0].peerId)
+            let stream = try connection.openStream()
+            var writer = ByteWriter()
+            writer.write(StreamHeader(kind: .hello).bytes)
+            writer.writeVarint(UInt64(Frame.helloByteLimit + 1))
+            try await stream.write(writer.bytes, finish: false)
+            guard case .closed(let code, _) = await connection.closed() else {
+                Issue.record("not closed")
+                return
+            }
+            #expect(code == CloseCode.protocolViolation.rawValue)
+        }
+    }
+
+    @Test func `a stream before admission is reset, and nothing reaches the listeners`() async throws {
+        try await Lab.run(1) { lab, nodes in
+            let stranger = try lab.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
+            let connection = try await stranger.connect(to: nodes[0].endpoint.address, expecting: nodes[0].peerId)
+            for kind in [StreamHeader.Kind.message, .bulk] {
+                let stream = try connection.openStream()
+                try await stream.write(StreamHeader(kind: kind, networkIndex: 0).bytes + [1, 2, 3], finish: false)
+                let error = await failure { _ = try await stream.read(atMost: 10) } as? TransportError
+                #expect(error == .reset(code: CloseCode.networkNotShared.rawValue))
+            }
+        }
+    }
+
+    @Test func `a second control stream is reset`() async throws {
+        try await Lab.run(1) { lab, nodes in
+            let stranger = try lab.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
+            let connection = try await stranger.connect(to: nodes[0].endpoint.address, expecting: nodes[0].peerId)
+            let first = try connection.openStream()
+            try await first.write(StreamHeader(kind: .hello).bytes, finish: false)
+            let second = try connection.openStream()
+            try await second.write(StreamHeader(kind: .hello).bytes, finish: false)
+            let error = await failure { _ = try await second.read(atMost: 10) } as? TransportError
+            #expect(error == .reset(code: CloseCode.protocolViolation.rawValue))
+        }
+    }
+}

@@ -1,0 +1,150 @@
+internal import Identity
+internal import Locking
+internal import Logging
+internal import Node
+internal import NodeCore
+internal import TestSupport
+internal import Transport
+
+/// Drivers on one in-memory network with a clock that only tests move.
+struct Lab: Sendable {
+    let clock = ManualClock()
+    let network: InMemoryNetwork
+    let owner = generateMasterKey()
+
+    init() {
+        self.network = InMemoryNetwork(seed: 1, clock: self.clock)
+    }
+
+    var networkKey: Ed25519PrivateKey { deriveNetworkKey(masterKey: self.owner, networkIndex: 0).privateKey }
+
+    var networkId: NetworkId { NetworkId(publicKey: self.networkKey.publicKey) }
+
+    static let wallSeconds: UInt64 = 1_800_000_000
+
+    var nodeClock: NodeClock {
+        NodeClock(
+            now: { [clock] in
+                let monotonic = clock.now.offset
+                let seconds = UInt64(monotonic.components.seconds)
+                return NodeTime(monotonic: monotonic, wallSeconds: Self.wallSeconds + seconds)
+            },
+            sleep: { [clock] deadline in
+                let now = clock.now
+                try await clock.sleep(until: now.advanced(by: deadline - now.offset))
+            }
+        )
+    }
+
+    func makeNode(isMember: Bool = true, capacity: Int = 64, messageLimit: Int = 1 << 20) throws -> LabNode {
+        let key = generatePeerKey()
+        let peerId = PeerId(publicKey: key.publicKey)
+        let node = LabNode(
+            endpoint: try self.network.makeEndpoint(peerId: peerId),
+            clock: self.nodeClock,
+            capacity: capacity,
+            messageLimit: messageLimit
+        )
+        if isMember { try self.admit(node) }
+        return node
+    }
+
+    func admit(_ node: LabNode) throws {
+        let token = try AccessToken.create(
+            peerId: node.peerId,
+            networkId: self.networkId,
+            signer: self.networkKey,
+            expirationSeconds: nil
+        )
+        node.driver.apply(.membershipAdded(token, RevocationSet(networkId: self.networkId)))
+    }
+
+    func revocation(of node: LabNode) throws -> Revocation {
+        try Revocation.create(
+            peerId: node.peerId,
+            networkId: self.networkId,
+            signer: self.networkKey,
+            seconds: Self.wallSeconds
+        )
+    }
+
+    /// Tells `from` where `to` is.
+    func introduce(_ to: LabNode, to from: LabNode) {
+        from.driver.apply(
+            .peerRemembered(to.peerId, networks: [self.networkId], addresses: [to.endpoint.address])
+        )
+    }
+
+    /// Runs `count` members, each of which knows the later ones, and stops them afterwards; returns only when every
+    /// task of theirs has ended.
+    static func run(_ count: Int, _ body: (Lab, [LabNode]) async throws -> Void) async throws {
+        let lab = Lab()
+        let nodes = try (0..<count).map { _ in try lab.makeNode() }
+        for (index, node) in nodes.enumerated() {
+            for later in nodes[(index + 1)...] { lab.introduce(later, to: node) }
+        }
+        try await lab.run(nodes) { try await body(lab, nodes) }
+    }
+
+    func run(_ nodes: [LabNode], _ body: () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for node in nodes { group.addTask { await node.driver.run() } }
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await body())
+            } catch {
+                result = .failure(error)
+            }
+            for node in nodes { await node.driver.stop() }
+            try result.get()
+        }
+    }
+}
+
+/// A driver and what it tells.
+struct LabNode: Sendable {
+    let peerId: PeerId
+    let endpoint: InMemoryEndpoint
+    let driver: NodeDriver
+    let messages: Broadcaster<ReceivedMessage>
+    let events: Broadcaster<NodeEvent>
+    let kept = Locked<[NodeDriver.Persistence]>([])
+
+    init(endpoint: InMemoryEndpoint, clock: NodeClock, capacity: Int, messageLimit: Int) {
+        self.peerId = endpoint.localPeerId
+        self.endpoint = endpoint
+        self.messages = Broadcaster(capacity: capacity)
+        self.events = Broadcaster(capacity: 1024)
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        var configuration = NodeDriver.Configuration(clock: clock, logger: logger) { [kept] item in
+            kept.withLock { $0.append(item) }
+        }
+        configuration.messageByteLimit = messageLimit
+        self.driver = NodeDriver(
+            endpoint: endpoint,
+            core: NodeCore.Configuration(peerId: endpoint.localPeerId, instance: InstanceId(), randomSeed: 1),
+            configuration: configuration,
+            messages: self.messages,
+            events: self.events
+        )
+    }
+}
+
+extension AsyncStream {
+    /// The next element that is meant.
+    func first(_ isMeant: (Element) -> Bool) async throws -> Element {
+        for await element in self where isMeant(element) { return element }
+        throw CancellationError()
+    }
+}
+
+/// The error that `body` throws.
+func failure(_ body: () async throws -> Void) async -> (any Error)? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return error
+    }
+}

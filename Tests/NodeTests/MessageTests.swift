@@ -1,0 +1,134 @@
+internal import Identity
+internal import Locking
+internal import NodeCore
+internal import TestSupport
+internal import Testing
+internal import Transport
+
+@testable internal import Node
+
+@Suite("Messages between nodes", .timeLimit(.minutes(1))) struct MessageTests {
+    @Test func `two nodes talk in both directions`() async throws {
+        try await Lab.run(2) { lab, nodes in
+            let (first, second) = (nodes[0].messages.listen(), nodes[1].messages.listen())
+            try await nodes[0].driver.send([1, 2, 3], to: nodes[1].peerId)
+            let received = try await second.first { _ in true }
+            #expect(received.payload == [1, 2, 3])
+            #expect(received.peer == nodes[0].peerId)
+            #expect(received.network == lab.networkId)
+            try await nodes[1].driver.send([4], to: nodes[0].peerId)
+            #expect(try await first.first { _ in true }.payload == [4])
+            #expect(nodes[0].kept.withLock { $0.count } == 1)
+        }
+    }
+
+    @Test func `the sender hears that nobody listens`() async throws {
+        try await Lab.run(2) { _, nodes in
+            let error = await failure { try await nodes[0].driver.send([1], to: nodes[1].peerId) }
+            #expect(error as? NodeError == .nobodyListens(nodes[1].peerId))
+        }
+    }
+
+    @Test func `the sender hears that a listener is full`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(), try lab.makeNode(capacity: 2)]
+        lab.introduce(nodes[1], to: nodes[0])
+        try await lab.run(nodes) {
+            let slow = nodes[1].messages.listen()
+            for number in UInt8(0)..<2 { try await nodes[0].driver.send([number], to: nodes[1].peerId) }
+            let error = await failure { try await nodes[0].driver.send([9], to: nodes[1].peerId) }
+            #expect(error as? NodeError == .receiverBusy(nodes[1].peerId))
+            _ = slow
+        }
+    }
+
+    @Test func `a message that is too large is refused on either side`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(), try lab.makeNode(messageLimit: 100_000)]
+        lab.introduce(nodes[1], to: nodes[0])
+        try await lab.run(nodes) {
+            let listener = nodes[1].messages.listen()
+            let peer = nodes[1].peerId
+            let huge = [UInt8](repeating: 0, count: 1 << 20 + 1)
+            let error = await failure { try await nodes[0].driver.send(huge, to: peer) }
+            #expect(error as? NodeError == .tooLarge(limit: 1 << 20, found: 1 << 20 + 1))
+            let large = [UInt8](repeating: 0, count: 900_000)
+            let second = await failure { try await nodes[0].driver.send(large, to: peer) }
+            #expect(second as? NodeError == .interrupted(peer, CloseCode.tooLarge.explanation))
+            try await nodes[0].driver.send([UInt8](repeating: 7, count: 100_000), to: peer)
+            #expect(try await listener.first { _ in true }.payload.count == 100_000)
+        }
+    }
+
+    @Test func `many messages at once all arrive`() async throws {
+        try await Lab.run(2) { _, nodes in
+            let listener = nodes[1].messages.listen()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in UInt8(0)..<50 {
+                    group.addTask { try await nodes[0].driver.send([number], to: nodes[1].peerId) }
+                }
+                try await group.waitForAll()
+            }
+            var found: Set<UInt8> = []
+            for await message in listener {
+                found.formUnion(message.payload)
+                if found.count == 50 { break }
+            }
+            #expect(found.count == 50)
+        }
+    }
+
+    @Test func `a peer without address or common network is an error at once`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(isMember: false), try lab.makeNode()]
+        try await lab.run(nodes) {
+            let peer = nodes[1].peerId
+            let unknown = await failure { try await nodes[0].driver.send([1], to: peer) }
+            #expect(unknown as? NodeError == .noAddress(peer))
+            lab.introduce(nodes[1], to: nodes[0])
+            let stranger = await failure { try await nodes[0].driver.send([1], to: peer) }
+            #expect(stranger as? NodeError == .noSharedNetwork(peer))
+        }
+    }
+
+    @Test func `an address where nobody answers is an error with its reason`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(), try lab.makeNode()]
+        lab.introduce(nodes[1], to: nodes[0])
+        await nodes[1].endpoint.close(code: 0)
+        try await lab.run([nodes[0]]) {
+            let error = await failure { try await nodes[0].driver.send([1], to: nodes[1].peerId) }
+            guard case .unreachable(nodes[1].peerId, _)? = error as? NodeError else {
+                Issue.record("unexpected \(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    @Test func `a stranger is refused and both sides hear it`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(), try lab.makeNode(isMember: false)]
+        lab.introduce(nodes[1], to: nodes[0])
+        try await lab.run(nodes) {
+            let peer = nodes[1].peerId
+            let events = nodes[1].events.listen()
+            let error = await failure { try await nodes[0].driver.send([1], to: peer) }
+            #expect(error as? NodeError == .refusedByPeer(peer, CloseCode.notAdmitted.explanation))
+            _ = try await events.first { if case .refused = $0 { true } else { false } }
+        }
+    }
+
+    @Test func `without an answer patience ends`() async throws {
+        try await Lab.run(2) { lab, nodes in
+            lab.network.partition(nodes[0].endpoint.address, from: nodes[1].endpoint.address)
+            async let outcome = failure { try await nodes[0].driver.send([1], to: nodes[1].peerId) }
+            while await lab.clock.nextDeadline() < .seconds(15) { await lab.clock.advanceToNextDeadline() }
+            await lab.clock.advanceToNextDeadline()
+            let error = await outcome as? NodeError
+            switch error {
+            case .timedOut, .unreachable: break
+            default: Issue.record("unexpected \(String(describing: error))")
+            }
+        }
+    }
+}
