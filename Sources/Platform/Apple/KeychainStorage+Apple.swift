@@ -1,6 +1,7 @@
 #if canImport(Security)
 public import Bytes
 internal import Foundation
+internal import LocalAuthentication
 internal import Security
 
 /// Keys in the Keychain of Apple's systems, each one a generic password of its own.
@@ -46,7 +47,7 @@ public final class KeychainStorage: KeyStorage {
         // One step either way, so that a failure leaves the key that was there.
         var status = SecItemUpdate(item as CFDictionary, values as CFDictionary)
         if status == errSecItemNotFound {
-            status = SecItemAdd(item.merging(values) { _, new in new } as CFDictionary, nil)
+            status = unsafe SecItemAdd(item.merging(values) { _, new in new } as CFDictionary, nil)
         }
         guard status == errSecSuccess else { throw .unableToStore(Self.text(of: status)) }
     }
@@ -56,7 +57,9 @@ public final class KeychainStorage: KeyStorage {
         try KeyLimits.check(id: id)
         var item = query(id: id)
         item[kSecReturnData] = true
-        item[kSecUseOperationPrompt] = prompt
+        let context = LAContext()
+        context.localizedReason = prompt
+        item[kSecUseAuthenticationContext] = context
         guard var data = try copy(item) as? Data else { return nil }
         defer { data.resetBytes(in: data.startIndex..<data.endIndex) }
         return SecretBytes(copying: data)

@@ -40,8 +40,8 @@ package struct SystemFileSystem: FileSystem {
     package func synchronize(_ descriptor: Int32, path: String) throws(FileError) {
         // fsync leaves the bytes in the drive's own memory here.
         do {
-            _ = try checked("synchronize", path) { unsafe fcntl(descriptor, F_FULLFSYNC) }
-        } catch  where error.code == ENOTSUP || error.code == EINVAL || error.code == ENOTTY {
+            _ = try checked("synchronize", path) { fcntl(descriptor, F_FULLFSYNC) }
+        } catch let error where error.code == ENOTSUP || error.code == EINVAL || error.code == ENOTTY {
             // Network volumes and directories of some file systems know only the plain call.
             _ = try checked("synchronize", path) { fsync(descriptor) }
         }
@@ -88,7 +88,7 @@ package struct SystemFileSystem: FileSystem {
             _ = try checked("look at", path) {
                 unsafe followingLink ? stat(path, &status) : lstat(path, &status)
             }
-        } catch  where error.code == ENOENT {
+        } catch let error where error.code == ENOENT {
             return nil
         }
         let kind: FileStatus.Kind =
@@ -110,7 +110,7 @@ package struct SystemFileSystem: FileSystem {
         do {
             _ = try checked("lock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
             return true
-        } catch  where error.code == EWOULDBLOCK {
+        } catch let error where error.code == EWOULDBLOCK {
             return false
         }
     }

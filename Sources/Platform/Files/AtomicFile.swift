@@ -45,7 +45,7 @@ package enum AtomicFile {
         let descriptor: Int32
         do {
             descriptor = try fileSystem.open(path, for: .reading)
-        } catch  where error.code == SystemErrors.notFound {
+        } catch let error where error.code == SystemErrors.notFound {
             return nil
         }
         defer { fileSystem.close(descriptor) }

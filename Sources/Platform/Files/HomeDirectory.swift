@@ -74,7 +74,7 @@ package struct HomeDirectory: Sendable, Hashable {
         for directory in missing.reversed() {
             do {
                 try fileSystem.makeDirectory(directory, mode: 0o700)
-            } catch  where error.code == SystemErrors.exists {
+            } catch let error where error.code == SystemErrors.exists {
                 // Another process was faster; what it made is checked like everything else.
             }
             try fileSystem.synchronizeDirectory(FilePath.directory(of: directory))

@@ -82,7 +82,7 @@ package struct SystemFileSystem: FileSystem {
             _ = try checked("look at", path) {
                 unsafe followingLink ? stat(path, &status) : lstat(path, &status)
             }
-        } catch  where error.code == ENOENT {
+        } catch let error where error.code == ENOENT {
             return nil
         }
         let kind: FileStatus.Kind =
@@ -104,7 +104,7 @@ package struct SystemFileSystem: FileSystem {
         do {
             _ = try checked("lock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
             return true
-        } catch  where error.code == EWOULDBLOCK {
+        } catch let error where error.code == EWOULDBLOCK {
             return false
         }
     }

@@ -109,7 +109,7 @@ extension VaultFile {
         let file: [UInt8]?
         do {
             file = try AtomicFile.read(path, limit: VaultHeader.fileLimit, fileSystem: fileSystem)
-        } catch  where error.code == SystemErrors.tooLarge {
+        } catch let error where error.code == SystemErrors.tooLarge {
             throw .foreign(path: path)
         } catch {
             throw .unableToRead("\(error)")

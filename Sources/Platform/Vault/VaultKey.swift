@@ -106,7 +106,7 @@ enum VaultKeyFile {
         var text: [UInt8]
         do {
             text = try AtomicFile.read(path, limit: 2 * byteCount + 1, fileSystem: fileSystem) ?? []
-        } catch  where error.code == SystemErrors.tooLarge {
+        } catch let error where error.code == SystemErrors.tooLarge {
             throw .foreign(path: path)
         } catch {
             throw .unableToRead("\(error)")
