@@ -69,12 +69,15 @@ let package = Package(
             name: "CQUICShim",
             dependencies: ["CNGTCP2"],
             path: "Sources/Transport/CQUICShim",
-            cSettings: [.define("_GNU_SOURCE")]
+            cSettings: [.define("_GNU_SOURCE")],
+            linkerSettings: [
+                .linkedLibrary("ngtcp2_crypto_gnutls"), .linkedLibrary("ngtcp2"), .linkedLibrary("gnutls"),
+            ]
         ),
         module(
             "QUIC",
             in: "Transport",
-            ["CQUICShim", "Transport", "Identity", "Certificates", "Locking", collections]
+            ["CQUICShim", "Transport", "Bytes", "Identity", "Certificates", "Locking", deque]
         ),
 
         // Platform: what differs from system to system.
@@ -102,7 +105,7 @@ let package = Package(
         module(
             "RunarNode",
             in: "Node",
-            ["Bytes", "Identity", "Locking", "NodeCore", "Transport", "Platform", "Storage", "Node", logging]
+            ["Bytes", "Identity", "Locking", "NodeCore", "Transport", "QUIC", "Platform", "Storage", "Node", logging]
         ),
 
         // Apps.

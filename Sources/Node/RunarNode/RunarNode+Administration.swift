@@ -132,6 +132,8 @@ package enum KeyId: String, Sendable {
     case peer
     /// The person's root key.
     case root
+    /// Bytes by which the peers of an earlier process learn that it is gone.
+    case reset
 
     /// The stored key, or a new one that is stored before it is used.
     func key(in storage: any KeyStorage, orMake make: () -> Ed25519KeyPair) throws -> Ed25519KeyPair {

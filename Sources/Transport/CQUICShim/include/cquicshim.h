@@ -1,0 +1,290 @@
+// The QUIC engine as Swift sees it: no type of ngtcp2 or GnuTLS, no macro, no variadic function.
+//
+// Every function that takes an rq_conn, an rq_stream or an rq_udp belongs to the one I/O thread; nothing here locks.
+// Times are nanoseconds of CLOCK_MONOTONIC. Functions that may fail return one of the RQ_ codes below.
+#ifndef CQUICSHIM_H
+#define CQUICSHIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// A UDP address. `family` is 4, 6 or 0 for none; `port` is in host order.
+typedef struct rq_addr {
+    uint8_t family;
+    uint8_t reserved;
+    uint16_t port;
+    uint32_t scope;
+    uint8_t ip[16];
+} rq_addr;
+
+typedef struct rq_cid {
+    uint8_t length;
+    uint8_t bytes[20];
+} rq_cid;
+
+// What a function of the engine found.
+enum {
+    RQ_OK = 0,
+    // The connection must be closed with the error that the engine recorded: call rq_conn_close_packet.
+    RQ_CLOSE = 1,
+    // The peer closed the connection; nothing may be sent any more.
+    RQ_DRAINING = 2,
+    // Drop the connection without a word.
+    RQ_DROP = 3,
+    // Nothing was heard for the idle timeout.
+    RQ_IDLE = 4,
+    // The handshake took too long.
+    RQ_HANDSHAKE_TIMEOUT = 5,
+    // The peer must prove its address first.
+    RQ_RETRY = 6,
+    // The socket takes no more at the moment.
+    RQ_BLOCKED = 7,
+    RQ_FAILED = 8,
+};
+
+// The length of the connection ids that we choose.
+enum { RQ_CID_LENGTH = 8, RQ_SECRET_LENGTH = 32, RQ_MAX_EXPORTER_SECRET = 64 };
+
+// ---- TLS ----------------------------------------------------------------------------------------------------------
+
+typedef struct rq_tls rq_tls;
+
+typedef struct rq_bytes {
+    const uint8_t *base;
+    size_t length;
+} rq_bytes;
+
+// Loads a certificate chain (DER, usually one; none for tests of refusal) and its key (PKCS#8 DER). Returns NULL and
+// fills `why` on failure.
+rq_tls *rq_tls_new(const rq_bytes *certificates, size_t count, rq_bytes key, rq_bytes alpn, const char *priority,
+                   char *why, size_t why_size);
+void rq_tls_free(rq_tls *tls);
+
+// The priority string of the house: TLS 1.3, AES-128-GCM first, server order, Ed25519 signatures only.
+const char *rq_tls_default_priority(void);
+
+// RFC 8446, section 7.5, with an empty context, from the exporter secret of a connection. A plain function of its
+// arguments, so that any thread may call it.
+int rq_export(const uint8_t *secret, size_t secret_length, rq_bytes label, uint8_t *out, size_t out_length);
+
+// ---- UDP ----------------------------------------------------------------------------------------------------------
+
+typedef struct rq_udp rq_udp;
+
+// Asked before each datagram train leaves: an errno to act as if the system had failed with it, or 0.
+typedef int (*rq_fault)(void *context, const rq_addr *to, size_t length, size_t segments);
+
+// Binds a socket; returns NULL with errno in `error`. `address` gets the port that the system chose.
+rq_udp *rq_udp_bind(rq_addr *address, int *error);
+// Whether `error` of rq_udp_bind says that the system lacks the family, not the address.
+bool rq_is_family_missing(int error);
+void rq_udp_free(rq_udp *udp);
+int rq_udp_descriptor(const rq_udp *udp);
+void rq_udp_set_fault(rq_udp *udp, rq_fault fault, void *context);
+void rq_udp_set_offload(rq_udp *udp, bool segmentation);
+bool rq_udp_has_segmentation(const rq_udp *udp);
+// Whether a train waits for room in the socket.
+bool rq_udp_is_blocked(const rq_udp *udp);
+void rq_udp_flush(rq_udp *udp);
+// Sends one datagram (or a train of segments of `segment` bytes). Errors of the network count as loss.
+int rq_udp_send(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn, const uint8_t *bytes, size_t length,
+                size_t segment);
+
+typedef struct rq_udp_counters {
+    uint64_t sent_datagrams, sent_trains, received_datagrams, send_errors, offload_fallbacks;
+} rq_udp_counters;
+rq_udp_counters rq_udp_count(const rq_udp *udp);
+
+// A received train of datagrams of `segment` bytes each; the last may be shorter.
+typedef struct rq_train {
+    const uint8_t *bytes;
+    size_t length;
+    size_t segment;
+    rq_addr source;
+    rq_addr destination;
+    uint8_t ecn;
+} rq_train;
+
+// Room for one call of rq_udp_receive.
+typedef struct rq_batch rq_batch;
+rq_batch *rq_batch_new(void);
+void rq_batch_free(rq_batch *batch);
+// Receives what is there, at most a batch; returns the number of trains, 0 when there is none.
+int rq_udp_receive(rq_udp *udp, rq_batch *batch);
+const rq_train *rq_batch_train(const rq_batch *batch, int index);
+
+// The local address from which the system would reach `remote`; an errno when there is no way.
+int rq_route(const rq_addr *remote, uint16_t local_port, rq_addr *local);
+
+// ---- Thread, wake-up and clock --------------------------------------------------------------------------------------
+
+uint64_t rq_now(void);
+int rq_thread_start(void (*body)(void *), void *context);
+
+typedef struct rq_waker rq_waker;
+rq_waker *rq_waker_new(void);
+void rq_waker_free(rq_waker *waker);
+// Any thread may call this.
+void rq_waker_wake(rq_waker *waker);
+// Sleeps until a socket can be read (or written, when blocked), somebody wakes us, or `timeout` nanoseconds passed.
+// Returns a bit mask of the readable sockets, by index.
+uint32_t rq_waker_wait(rq_waker *waker, rq_udp *const *sockets, size_t count, uint64_t timeout);
+void rq_random(uint8_t *out, size_t length);
+
+// ---- Connections --------------------------------------------------------------------------------------------------
+
+typedef struct rq_conn rq_conn;
+typedef struct rq_stream rq_stream;
+
+// Called from within rq_conn_read and friends; none of them may call back into the engine.
+typedef struct rq_hooks {
+    // The peer's Ed25519 key; true accepts it.
+    bool (*verify)(void *connection, const uint8_t key[32]);
+    // A connection id of ours came into use or went out of it.
+    void (*cid_added)(void *connection, const rq_cid *cid);
+    void (*cid_removed)(void *connection, const rq_cid *cid);
+    // The peer opened a stream; returns the caller's object for it.
+    void *(*stream_opened)(void *connection, rq_stream *stream);
+    // Bytes arrived, in order.
+    void (*stream_data)(void *stream, const uint8_t *bytes, size_t length);
+    // A buffer given to rq_stream_write is no longer needed.
+    void (*release)(void *owner);
+} rq_hooks;
+
+enum { RQ_CUBIC = 0, RQ_BBR = 1, RQ_RENO = 2 };
+
+typedef struct rq_options {
+    uint64_t stream_window, connection_window, max_streams;
+    uint64_t idle_timeout, keep_alive, handshake_timeout;
+    uint8_t congestion;
+    uint8_t secret[RQ_SECRET_LENGTH];
+} rq_options;
+
+// Dials. `local` must be the address that rq_route gave.
+rq_conn *rq_conn_dial(const rq_tls *tls, const rq_options *options, const rq_hooks *hooks, void *user,
+                      const rq_addr *local, const rq_addr *remote, uint64_t now);
+
+// An Initial packet of somebody unknown, taken apart.
+typedef struct rq_initial {
+    uint32_t version;
+    rq_cid destination, source;
+    rq_cid original;        // the first destination, when a Retry token proved the address
+    bool has_token, is_validated;
+    const uint8_t *token;
+    size_t token_length;
+} rq_initial;
+
+enum {
+    RQ_PACKET_INITIAL = 0,          // `initial` is filled
+    RQ_PACKET_UNSUPPORTED = 1,      // another version: answer with rq_write_version_negotiation
+    RQ_PACKET_UNKNOWN_SHORT = 2,    // a short header: answer with rq_write_stateless_reset
+    RQ_PACKET_IGNORED = 3,
+};
+
+// Finds the destination connection id; false if the datagram is too short for one.
+bool rq_packet_destination(const uint8_t *bytes, size_t length, rq_cid *cid, bool *is_long, uint32_t *version);
+// Classifies a packet that belongs to no connection.
+int rq_packet_classify(const uint8_t *bytes, size_t length, rq_initial *initial);
+// Checks the Retry token of an Initial; sets is_validated and original. False if the token is not good.
+bool rq_initial_check_token(rq_initial *initial, const uint8_t secret[RQ_SECRET_LENGTH], const rq_addr *remote,
+                            uint64_t now);
+// These write one packet to `out` (at least 1 200 bytes) and return its length, 0 on failure.
+size_t rq_write_retry(const rq_initial *initial, const uint8_t secret[RQ_SECRET_LENGTH], const rq_addr *remote,
+                      uint64_t now, uint8_t *out, size_t size);
+size_t rq_write_refusal(const rq_initial *initial, uint64_t code, uint8_t *out, size_t size);
+size_t rq_write_version_negotiation(const uint8_t *bytes, size_t length, uint8_t *out, size_t size);
+size_t rq_write_stateless_reset(const rq_cid *cid, const uint8_t secret[RQ_SECRET_LENGTH], size_t received,
+                                uint8_t *out, size_t size);
+
+// Makes the server's end for an Initial.
+rq_conn *rq_conn_accept(const rq_tls *tls, const rq_options *options, const rq_hooks *hooks, void *user,
+                        const rq_initial *initial, const rq_addr *local, const rq_addr *remote, uint64_t now);
+void rq_conn_free(rq_conn *conn);
+
+// Feeds one datagram of a train.
+int rq_conn_read(rq_conn *conn, const rq_train *train, const uint8_t *bytes, size_t length, uint64_t now);
+// Sends what may be sent now through the socket of the right family.
+int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now);
+// When rq_conn_expire must be called.
+uint64_t rq_conn_expiry(const rq_conn *conn);
+int rq_conn_expire(rq_conn *conn, uint64_t now);
+// Three probe timeouts.
+uint64_t rq_conn_draining_time(const rq_conn *conn);
+// Writes CONNECTION_CLOSE: with the application's code, or with the recorded error when `is_application` is false.
+size_t rq_conn_close_packet(rq_conn *conn, bool is_application, uint64_t code, rq_bytes reason, uint64_t now,
+                            uint8_t *out, size_t size);
+
+// Both sides know each other (but the server may not have told the client yet).
+bool rq_conn_is_completed(const rq_conn *conn);
+// The peer is known to have completed the handshake too.
+bool rq_conn_is_confirmed(const rq_conn *conn);
+void rq_conn_remote_address(const rq_conn *conn, rq_addr *remote);
+void rq_conn_local_address(const rq_conn *conn, rq_addr *local);
+size_t rq_conn_exporter_secret(const rq_conn *conn, uint8_t out[RQ_MAX_EXPORTER_SECRET]);
+// Frees what only the handshake needed; call outside of rq_conn_read once confirmed.
+void rq_conn_trim(rq_conn *conn);
+// Moves a connection that we dialled to another local address, with path validation.
+int rq_conn_migrate(rq_conn *conn, const rq_addr *local, uint64_t now);
+// Send errors since the last call.
+uint32_t rq_conn_take_send_errors(rq_conn *conn);
+
+enum { RQ_CLOSED_TRANSPORT = 0, RQ_CLOSED_APPLICATION = 1, RQ_CLOSED_TLS_ALERT = 2, RQ_CLOSED_NONE = 3 };
+typedef struct rq_close_info {
+    uint8_t kind;
+    bool is_local;
+    uint64_t code;
+    uint8_t reason_length;
+    uint8_t reason[255];
+} rq_close_info;
+// Why the connection ended: the peer's CONNECTION_CLOSE, or the error that the engine recorded.
+void rq_conn_close_info(const rq_conn *conn, rq_close_info *info);
+
+// ---- Streams ------------------------------------------------------------------------------------------------------
+
+// Makes a stream of ours; it gets its id when the peer allows one more.
+rq_stream *rq_stream_open(rq_conn *conn, void *user);
+int64_t rq_stream_id(const rq_stream *stream);
+void *rq_stream_user(const rq_stream *stream);
+// Queues bytes by copying them.
+void rq_stream_write_copy(rq_stream *stream, const uint8_t *bytes, size_t length);
+// Queues bytes in place; hooks.release(owner) is called once they are acknowledged or given up.
+void rq_stream_write(rq_stream *stream, const uint8_t *bytes, size_t length, void *owner);
+void rq_stream_finish(rq_stream *stream);
+// Gives up both directions.
+void rq_stream_reset(rq_stream *stream, uint64_t code);
+// Wants no more bytes, but goes on sending what is queued.
+void rq_stream_stop_reading(rq_stream *stream, uint64_t code);
+// Bytes were consumed: gives credit for them. `stream` may be NULL when it is gone.
+void rq_conn_consume(rq_conn *conn, rq_stream *stream, uint64_t length);
+// Lets the peer open one more stream, in place of one that is closed and was accepted.
+void rq_conn_allow_stream(rq_conn *conn);
+
+enum {
+    RQ_EVENT_DATA = 1,
+    RQ_EVENT_FIN = 2,
+    RQ_EVENT_RESET = 4,
+    RQ_EVENT_STOP = 8,
+    RQ_EVENT_ACKED = 16,
+    RQ_EVENT_CLOSED = 32,       // the stream object is about to go: call rq_stream_free
+};
+
+typedef struct rq_event {
+    rq_stream *stream;
+    void *user;
+    uint32_t flags;
+    uint64_t code;              // of RESET and STOP
+    uint64_t queued;            // bytes not acknowledged yet
+} rq_event;
+
+// Takes the next stream to which something happened; false when there is none.
+bool rq_conn_next_event(rq_conn *conn, rq_event *event);
+bool rq_conn_has_events(const rq_conn *conn);
+void rq_stream_free(rq_stream *stream);
+// Takes any stream that is left, for tearing down; NULL when there is none. The stream is freed.
+void *rq_conn_pop_stream(rq_conn *conn);
+const char *rq_engine_version(void);
+// The transport parameter by which the peer would let us clear the fixed bit; must stay unset.
+bool rq_conn_offers_grease(const rq_conn *conn);
+
+#endif

@@ -1,0 +1,32 @@
+internal import Bytes
+internal import Identity
+internal import Platform
+internal import QUIC
+
+extension RunarNode {
+    /// Opens the stores of a node that will speak QUIC; a device key is made if there is none yet.
+    ///
+    /// - Throws: ``KeychainError`` or ``StorageError`` when a store cannot be read. A key that is there but unreadable
+    ///   is never replaced.
+    public convenience init(config: RunarNodeConfig) throws {
+        try self.init(config: config) { key, config in
+            try QUICEndpoint.bind(
+                QUICConfiguration(
+                    identity: key,
+                    addresses: config.listenAddresses,
+                    resetSecret: try Self.resetSecret(in: config.keyStorage)
+                )
+            )
+        }
+    }
+
+    /// The secret behind this node's stateless resets (RFC 9000, section 10.3), 32 bytes, kept over restarts.
+    private static func resetSecret(in storage: any KeyStorage) throws -> SecretBytes {
+        if let secret = try storage.retrieve(id: KeyId.reset.rawValue) { return secret }
+        var random = SystemRandom()
+        var bytes = random.bytes(count: 32)
+        let secret = SecretBytes(consuming: &bytes)
+        try storage.store(secret, id: KeyId.reset.rawValue)
+        return secret
+    }
+}

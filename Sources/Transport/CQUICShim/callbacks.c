@@ -1,0 +1,167 @@
+// What ngtcp2 tells us while it works on a packet. Nothing here calls back into ngtcp2, except for extend_*, which it
+// allows: streams are put on the touched list, and the caller looks at it once the packet is done.
+#include <string.h>
+
+#include "internal.h"
+
+static void random_bytes(uint8_t *out, size_t length, const ngtcp2_rand_ctx *context) {
+    (void)context;
+    rq_random(out, length);
+    // ngtcp2 asks for a single byte only to decide whether to clear the fixed bit towards peers that allow it; we keep
+    // it set, so that whoever is between us can tell our packets from STUN.
+    if (length == 1) out[0] &= 0xfe;
+}
+
+static rq_cid to_cid(const ngtcp2_cid *cid) {
+    rq_cid out = {(uint8_t)cid->datalen, {0}};
+    memcpy(out.bytes, cid->data, cid->datalen);
+    return out;
+}
+
+static int new_connection_id(ngtcp2_conn *engine, ngtcp2_cid *cid, uint8_t *token, size_t length, void *user) {
+    (void)engine;
+    rq_conn *conn = user;
+    uint8_t bytes[NGTCP2_MAX_CIDLEN];
+    rq_random(bytes, length);
+    ngtcp2_cid_init(cid, bytes, length);
+    if (ngtcp2_crypto_generate_stateless_reset_token(token, conn->secret, sizeof(conn->secret), cid) != 0) {
+        return NGTCP2_ERR_CALLBACK_FAILURE;
+    }
+    rq_cid ours = to_cid(cid);
+    conn->hooks->cid_added(conn->user, &ours);
+    return 0;
+}
+
+static int remove_connection_id(ngtcp2_conn *engine, const ngtcp2_cid *cid, void *user) {
+    (void)engine;
+    rq_conn *conn = user;
+    rq_cid ours = to_cid(cid);
+    conn->hooks->cid_removed(conn->user, &ours);
+    return 0;
+}
+
+static int handshake_completed(ngtcp2_conn *engine, void *user) {
+    (void)engine;
+    rq_conn *conn = user;
+    // A server without ALPN would pass GnuTLS's own check on the client's side.
+    if (!rq_tls_is_alpn_right(conn)) {
+        ngtcp2_conn_set_tls_alert(conn->engine, 120);
+        return NGTCP2_ERR_CALLBACK_FAILURE;
+    }
+    conn->is_completed = true;
+    // HANDSHAKE_DONE is the server's to send, so that completed is confirmed there (RFC 9001, section 4.1.2).
+    if (conn->is_server) conn->is_confirmed = true;
+    return 0;
+}
+
+static int handshake_confirmed(ngtcp2_conn *engine, void *user) {
+    (void)engine;
+    ((rq_conn *)user)->is_confirmed = true;
+    return 0;
+}
+
+static int stream_open(ngtcp2_conn *engine, int64_t id, void *user) {
+    rq_conn *conn = user;
+    rq_stream *stream = rq_stream_make(conn, id);
+    if (stream == NULL) return NGTCP2_ERR_CALLBACK_FAILURE;
+    stream->user = conn->hooks->stream_opened(conn->user, stream);
+    if (ngtcp2_conn_set_stream_user_data(engine, id, stream) != 0) return NGTCP2_ERR_CALLBACK_FAILURE;
+    return 0;
+}
+
+static int recv_stream_data(ngtcp2_conn *engine, uint32_t flags, int64_t id, uint64_t offset, const uint8_t *data,
+                            size_t length, void *user, void *stream_user) {
+    (void)id, (void)offset, (void)user;
+    rq_stream *stream = stream_user;
+    if (stream == NULL || stream->is_deaf) {
+        // Nobody will read it: the window must not shrink.
+        ngtcp2_conn_extend_max_offset(engine, length);
+        return 0;
+    }
+    if (length > 0) stream->conn->hooks->stream_data(stream->user, data, length);
+    rq_touch(stream, RQ_EVENT_DATA | ((flags & NGTCP2_STREAM_DATA_FLAG_FIN) ? RQ_EVENT_FIN : 0));
+    return 0;
+}
+
+static int acked_stream_data(ngtcp2_conn *engine, int64_t id, uint64_t offset, uint64_t length, void *user,
+                             void *stream_user) {
+    (void)engine, (void)id, (void)offset, (void)user;
+    if (stream_user != NULL) rq_stream_acked(stream_user, length);
+    return 0;
+}
+
+static int stream_close(ngtcp2_conn *engine, uint32_t flags, int64_t id, uint64_t code, void *user,
+                        void *stream_user) {
+    (void)user;
+    rq_stream *stream = stream_user;
+    if (stream == NULL) {
+        if (!ngtcp2_conn_is_local_stream(engine, id)) ngtcp2_conn_extend_max_streams_bidi(engine, 1);
+        return 0;
+    }
+    stream->is_closed = true;
+    // 0.12 does not tell of a STOP_SENDING that comes with a RESET_STREAM; the code of the end says it.
+    bool was_stopped = (flags & NGTCP2_STREAM_CLOSE_FLAG_APP_ERROR_CODE_SET) != 0;
+    if (was_stopped) stream->code = code;
+    rq_touch(stream, RQ_EVENT_CLOSED | (was_stopped ? RQ_EVENT_STOP : 0));
+    return 0;
+}
+
+static int stream_reset(ngtcp2_conn *engine, int64_t id, uint64_t size, uint64_t code, void *user, void *stream_user) {
+    (void)engine, (void)id, (void)size, (void)user;
+    rq_stream *stream = stream_user;
+    if (stream == NULL) return 0;
+    stream->code = code;
+    rq_touch(stream, RQ_EVENT_RESET);
+    return 0;
+}
+
+static int stream_stop_sending(ngtcp2_conn *engine, int64_t id, uint64_t code, void *user, void *stream_user) {
+    (void)engine, (void)id, (void)user;
+    rq_stream *stream = stream_user;
+    if (stream == NULL) return 0;
+    // ngtcp2 answers with RESET_STREAM itself.
+    stream->code = code;
+    rq_stream_drop_queue(stream);
+    rq_touch(stream, RQ_EVENT_STOP);
+    return 0;
+}
+
+static int extend_max_stream_data(ngtcp2_conn *engine, int64_t id, uint64_t limit, void *user, void *stream_user) {
+    (void)engine, (void)id, (void)limit, (void)user;
+    rq_stream *stream = stream_user;
+    if (stream == NULL) return 0;
+    stream->is_blocked = false;
+    rq_stream_enqueue(stream);
+    return 0;
+}
+
+void rq_callbacks_fill(ngtcp2_callbacks *callbacks, bool is_server) {
+    memset(callbacks, 0, sizeof(*callbacks));
+    if (is_server) {
+        callbacks->recv_client_initial = ngtcp2_crypto_recv_client_initial_cb;
+    } else {
+        callbacks->client_initial = ngtcp2_crypto_client_initial_cb;
+        callbacks->recv_retry = ngtcp2_crypto_recv_retry_cb;
+        callbacks->handshake_confirmed = handshake_confirmed;
+    }
+    callbacks->recv_crypto_data = rq_tls_feed;
+    callbacks->handshake_completed = handshake_completed;
+    callbacks->encrypt = ngtcp2_crypto_encrypt_cb;
+    callbacks->decrypt = ngtcp2_crypto_decrypt_cb;
+    callbacks->hp_mask = ngtcp2_crypto_hp_mask_cb;
+    callbacks->update_key = ngtcp2_crypto_update_key_cb;
+    callbacks->delete_crypto_aead_ctx = ngtcp2_crypto_delete_crypto_aead_ctx_cb;
+    callbacks->delete_crypto_cipher_ctx = ngtcp2_crypto_delete_crypto_cipher_ctx_cb;
+    callbacks->get_path_challenge_data = ngtcp2_crypto_get_path_challenge_data_cb;
+    callbacks->version_negotiation = ngtcp2_crypto_version_negotiation_cb;
+    callbacks->rand = random_bytes;
+    callbacks->get_new_connection_id = new_connection_id;
+    callbacks->remove_connection_id = remove_connection_id;
+    callbacks->recv_stream_data = recv_stream_data;
+    callbacks->acked_stream_data_offset = acked_stream_data;
+    callbacks->stream_open = stream_open;
+    callbacks->stream_close = stream_close;
+    callbacks->stream_reset = stream_reset;
+    callbacks->stream_stop_sending = stream_stop_sending;
+    callbacks->extend_max_stream_data = extend_max_stream_data;
+}

@@ -1,1 +1,0 @@
-#include "cquicshim.h"

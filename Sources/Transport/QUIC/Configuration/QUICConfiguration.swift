@@ -1,0 +1,97 @@
+package import Bytes
+package import Identity
+
+/// What an endpoint needs to know before it opens its port.
+package struct QUICConfiguration: Sendable {
+    /// The key that proves who we are.
+    package var identity: Ed25519PrivateKey
+    /// Where to listen: at most one IPv4 and one IPv6 address.
+    ///
+    /// With port 0 both get the same free port if possible.
+    package var addresses: [SocketAddress]
+    /// How much may be held, queued and opened.
+    package var limits = QUICLimits()
+    /// How long to wait for what.
+    package var timers = QUICTimers()
+    /// Who decides how fast to send.
+    package var congestionControl = CongestionControl.cubic
+    /// 32 bytes from which stateless resets and Retry tokens are made.
+    ///
+    /// Keep them over restarts, or peers of the process before cannot be told that it is gone; without them random ones
+    /// are made.
+    package var resetSecret: SecretBytes?
+    /// What only tests replace.
+    var seams = Seams()
+
+    /// Begins with the defaults: any address of both families, a free port.
+    package init(
+        identity: Ed25519PrivateKey,
+        addresses: [SocketAddress] = QUICConfiguration.anyAddresses,
+        resetSecret: SecretBytes? = nil
+    ) {
+        self.identity = identity
+        self.addresses = addresses
+        self.resetSecret = resetSecret
+    }
+
+    /// `0.0.0.0:0` and `[::]:0`.
+    package static var anyAddresses: [SocketAddress] {
+        [4, 16].compactMap { SocketAddress(bytes: [UInt8](repeating: 0, count: $0), port: 0) }
+    }
+}
+
+/// Who decides how fast to send.
+package enum CongestionControl: Sendable, Hashable {
+    /// RFC 9438: fair to everybody, slow on links that lose packets at random.
+    case cubic
+    /// Keeps its pace under random loss; with ngtcp2 0.12 it sends more than it should.
+    case bbr
+}
+
+/// How long an endpoint waits for what.
+package struct QUICTimers: Sendable, Hashable {
+    /// After how much silence of our own a connection sends a ping, so that NATs keep the path open.
+    package var keepAlive = Duration.seconds(10)
+    /// After how much silence of the peer a connection is given up.
+    package var idle = Duration.seconds(30)
+    /// How long a handshake may take, from its first packet to its last.
+    package var handshake = Duration.seconds(5)
+
+    /// The defaults.
+    package init() {}
+}
+
+/// How much an endpoint holds, queues and opens.
+///
+/// A peer can make it hold no more.
+package struct QUICLimits: Sendable, Hashable {
+    /// Unread bytes of one stream.
+    package var streamWindow = 2 << 20
+    /// Unread bytes of all streams of one connection.
+    package var connectionWindow = 8 << 20
+    /// Streams that a peer may have open at a time.
+    package var concurrentStreams = 100
+    /// Bytes of one stream that wait to be acknowledged before `write` suspends.
+    package var sendHighWater = 2 << 20
+    /// Bytes below which `write` goes on.
+    package var sendLowWater = 1 << 20
+    /// Connections of all kinds.
+    package var connections = 16_384
+    /// Inbound connections whose handshake is not complete, about 90 KB each.
+    package var halfOpen = 256
+    /// Half-open connections above which a newcomer must prove its address by a Retry.
+    package var retryThreshold = 32
+    /// Connections that wait for `accept`.
+    package var pendingAccepts = 256
+    /// Handshakes that one source may begin, but not complete, at a time.
+    package var handshakesPerSource = 64
+    /// How many of them it gets back each second.
+    package var handshakesPerSourcePerSecond = 16
+    /// Datagrams that are not QUIC and wait for their reader.
+    package var foreignDatagrams = 256
+    /// The longest of them.
+    package var foreignDatagramBytes = 2048
+
+    /// The defaults.
+    package init() {}
+}

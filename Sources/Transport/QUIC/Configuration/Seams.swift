@@ -1,0 +1,24 @@
+internal import Bytes
+internal import Identity
+
+/// What tests replace in an endpoint: the clock, the network's errors, and what it says of itself in TLS.
+struct Seams: Sendable {
+    /// Nanoseconds of a clock; nil is CLOCK_MONOTONIC.
+    var now: (@Sendable () -> UInt64)?
+    /// Asked before each train of datagrams leaves: an errno to fail with, or 0.
+    var fault: (@Sendable (_ to: SocketAddress, _ byteCount: Int, _ segmentCount: Int) -> Int32)?
+    /// Sends one datagram per system call.
+    var isSegmentationOff = false
+    /// Other certificates than that of the identity.
+    var credentials: Credentials?
+    /// Another TLS priority string.
+    var priority: String?
+    /// The protocol that both sides must name.
+    var applicationProtocol = "runar-p2p-1"
+}
+
+/// Certificates (DER) and their key (PKCS#8, DER).
+struct Credentials: Sendable {
+    var certificates: [[UInt8]]
+    var privateKey: SecretBytes
+}

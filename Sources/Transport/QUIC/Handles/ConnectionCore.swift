@@ -1,0 +1,103 @@
+internal import CQUICShim
+internal import Identity
+internal import Locking
+internal import Transport
+
+/// One connection, between its users' handles and the I/O thread.
+///
+/// What both touch lies in locked members; the rest belongs to the I/O thread alone, hence `@unchecked Sendable`.
+@safe
+final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
+    /// What both sides see.
+    struct Shared: Sendable {
+        var remotePeerId: PeerId?
+        var remoteAddress: SocketAddress
+        var exporterSecret: [UInt8] = []
+    }
+
+    /// Where a connection is in its life, for the I/O thread.
+    enum Phase {
+        /// Can become `open` or `closing`.
+        case handshaking
+        /// Can become `closing`.
+        case open
+        /// Nothing but the answer to late packets is left. Can become `gone`.
+        case closing(ClosingPeriod)
+        /// No packet finds it any more.
+        case gone
+    }
+
+    let mailbox: Mailbox
+    let isDialler: Bool
+    /// Whom we dialled.
+    let expected: PeerId?
+    let highWater: Int
+    let lowWater: Int
+    let creditThreshold: Int
+    /// Nil once both sides know each other, or why not.
+    let established = Latch<TransportError?>()
+    let ended = Latch<TransportError>()
+    let arrivals = WaitingQueue<StreamCore>()
+    let shared: Locked<Shared>
+
+    // The I/O thread's.
+    var raw: OpaquePointer?
+    var ids: [ConnectionID] = []
+    var deadline: UInt64 = .max
+    var heapIndex = -1
+    var isDirty = false
+    var phase = Phase.handshaking
+    var source: AdmissionGate.Source?
+    var refusal: TransportError?
+    unowned let loop: IOLoop
+
+    init(loop: IOLoop, isDialler: Bool, remote: SocketAddress, expected: PeerId?) {
+        self.loop = loop
+        mailbox = loop.mailbox
+        self.isDialler = isDialler
+        self.expected = expected
+        let limits = loop.limits
+        highWater = limits.sendHighWater
+        lowWater = limits.sendLowWater
+        creditThreshold = max(limits.streamWindow / 4, min(256 << 10, limits.streamWindow / 2))
+        shared = Locked(Shared(remotePeerId: nil, remoteAddress: remote))
+    }
+
+    /// Whether the user can do anything with it.
+    var isEnded: Bool { ended.value != nil }
+
+    /// Accepts or refuses the key that the peer shows; called while the handshake runs.
+    func accepts(key: [UInt8]) -> Bool {
+        let publicKey: Ed25519PublicKey
+        do {
+            publicKey = try Ed25519PublicKey(rawRepresentation: key)
+        } catch {
+            refusal = .connectionFailed("the peer's key is no valid Ed25519 key")
+            return false
+        }
+        let found = PeerId(publicKey: publicKey)
+        if let expected, expected != found {
+            refusal = .wrongPeer(expected: expected, found: found)
+            return false
+        }
+        shared.withLock { $0.remotePeerId = found }
+        return true
+    }
+}
+
+/// The three probe timeouts after a close, in which late packets are answered with the same words (RFC 9000, section
+/// 10.2) or, when the peer closed, with silence.
+struct ClosingPeriod {
+    /// CONNECTION_CLOSE; empty while draining.
+    let packet: [UInt8]
+    let local: rq_addr
+    let remote: rq_addr
+    /// Packets that came since.
+    var received = 0
+
+    /// Whether the packet that just came is answered: the first, second, fourth, eighth and so on.
+    mutating func mustAnswer() -> Bool {
+        received += 1
+        return !packet.isEmpty && received & (received - 1) == 0
+    }
+}

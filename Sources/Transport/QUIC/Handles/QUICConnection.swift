@@ -1,0 +1,78 @@
+internal import CQUICShim
+internal import Identity
+internal import Locking
+internal import Transport
+
+/// A connection of a ``QUICEndpoint``.
+///
+/// It closes when neither itself nor any of its streams is in use.
+final class QUICConnection: Connection {
+    let remotePeerId: PeerId
+    private let core: ConnectionCore
+    /// The endpoint lives as long as its connections.
+    private let endpoint: QUICEndpoint
+
+    init(core: ConnectionCore, peer: PeerId, endpoint: QUICEndpoint) {
+        self.core = core
+        self.endpoint = endpoint
+        remotePeerId = peer
+    }
+
+    deinit {
+        guard !core.isEnded else { return }
+        core.mailbox.post(.close(core, code: 0, reason: ""))
+    }
+
+    var remoteAddress: SocketAddress { core.shared.withLock { $0.remoteAddress } }
+
+    var isDialler: Bool { core.isDialler }
+
+    func exportKeyingMaterial(label: String, byteCount: Int) throws -> [UInt8] {
+        if let error = core.ended.value { throw error }
+        let secret = core.shared.withLock { $0.exporterSecret }
+        guard let bytes = Exporter.derive(from: secret, label: label, byteCount: byteCount) else {
+            throw TransportError.misuse("a label of at most 249 bytes and at most 8 160 bytes of material")
+        }
+        return bytes
+    }
+
+    func openStream() throws -> any Stream {
+        if let error = core.ended.value { throw error }
+        return QUICStream(core: StreamCore(connection: core, isRemote: false), connection: self)
+    }
+
+    func acceptStream() async throws -> (any Stream)? {
+        guard let stream = try await core.arrivals.next() else { return nil }
+        stream.markAccepted()
+        return QUICStream(core: stream, connection: self)
+    }
+
+    func close(code: UInt64, reason: String) {
+        let text = String(decoding: reason.utf8.prefix(256), as: UTF8.self)
+        core.mailbox.post(.close(core, code: min(code, 1 << 62 - 1), reason: text))
+    }
+
+    func closed() async -> TransportError {
+        await core.ended.wait() ?? .misuse("waiting for the end of a connection was cancelled")
+    }
+}
+
+/// The exporter of TLS 1.3.
+enum Exporter {
+    /// Derives bytes from a connection's exporter secret; nil when asked for too many.
+    static func derive(from secret: [UInt8], label: String, byteCount: Int) -> [UInt8]? {
+        guard byteCount > 0, byteCount <= 255 * 32 else { return nil }
+        let name = Array(label.utf8)
+        var status = Int32(RQ_FAILED)
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { room, count in
+            unsafe name.withUnsafeBufferPointer { name in
+                let label = unsafe rq_bytes(base: name.baseAddress, length: name.count)
+                unsafe secret.withUnsafeBufferPointer { secret in
+                    unsafe status = rq_export(secret.baseAddress, secret.count, label, room.baseAddress, byteCount)
+                }
+            }
+            count = status == Int32(RQ_OK) ? byteCount : 0
+        }
+        return status == Int32(RQ_OK) ? bytes : nil
+    }
+}

@@ -1,0 +1,213 @@
+internal import CQUICShim
+internal import Locking
+internal import Transport
+
+/// One stream, between its user's handle and the I/O thread.
+///
+/// What both touch lies under the lock; the rest belongs to the I/O thread alone, hence `@unchecked Sendable`.
+@safe
+final class StreamCore: @unchecked Sendable {
+    let connection: ConnectionCore
+    private let state: Locked<StreamState>
+
+    // The I/O thread's.
+    var raw: OpaquePointer?
+    var wasOpened: Bool
+    private var staged: [UInt8] = []
+    let isRemote: Bool
+
+    init(connection: ConnectionCore, isRemote: Bool) {
+        self.connection = connection
+        self.isRemote = isRemote
+        wasOpened = isRemote
+        state = Locked(StreamState(isAccepted: !isRemote))
+    }
+
+    func withState<R: Sendable>(_ body: (inout StreamState) -> R) -> R {
+        state.withLock { body(&$0) }
+    }
+
+    /// Tells the I/O thread.
+    private func notify(_ notice: StreamState.Notice, isPosted: Bool) {
+        switch notice {
+        case .none: break
+        case .quiet(let credit): connection.mailbox.postQuietly(self, credit: credit)
+        case .urgent: connection.mailbox.post(isPosted ? nil : self)
+        }
+    }
+
+    /// Marks the stream as posted urgently; returns whether the thread must be told, and whether the stream was on its
+    /// list already.
+    private static func markUrgent(_ state: inout StreamState) -> (StreamState.Notice, Bool) {
+        guard !state.isPostedUrgently else { return (.none, true) }
+        let wasPosted = state.isPosted
+        state.isPosted = true
+        state.isPostedUrgently = true
+        return (.urgent, wasPosted)
+    }
+
+    // MARK: Reading
+
+    func read(atMost maximum: Int) async throws -> (bytes: [UInt8], isFinal: Bool) {
+        guard maximum > 0 else { return ([], false) }
+        while true {
+            switch try takeNow(atMost: maximum) {
+            case .bytes(let bytes, let isFinal): return (bytes, isFinal)
+            case .failure(let error): throw error
+            case .nothingYet: try await waitToRead()
+            }
+        }
+    }
+
+    private func takeNow(atMost maximum: Int) throws -> StreamState.Taking {
+        let threshold = connection.creditThreshold
+        let (taking, notice, wasPosted, isMisused) = withState { state in
+            guard state.reader == nil else {
+                return (StreamState.Taking.nothingYet, StreamState.Notice.none, false, true)
+            }
+            let taking = state.take(atMost: maximum)
+            var notice = StreamState.Notice.none
+            var wasPosted = state.isPosted
+            if state.creditDue >= threshold {
+                (notice, wasPosted) = Self.markUrgent(&state)
+            } else if state.creditDue > 0, state.unread == 0, !state.isPosted {
+                state.isPosted = true
+                notice = .quiet(state.creditDue)
+            }
+            return (taking, notice, wasPosted, false)
+        }
+        if isMisused { throw TransportError.misuse("two readers at a time") }
+        notify(notice, isPosted: wasPosted)
+        return taking
+    }
+
+    private func waitToRead() async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (waiter: StreamState.Waiter) in
+                let isCancelled = Task.isCancelled
+                let outcome = withState { state -> Result<Void, any Error>? in
+                    if state.reader != nil { return .failure(TransportError.misuse("two readers at a time")) }
+                    if state.unread > 0 || state.isFullyRead { return .success(()) }
+                    if isCancelled { return .failure(CancellationError()) }
+                    state.reader = waiter
+                    return nil
+                }
+                if let outcome { waiter.resume(with: outcome) }
+            }
+        } onCancel: {
+            let waiter = withState { state in
+                defer { state.reader = nil }
+                return state.reader
+            }
+            waiter?.resume(throwing: CancellationError())
+        }
+    }
+
+    // MARK: Writing
+
+    func write(_ bytes: [UInt8], finish: Bool) async throws {
+        while true {
+            switch try enqueueNow(bytes, finish: finish) {
+            case true: return
+            case false: try await waitToWrite()
+            }
+        }
+    }
+
+    /// Queues the bytes if there is room.
+    private func enqueueNow(_ bytes: [UInt8], finish: Bool) throws -> Bool {
+        let highWater = connection.highWater
+        let (failure, isDone, notice, wasPosted) = withState { state in
+            if let failure = state.writeFailure() {
+                return (failure as TransportError?, false, StreamState.Notice.none, false)
+            }
+            if state.writer != nil { return (.misuse("two writers at a time"), false, .none, false) }
+            guard state.queued < highWater else { return (nil, false, .none, false) }
+            state.enqueue(bytes, finish: finish)
+            let (notice, wasPosted) = Self.markUrgent(&state)
+            return (nil, true, notice, wasPosted)
+        }
+        if let failure { throw failure }
+        notify(notice, isPosted: wasPosted)
+        return isDone
+    }
+
+    private func waitToWrite() async throws {
+        let highWater = connection.highWater
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (waiter: StreamState.Waiter) in
+                let isCancelled = Task.isCancelled
+                let outcome = withState { state -> Result<Void, any Error>? in
+                    if state.writer != nil { return .failure(TransportError.misuse("two writers at a time")) }
+                    if state.queued < highWater || state.writeFailure() != nil { return .success(()) }
+                    if isCancelled { return .failure(CancellationError()) }
+                    state.writer = waiter
+                    return nil
+                }
+                if let outcome { waiter.resume(with: outcome) }
+            }
+        } onCancel: {
+            let waiter = withState { state in
+                defer { state.writer = nil }
+                return state.writer
+            }
+            waiter?.resume(throwing: CancellationError())
+        }
+    }
+
+    // MARK: The end
+
+    /// Gives up both directions.
+    func reset(code: UInt64) {
+        let (waiters, notice, wasPosted) = withState { state in
+            state.giveUp(code: code)
+            let (notice, wasPosted) = Self.markUrgent(&state)
+            return (Self.takeWaiters(&state), notice, wasPosted)
+        }
+        for waiter in waiters { waiter.resume() }
+        notify(notice, isPosted: wasPosted)
+    }
+
+    /// The handle is gone.
+    func abandon() {
+        let (notice, wasPosted) = withState { state -> (StreamState.Notice, Bool) in
+            if state.isClosed || (state.hasFinished && state.isFullyRead) {
+                guard state.creditDue > 0 || state.unread > 0 else { return (.none, false) }
+            }
+            if state.hasFinished { state.stopReading() } else { state.giveUp(code: 0) }
+            return Self.markUrgent(&state)
+        }
+        notify(notice, isPosted: wasPosted)
+    }
+
+    /// The user got the stream from `acceptStream`.
+    func markAccepted() {
+        let (notice, wasPosted) = withState { state -> (StreamState.Notice, Bool) in
+            state.isAccepted = true
+            return state.isClosed ? Self.markUrgent(&state) : (.none, false)
+        }
+        notify(notice, isPosted: wasPosted)
+    }
+
+    // MARK: The I/O thread
+
+    /// Copies bytes that just arrived; they are handed over once per pass.
+    func stage(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if staged.isEmpty, bytes.count > 1024 { staged.reserveCapacity(64 << 10) }
+        unsafe staged.append(contentsOf: bytes)
+    }
+
+    /// Takes what was staged.
+    func takeStaged() -> [UInt8] {
+        defer { staged = [] }
+        return staged
+    }
+
+    static func takeWaiters(_ state: inout StreamState) -> [StreamState.Waiter] {
+        defer {
+            state.reader = nil
+            state.writer = nil
+        }
+        return [state.reader, state.writer].compactMap { $0 }
+    }
+}

@@ -1,0 +1,116 @@
+/// Decides which strangers get a handshake, before anything is allocated for them.
+///
+/// Every half-open connection costs about 90 KB for seconds, and its source may be forged. So there is a cap on all of
+/// them, a threshold above which the address must be proved first (Retry, RFC 9000, section 8.1.2), and a bucket of
+/// begun handshakes per source network that is refilled slowly, or at once when a handshake completes. Who proved its
+/// address is counted apart from who did not: a forger cannot use up the bucket of the one it pretends to be.
+struct AdmissionGate {
+    /// What to do with an Initial packet.
+    enum Verdict: Equatable {
+        case accept
+        case demandRetry
+        case drop
+    }
+
+    /// Sources remembered at a time.
+    static let maximumSources = 4096
+    /// Retry packets, and other answers without state, per second.
+    static let repliesPerSecond = 5000
+
+    private let limits: QUICLimits
+    private var sources: [Source: TokenBucket] = [:]
+    private var replies = TokenBucket(capacity: repliesPerSecond, perSecond: repliesPerSecond)
+    /// Handshakes under way.
+    private(set) var halfOpen = 0
+
+    /// A network, and whether the address was proved.
+    struct Source: Hashable, Sendable {
+        let prefix: UInt64
+        let isValidated: Bool
+    }
+
+    init(limits: QUICLimits) {
+        self.limits = limits
+    }
+
+    /// Judges the Initial of `source`.
+    ///
+    /// Every `accept` must be followed by one call of ``ended(_:hasCompleted:)``.
+    mutating func judge(_ source: Source, at now: UInt64) -> Verdict {
+        guard halfOpen < limits.halfOpen else { return .drop }
+        let isCrowded = halfOpen >= limits.retryThreshold
+        if isCrowded, !source.isValidated { return mayReply(at: now) ? .demandRetry : .drop }
+        guard take(from: source, at: now) else {
+            return !source.isValidated && mayReply(at: now) ? .demandRetry : .drop
+        }
+        halfOpen += 1
+        return .accept
+    }
+
+    /// A handshake is over.
+    ///
+    /// Those that complete cost their source nothing.
+    mutating func ended(_ source: Source, hasCompleted: Bool) {
+        halfOpen -= 1
+        if hasCompleted { sources[source]?.giveBack() }
+    }
+
+    /// Whether one more answer without state may leave.
+    mutating func mayReply(at now: UInt64) -> Bool { replies.take(at: now) }
+
+    private mutating func take(from source: Source, at now: UInt64) -> Bool {
+        if sources[source] == nil, sources.count >= Self.maximumSources {
+            sources = sources.filter { !$0.value.isFull(at: now) }
+            // All of them active: forget any one rather than grow.
+            if sources.count >= Self.maximumSources, let any = sources.first { sources[any.key] = nil }
+        }
+        let fresh = TokenBucket(
+            capacity: limits.handshakesPerSource,
+            perSecond: limits.handshakesPerSourcePerSecond,
+            at: now
+        )
+        return sources[source, default: fresh].take(at: now)
+    }
+}
+
+/// A bucket that holds `capacity` tokens and gains `perSecond` of them each second.
+struct TokenBucket {
+    private let capacity: UInt64
+    private let nanosecondsPerToken: UInt64
+    private var tokens: UInt64
+    private var counted: UInt64
+
+    init(capacity: Int, perSecond: Int, at now: UInt64 = 0) {
+        self.capacity = UInt64(capacity)
+        nanosecondsPerToken = 1_000_000_000 / UInt64(max(1, perSecond))
+        tokens = UInt64(capacity)
+        counted = now
+    }
+
+    /// Takes one token, if there is one.
+    mutating func take(at now: UInt64) -> Bool {
+        refill(at: now)
+        guard tokens > 0 else { return false }
+        tokens -= 1
+        return true
+    }
+
+    /// Puts one token back.
+    mutating func giveBack() {
+        tokens = min(capacity, tokens + 1)
+    }
+
+    /// Whether nothing would be forgotten by dropping the bucket.
+    func isFull(at now: UInt64) -> Bool {
+        var copy = self
+        copy.refill(at: now)
+        return copy.tokens == copy.capacity
+    }
+
+    private mutating func refill(at now: UInt64) {
+        guard now > counted else { return }
+        let gained = (now - counted) / nanosecondsPerToken
+        tokens = min(capacity, tokens + gained)
+        counted = tokens == capacity ? now : counted + gained * nanosecondsPerToken
+    }
+}

@@ -1,0 +1,59 @@
+internal import CQUICShim
+
+/// What the engine calls while it works on a packet.
+///
+/// None of these may call back into it.
+enum EngineHooks {
+    static func make() -> rq_hooks {
+        unsafe rq_hooks(
+            verify: { user, key in
+                guard let core = unsafe connection(user), let key = unsafe key else { return false }
+                return unsafe core.accepts(key: Array(UnsafeBufferPointer(start: key, count: 32)))
+            },
+            cid_added: { user, cid in
+                guard let core = unsafe connection(user), let cid = unsafe cid else { return }
+                let id = unsafe ConnectionID(cid.pointee)
+                core.ids.append(id)
+                core.loop.table[id] = core
+            },
+            cid_removed: { user, cid in
+                guard let core = unsafe connection(user), let cid = unsafe cid else { return }
+                let id = unsafe ConnectionID(cid.pointee)
+                core.ids.removeAll { $0 == id }
+                core.loop.table[id] = nil
+                core.loop.forgetLastLookup()
+            },
+            stream_opened: { user, raw in
+                guard let core = unsafe connection(user) else { return nil }
+                let stream = StreamCore(connection: core, isRemote: true)
+                unsafe stream.raw = unsafe raw
+                _ = core.arrivals.push(stream)
+                return unsafe UnsafeMutableRawPointer(Unmanaged.passRetained(stream).toOpaque())
+            },
+            stream_data: { user, bytes, length in
+                guard let user = unsafe user else { return }
+                let stream = unsafe Unmanaged<StreamCore>.fromOpaque(user).takeUnretainedValue()
+                unsafe stream.stage(UnsafeBufferPointer(start: bytes, count: length))
+            },
+            release: { owner in
+                guard let owner = unsafe owner else { return }
+                unsafe Unmanaged<SendBuffer>.fromOpaque(owner).release()
+            }
+        )
+    }
+}
+
+private func connection(_ user: UnsafeMutableRawPointer?) -> ConnectionCore? {
+    unsafe user.map { unsafe Unmanaged<ConnectionCore>.fromOpaque($0).takeUnretainedValue() }
+}
+
+/// Bytes that the engine reads in place until they are acknowledged.
+///
+/// The array is never changed, so its storage stays where it is as long as this object lives.
+final class SendBuffer: Sendable {
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,223 @@
+internal import CQUICShim
+internal import Identity
+internal import Locking
+internal import Transport
+
+extension IOLoop {
+    /// How a connection ends.
+    enum Ending {
+        /// Our application closed it.
+        case locally(code: UInt64, reason: String)
+        /// The engine found an error and recorded it.
+        case byEngine
+        /// The peer closed it.
+        case byPeer
+        /// Nothing is said about it.
+        case silently(TransportError)
+    }
+
+    // MARK: Beginning
+
+    func dial(_ core: ConnectionCore, _ remote: rq_addr) {
+        var remote = remote
+        var local = rq_addr()
+        guard let bound = sockets.address(family: remote.family) else {
+            return fail(core, .connectionFailed("the endpoint has no socket for this family of addresses"))
+        }
+        let error = unsafe rq_route(&remote, bound.port, &local)
+        guard error == 0 else {
+            return fail(core, .connectionFailed("the system knows no way to that address (error \(error))"))
+        }
+        if !bound.isUnspecified { local = rq_addr(bound) }
+        let user = unsafe Unmanaged.passRetained(core)
+        let raw = unsafe rq_conn_dial(tls.raw, &options, hooks, user.toOpaque(), &local, &remote, now)
+        guard let raw = unsafe raw else {
+            unsafe user.release()
+            return fail(core, .connectionFailed("out of memory"))
+        }
+        unsafe core.raw = unsafe raw
+        timers.set(core, deadline: .max)
+        markDirty(core)
+    }
+
+    /// Ends a connection that never was.
+    private func fail(_ core: ConnectionCore, _ error: TransportError) {
+        core.phase = .gone
+        core.established.set(error)
+        core.ended.set(error)
+        core.arrivals.finish(discarding: true)
+    }
+
+    func meetStranger(
+        _ datagram: UnsafeBufferPointer<UInt8>,
+        cid: rq_cid,
+        train: UnsafePointer<rq_train>
+    ) {
+        var initial = unsafe rq_initial()
+        let kind = unsafe rq_packet_classify(datagram.baseAddress, datagram.count, &initial)
+        switch Int(kind) {
+        case RQ_PACKET_INITIAL:
+            unsafe judge(&initial, datagram, train)
+        case RQ_PACKET_UNSUPPORTED:
+            guard gate.mayReply(at: now) else { return }
+            unsafe reply(to: train) { room, size in
+                unsafe rq_write_version_negotiation(datagram.baseAddress, datagram.count, room, size)
+            }
+        case RQ_PACKET_UNKNOWN_SHORT:
+            guard gate.mayReply(at: now) else { return }
+            var cid = cid
+            unsafe reply(to: train) { room, size in
+                unsafe withSecret { unsafe rq_write_stateless_reset(&cid, $0, datagram.count, room, size) }
+            }
+        default:
+            break
+        }
+    }
+
+    private func judge(
+        _ initial: inout rq_initial,
+        _ datagram: UnsafeBufferPointer<UInt8>,
+        _ train: UnsafePointer<rq_train>
+    ) {
+        var remote = unsafe train.pointee.source
+        if unsafe initial.has_token {
+            // A bad token is not worth an answer; the honest peer comes again without it.
+            let isGood = unsafe withSecret { unsafe rq_initial_check_token(&initial, $0, &remote, now) }
+            guard isGood else { return }
+        }
+        guard timers.count < limits.connections, !isShuttingDown else { return }
+        let source = unsafe AdmissionGate.Source(prefix: remote.sourcePrefix, isValidated: initial.is_validated)
+        switch gate.judge(source, at: now) {
+        case .drop:
+            return
+        case .demandRetry:
+            unsafe reply(to: train) { room, size in
+                unsafe withSecret { unsafe rq_write_retry(&initial, $0, &remote, now, room, size) }
+            }
+        case .accept:
+            unsafe welcome(&initial, source, datagram, train)
+        }
+    }
+
+    private func welcome(
+        _ initial: inout rq_initial,
+        _ source: AdmissionGate.Source,
+        _ datagram: UnsafeBufferPointer<UInt8>,
+        _ train: UnsafePointer<rq_train>
+    ) {
+        var remote = unsafe train.pointee.source
+        var local = unsafe train.pointee.destination
+        guard let address = remote.socketAddress else { return gate.ended(source, hasCompleted: false) }
+        let core = ConnectionCore(loop: self, isDialler: false, remote: address, expected: nil)
+        let user = unsafe Unmanaged.passRetained(core)
+        let raw = unsafe rq_conn_accept(tls.raw, &options, hooks, user.toOpaque(), &initial, &local, &remote, now)
+        guard let raw = unsafe raw else {
+            unsafe user.release()
+            return gate.ended(source, hasCompleted: false)
+        }
+        unsafe core.raw = unsafe raw
+        core.source = source
+        timers.set(core, deadline: .max)
+        unsafe feed(core, datagram, train)
+    }
+
+    private func reply(
+        to train: UnsafePointer<rq_train>,
+        _ write: (UnsafeMutablePointer<UInt8>?, Int) -> Int
+    ) {
+        var packet = [UInt8](repeating: 0, count: 1200)
+        let count = unsafe packet.withUnsafeMutableBufferPointer { unsafe write($0.baseAddress, $0.count) }
+        var (local, remote) = unsafe (train.pointee.destination, train.pointee.source)
+        send(packet[..<count], from: &local, to: &remote)
+    }
+
+    func send(_ packet: some Collection<UInt8>, from local: inout rq_addr, to remote: inout rq_addr) {
+        guard !packet.isEmpty, let udp = unsafe sockets.socket(family: remote.family) else { return }
+        _ = packet.withContiguousStorageIfAvailable { bytes in
+            unsafe rq_udp_send(udp, &local, &remote, 0, bytes.baseAddress, bytes.count, bytes.count)
+        }
+    }
+
+    private func withSecret<R>(_ body: (UnsafePointer<UInt8>?) -> R) -> R {
+        unsafe withUnsafeBytes(of: &options.secret) {
+            unsafe body($0.baseAddress?.assumingMemoryBound(to: UInt8.self))
+        }
+    }
+
+    // MARK: Living
+
+    func feed(_ core: ConnectionCore, _ datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) {
+        guard let raw = unsafe core.raw else { return answerLate(core) }
+        let status = unsafe rq_conn_read(raw, train, datagram.baseAddress, datagram.count, now)
+        settle(core, status)
+    }
+
+    /// Acts on what the engine said.
+    func settle(_ core: ConnectionCore, _ status: Int32) {
+        switch Int(status) {
+        case RQ_OK:
+            if case .handshaking = core.phase { advance(core) }
+            markDirty(core)
+        case RQ_BLOCKED:
+            markDirty(core)
+        case RQ_DRAINING:
+            end(core, .byPeer)
+        case RQ_CLOSE:
+            end(core, .byEngine)
+        case RQ_IDLE:
+            end(core, .silently(.timedOut))
+        case RQ_HANDSHAKE_TIMEOUT:
+            end(core, .silently(.connectionFailed("nobody completed the handshake in time")))
+        default:
+            end(core, .silently(.connectionFailed("the handshake failed")))
+        }
+    }
+
+    /// Sees whether the handshake is through: for the server when it completed, for the client when it is confirmed.
+    private func advance(_ core: ConnectionCore) {
+        guard let raw = unsafe core.raw, unsafe rq_conn_is_confirmed(raw) else { return }
+        core.phase = .open
+        let secret = unsafe [UInt8](unsafeUninitializedCapacity: Int(RQ_MAX_EXPORTER_SECRET)) { room, count in
+            count = unsafe rq_conn_exporter_secret(raw, room.baseAddress)
+        }
+        core.shared.withLock { $0.exporterSecret = secret }
+        unsafe rq_conn_trim(raw)
+        if let source = core.source { gate.ended(source, hasCompleted: true) }
+        core.source = nil
+        core.established.set(nil)
+        guard !core.isDialler else { return }
+        let isWelcome = accepted.count < limits.pendingAccepts && accepted.push(core)
+        if !isWelcome { end(core, .locally(code: 0, reason: "too many connections wait")) }
+    }
+
+    func expire(_ core: ConnectionCore) {
+        guard let raw = unsafe core.raw else { return vanish(core) }
+        unsafe settle(core, rq_conn_expire(raw, now))
+    }
+
+    func send(_ core: ConnectionCore) {
+        guard let raw = unsafe core.raw else { return }
+        let status = unsafe rq_conn_send(raw, sockets.socket(family: 4), sockets.socket(family: 6), now)
+        guard Int(status) == RQ_OK else { return settle(core, status) }
+        unsafe timers.set(core, deadline: rq_conn_expiry(raw))
+        guard unsafe rq_conn_take_send_errors(raw) > 0, now > lastRouteCheck + 1_000_000_000 else { return }
+        lastRouteCheck = now
+        followRoute(core)
+    }
+
+    /// Moves a connection that we dialled when the system would now reach the peer from another address.
+    func followRoute(_ core: ConnectionCore) {
+        guard core.isDialler, case .open = core.phase, let raw = unsafe core.raw else { return }
+        var remote = rq_addr()
+        var current = rq_addr()
+        var local = rq_addr()
+        unsafe rq_conn_remote_address(raw, &remote)
+        unsafe rq_conn_local_address(raw, &current)
+        guard unsafe rq_route(&remote, current.port, &local) == 0, local.socketAddress != current.socketAddress else {
+            return
+        }
+        // Refused while another migration is under way; the next occasion comes.
+        _ = unsafe rq_conn_migrate(raw, &local, now)
+        markDirty(core)
+    }
+}

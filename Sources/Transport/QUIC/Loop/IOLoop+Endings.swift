@@ -1,0 +1,132 @@
+internal import CQUICShim
+internal import Transport
+
+extension IOLoop {
+    /// Closing periods kept at a time; above that connections just vanish.
+    private static let maximumClosing = 4096
+
+    /// Ends a connection: its streams fail, its users hear why, and for three probe timeouts its ids stay known so that
+    /// late packets get the right answer.
+    func end(_ core: ConnectionCore, _ ending: Ending) {
+        guard let raw = unsafe core.raw else {
+            if case .locally = ending, case .handshaking = core.phase { vanish(core) }
+            return
+        }
+        drainEvents(of: core)
+        let packet = unsafe closePacket(raw, ending)
+        let error = unsafe reason(raw, core, ending)
+        var local = rq_addr()
+        var remote = rq_addr()
+        unsafe rq_conn_local_address(raw, &local)
+        unsafe rq_conn_remote_address(raw, &remote)
+        let lingering = unsafe rq_conn_draining_time(raw)
+        if !packet.isEmpty { send(packet, from: &local, to: &remote) }
+        if let source = core.source { gate.ended(source, hasCompleted: false) }
+        core.source = nil
+        unsafe failStreams(of: raw, error)
+        unsafe core.raw = nil
+        unsafe rq_conn_free(raw)
+        unsafe Unmanaged.passUnretained(core).release()
+        core.arrivals.finish(discarding: true)
+        core.established.set(core.refusal ?? asHandshakeFailure(error))
+        core.ended.set(error)
+        var mustLinger = !isSilent(ending)
+        if timers.count > Self.maximumClosing + limits.connections { mustLinger = false }
+        guard mustLinger else { return vanish(core) }
+        core.phase = .closing(ClosingPeriod(packet: packet, local: local, remote: remote))
+        timers.set(core, deadline: now &+ lingering)
+    }
+
+    /// A packet for a connection that is closing.
+    func answerLate(_ core: ConnectionCore) {
+        guard case .closing(var period) = core.phase else { return }
+        let mustAnswer = period.mustAnswer()
+        core.phase = .closing(period)
+        guard mustAnswer else { return }
+        var (local, remote) = (period.local, period.remote)
+        send(period.packet, from: &local, to: &remote)
+    }
+
+    /// Nothing finds the connection any more.
+    func vanish(_ core: ConnectionCore) {
+        core.phase = .gone
+        timers.remove(core)
+        for id in core.ids { table[id] = nil }
+        core.ids = []
+        forgetLastLookup()
+        core.established.set(.endpointClosed)
+        core.ended.set(.endpointClosed)
+    }
+
+    private func isSilent(_ ending: Ending) -> Bool {
+        if case .silently = ending { true } else { false }
+    }
+
+    private func closePacket(_ raw: OpaquePointer, _ ending: Ending) -> [UInt8] {
+        var code: UInt64 = 0
+        var reason: [UInt8] = []
+        var isApplication = false
+        switch ending {
+        case .locally(let ours, let text): (code, reason, isApplication) = (ours, Array(text.utf8), true)
+        case .byEngine: break
+        case .byPeer, .silently: return []
+        }
+        return unsafe [UInt8](unsafeUninitializedCapacity: 1500) { room, count in
+            unsafe reason.withUnsafeBufferPointer { reason in
+                let words = unsafe rq_bytes(base: reason.baseAddress, length: reason.count)
+                count = unsafe rq_conn_close_packet(
+                    raw,
+                    isApplication,
+                    code,
+                    words,
+                    now,
+                    room.baseAddress,
+                    room.count
+                )
+            }
+        }
+    }
+
+    private func reason(_ raw: OpaquePointer, _ core: ConnectionCore, _ ending: Ending) -> TransportError {
+        switch ending {
+        case .locally(let code, let reason): return .closed(code: code, reason: reason)
+        case .silently(let error): return error
+        case .byEngine, .byPeer: break
+        }
+        if let refusal = core.refusal { return refusal }
+        var info = rq_close_info()
+        unsafe rq_conn_close_info(raw, &info)
+        let side = info.is_local ? "we" : "the peer"
+        let words = unsafe withUnsafeBytes(of: &info.reason) {
+            unsafe String(decoding: $0.prefix(Int(info.reason_length)), as: UTF8.self)
+        }
+        switch Int(info.kind) {
+        case RQ_CLOSED_APPLICATION:
+            return .closed(code: info.code, reason: words)
+        case RQ_CLOSED_TLS_ALERT:
+            return .connectionFailed("\(side) refused the handshake: \(TLSAlert.name(of: info.code))")
+        default:
+            return .closed(code: 0, reason: words.isEmpty ? "\(side) ended it (QUIC error \(info.code))" : words)
+        }
+    }
+
+    /// What `connect` throws for the end of a connection that never was confirmed.
+    private func asHandshakeFailure(_ error: TransportError) -> TransportError {
+        guard case .closed(let code, let reason) = error else { return error }
+        return .connectionFailed(reason.isEmpty ? "the peer closed during the handshake (code \(code))" : reason)
+    }
+}
+
+/// The alerts of TLS that peers of ours meet.
+enum TLSAlert {
+    static func name(of code: UInt64) -> String {
+        switch code {
+        case 40: "handshake failure: no common parameters (TLS alert 40)"
+        case 42: "bad certificate: it must be exactly one with an Ed25519 key that is wanted (TLS alert 42)"
+        case 43: "unsupported certificate (TLS alert 43)"
+        case 116: "a certificate is required (TLS alert 116)"
+        case 120: "another application protocol (TLS alert 120)"
+        default: "TLS alert \(code)"
+        }
+    }
+}

@@ -1,0 +1,154 @@
+internal import CQUICShim
+internal import Transport
+
+extension IOLoop {
+    /// Up to this size bytes are copied into the engine's queue; longer arrays are lent to it.
+    private static let copyLimit = 2048
+
+    /// What a stream's user wants.
+    private struct Wishes: Sendable {
+        var outbound: [[UInt8]]
+        var finish: Bool
+        var reset: UInt64?
+        var stopsReading: Bool
+        var credit: Int
+        var returnsSlot: Bool
+    }
+
+    /// Hands a stream's news to the engine.
+    func carryOut(_ stream: StreamCore) {
+        let wishes = stream.withState { state -> Wishes in
+            state.isPosted = false
+            state.isPostedUrgently = false
+            defer {
+                state.creditDue = 0
+                if state.hasFinished { state.finishPosted = true }
+                if state.isClosed, state.isAccepted { state.hasReturnedSlot = true }
+            }
+            return Wishes(
+                outbound: state.takeOutbound(),
+                finish: state.hasFinished && !state.finishPosted,
+                reset: state.resetCode,
+                stopsReading: state.isStoppedReading,
+                credit: state.creditDue,
+                returnsSlot: state.isClosed && state.isAccepted && !state.hasReturnedSlot
+            )
+        }
+        let core = stream.connection
+        guard let raw = unsafe core.raw else {
+            guard let error = core.ended.value else { return }
+            return fail(stream, error)
+        }
+        unsafe rq_conn_consume(raw, stream.raw, UInt64(wishes.credit))
+        if wishes.returnsSlot, stream.isRemote { unsafe rq_conn_allow_stream(raw) }
+        unsafe write(wishes, to: stream, of: raw)
+        markDirty(core)
+    }
+
+    private func write(_ wishes: Wishes, to stream: StreamCore, of raw: OpaquePointer) {
+        if unsafe stream.raw == nil {
+            let hasNews = wishes.finish || !wishes.outbound.isEmpty
+            guard !stream.wasOpened, wishes.reset == nil, hasNews else { return }
+            stream.wasOpened = true
+            let user = unsafe Unmanaged.passRetained(stream)
+            unsafe stream.raw = rq_stream_open(raw, user.toOpaque())
+        }
+        guard let engineStream = unsafe stream.raw else { return }
+        for bytes in wishes.outbound {
+            if bytes.count <= Self.copyLimit {
+                unsafe bytes.withUnsafeBufferPointer {
+                    unsafe rq_stream_write_copy(engineStream, $0.baseAddress, $0.count)
+                }
+            } else {
+                let buffer = SendBuffer(bytes)
+                let owner = unsafe Unmanaged.passRetained(buffer).toOpaque()
+                unsafe buffer.bytes.withUnsafeBufferPointer {
+                    unsafe rq_stream_write(engineStream, $0.baseAddress, $0.count, owner)
+                }
+            }
+        }
+        if wishes.finish { unsafe rq_stream_finish(engineStream) }
+        if let code = wishes.reset {
+            unsafe rq_stream_reset(engineStream, code)
+        } else if wishes.stopsReading {
+            unsafe rq_stream_stop_reading(engineStream, 0)
+        }
+    }
+
+    /// Tells the streams of a connection what happened to them in this pass.
+    func drainEvents(of core: ConnectionCore) {
+        guard let raw = unsafe core.raw else { return }
+        var event = unsafe rq_event()
+        while unsafe rq_conn_next_event(raw, &event) {
+            guard let user = unsafe event.user else { continue }
+            let stream = unsafe Unmanaged<StreamCore>.fromOpaque(user).takeUnretainedValue()
+            let result = unsafe deliver(flags: event.flags, code: event.code, queued: Int(event.queued), to: stream)
+            unsafe rq_conn_consume(raw, stream.raw, UInt64(result.credit))
+            guard unsafe event.flags & UInt32(RQ_EVENT_CLOSED) != 0 else { continue }
+            if result.returnsSlot, stream.isRemote { unsafe rq_conn_allow_stream(raw) }
+            unsafe stream.raw = nil
+            unsafe rq_stream_free(event.stream)
+            unsafe Unmanaged.passUnretained(stream).release()
+        }
+    }
+
+    private func deliver(
+        flags: UInt32,
+        code: UInt64,
+        queued: Int,
+        to stream: StreamCore
+    ) -> (credit: Int, returnsSlot: Bool) {
+        let has = { (flag: Int) in flags & UInt32(flag) != 0 }
+        let staged = stream.takeStaged()
+        let lowWater = stream.connection.lowWater
+        let (waiters, credit, returnsSlot) = stream.withState { state in
+            if !staged.isEmpty { state.receive(staged) }
+            if has(RQ_EVENT_FIN) { state.end() }
+            if has(RQ_EVENT_RESET) { state.failReading(.reset(code: code), discarding: true) }
+            if has(RQ_EVENT_STOP) { state.failWriting(.stopped(code: code)) }
+            state.engineBytes = queued
+            var returnsSlot = false
+            if has(RQ_EVENT_CLOSED) {
+                state.isClosed = true
+                state.engineBytes = 0
+                returnsSlot = state.isAccepted && !state.hasReturnedSlot
+                if returnsSlot { state.hasReturnedSlot = true }
+            }
+            var waiters: [StreamState.Waiter] = []
+            if let reader = state.reader, state.unread > 0 || state.isFullyRead {
+                waiters.append(reader)
+                state.reader = nil
+            }
+            if let writer = state.writer, state.queued <= lowWater || state.writeFailure() != nil {
+                waiters.append(writer)
+                state.writer = nil
+            }
+            // What nobody will read is given back at once.
+            let mustCredit = state.resetCode != nil || state.isStoppedReading || has(RQ_EVENT_RESET)
+            let credit = mustCredit ? state.creditDue : 0
+            if mustCredit { state.creditDue = 0 }
+            return (waiters, credit, returnsSlot)
+        }
+        for waiter in waiters { waiter.resume() }
+        return (credit, returnsSlot)
+    }
+
+    /// The connection is gone, and its streams with it.
+    func failStreams(of raw: OpaquePointer, _ error: TransportError) {
+        while let user = unsafe rq_conn_pop_stream(raw) {
+            let stream = unsafe Unmanaged<StreamCore>.fromOpaque(user).takeRetainedValue()
+            unsafe stream.raw = nil
+            fail(stream, error)
+        }
+    }
+
+    private func fail(_ stream: StreamCore, _ error: TransportError) {
+        let waiters = stream.withState { state in
+            state.failReading(error, discarding: false)
+            state.failWriting(error)
+            state.isClosed = true
+            return StreamCore.takeWaiters(&state)
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}

@@ -1,0 +1,269 @@
+internal import CQUICShim
+internal import Identity
+internal import Transport
+
+/// The one thread that owns the engine's state: sockets, connections, timers.
+///
+/// A pass takes the mail, reads what came, fires timers, and then sends once per connection that has a reason to: so
+/// datagrams leave in trains. Everything in here belongs to that thread once ``start()`` was called, except the
+/// `Sendable` constants; hence `@unchecked Sendable`.
+@safe
+final class IOLoop: @unchecked Sendable {
+    let mailbox: Mailbox
+    let limits: QUICLimits
+    let seams: Seams
+    /// Inbound connections that proved themselves.
+    let accepted = WaitingQueue<ConnectionCore>()
+    /// Set when the thread has ended and the port is free.
+    let stopped = Latch<Bool>()
+    let foreign: AsyncStream<ForeignDatagram>.Continuation
+
+    let sockets: Sockets
+    let tls: TLSContext
+    var options: rq_options
+    let hooks: UnsafeMutablePointer<rq_hooks>
+    private let waker: Waker
+    private let batch: OpaquePointer
+
+    var table: [ConnectionID: ConnectionCore] = [:]
+    var timers = TimerHeap<ConnectionCore>()
+    var gate: AdmissionGate
+    var now: UInt64 = 0
+    var lastRouteCheck: UInt64 = 0
+    private var dirty: [ConnectionCore] = []
+    private var mailedStreams: [StreamCore] = []
+    private var mailedJobs: [Job] = []
+    private var shutdownDeadline: UInt64?
+    private var lastID: ConnectionID?
+    private var lastCore: ConnectionCore?
+
+    /// Batches read from one socket before others get their turn.
+    private static let batchesPerPass = 4
+    /// How long `close` waits for closing periods at most.
+    private static let shutdownNanoseconds: UInt64 = 3_000_000_000
+
+    init(
+        configuration: QUICConfiguration,
+        sockets: Sockets,
+        tls: TLSContext,
+        options: rq_options,
+        foreign: AsyncStream<ForeignDatagram>.Continuation
+    ) throws(TransportError) {
+        guard let waker = Waker(), let batch = unsafe rq_batch_new() else {
+            throw .initializationFailed("no more file descriptors or memory")
+        }
+        limits = configuration.limits
+        seams = configuration.seams
+        self.waker = waker
+        unsafe self.batch = unsafe batch
+        mailbox = Mailbox(waker: waker, maximumQuietCredit: min(256 << 10, configuration.limits.connectionWindow / 4))
+        gate = AdmissionGate(limits: configuration.limits)
+        self.sockets = sockets
+        self.tls = tls
+        self.options = options
+        self.foreign = foreign
+        unsafe hooks = .allocate(capacity: 1)
+        unsafe hooks.initialize(to: EngineHooks.make())
+    }
+
+    deinit {
+        unsafe rq_batch_free(batch)
+        unsafe hooks.deallocate()
+    }
+
+    /// Starts the thread, which keeps the loop alive until it is told to shut down.
+    func start() throws(TransportError) {
+        let context = unsafe Unmanaged.passRetained(self)
+        let status = unsafe rq_thread_start(
+            { raw in
+                guard let raw = unsafe raw else { return }
+                unsafe Unmanaged<IOLoop>.fromOpaque(raw).takeRetainedValue().run()
+            },
+            context.toOpaque()
+        )
+        guard status != 0 else { return }
+        unsafe context.release()
+        throw .initializationFailed("the system refused a thread (error \(status))")
+    }
+
+    private func run() {
+        var readable = UInt32.max
+        while true {
+            now = max(now, seams.now?() ?? rq_now())
+            takeMail()
+            receive(from: readable)
+            fireTimers()
+            flush()
+            if isDone { break }
+            readable = sleep()
+        }
+        foreign.finish()
+        accepted.finish(discarding: true)
+        for job in mailbox.close() { refuse(job) }
+        sockets.close()
+        stopped.set(true)
+    }
+
+    /// Whether the endpoint takes nobody any more.
+    var isShuttingDown: Bool { shutdownDeadline != nil }
+
+    private var isDone: Bool {
+        guard let shutdownDeadline else { return false }
+        return timers.first == nil || now >= shutdownDeadline
+    }
+
+    /// Waits for something to do; returns the sockets to read from.
+    private func sleep() -> UInt32 {
+        guard mailbox.mayFallAsleep() else { return .max }
+        let clock = seams.now?() ?? rq_now()
+        let next = min(timers.first?.deadline ?? .max, shutdownDeadline ?? .max)
+        let wait = next == .max ? UInt64.max : next > clock ? next - clock : 0
+        let readable = unsafe sockets.withAll { all, count in unsafe rq_waker_wait(waker.raw, all, count, wait) }
+        mailbox.wokeUp()
+        return readable
+    }
+
+    // MARK: Mail
+
+    private func takeMail() {
+        mailbox.take(into: &mailedStreams, jobs: &mailedJobs)
+        for stream in mailedStreams { carryOut(stream) }
+        for job in mailedJobs { carryOut(job) }
+        mailedStreams.removeAll(keepingCapacity: mailedStreams.count < 1024)
+        mailedJobs.removeAll()
+    }
+
+    private func carryOut(_ job: Job) {
+        switch job {
+        case .dial(let core, let remote):
+            guard shutdownDeadline == nil else { return refuse(job) }
+            dial(core, remote)
+        case .close(let core, let code, let reason):
+            end(core, .locally(code: code, reason: reason))
+        case .sendForeign(let bytes, let address):
+            sendForeign(bytes, to: address)
+        case .networkChanged:
+            for core in timers.all { followRoute(core) }
+        case .shutDown(let code):
+            shutDown(code: code)
+        }
+    }
+
+    /// Answers a job that nobody will carry out any more.
+    private func refuse(_ job: Job) {
+        guard case .dial(let core, _) = job else { return }
+        core.established.set(.endpointClosed)
+        core.ended.set(.endpointClosed)
+    }
+
+    private func shutDown(code: UInt64) {
+        guard shutdownDeadline == nil else { return }
+        shutdownDeadline = now + Self.shutdownNanoseconds
+        for core in timers.all {
+            switch core.phase {
+            case .handshaking: end(core, .silently(.endpointClosed))
+            case .open: end(core, .locally(code: code, reason: ""))
+            case .closing, .gone: break
+            }
+        }
+        accepted.finish(discarding: true)
+    }
+
+    private func sendForeign(_ bytes: [UInt8], to address: rq_addr) {
+        guard !bytes.isEmpty, let udp = unsafe sockets.socket(family: address.family) else { return }
+        var address = address
+        _ = unsafe bytes.withUnsafeBufferPointer { bytes in
+            unsafe rq_udp_send(udp, nil, &address, 0, bytes.baseAddress, bytes.count, bytes.count)
+        }
+    }
+
+    // MARK: Receiving
+
+    private func receive(from readable: UInt32) {
+        for index in 0..<sockets.count where readable & 1 << UInt32(index) != 0 {
+            guard let udp = unsafe sockets[index] else { continue }
+            for _ in 0..<Self.batchesPerPass {
+                let count = unsafe rq_udp_receive(udp, batch)
+                for number in 0..<count {
+                    guard let train = unsafe rq_batch_train(batch, number) else { continue }
+                    unsafe receive(train)
+                }
+                if count < 16 { break }
+            }
+        }
+        lastID = nil
+        lastCore = nil
+    }
+
+    private func receive(_ train: UnsafePointer<rq_train>) {
+        guard let base = unsafe train.pointee.bytes else { return }
+        let length = unsafe train.pointee.length
+        let segment = unsafe max(1, train.pointee.segment)
+        var offset = 0
+        while offset < length {
+            let datagram = unsafe UnsafeBufferPointer(start: base + offset, count: min(segment, length - offset))
+            unsafe receive(datagram, of: train)
+            offset += segment
+        }
+    }
+
+    private func receive(_ datagram: UnsafeBufferPointer<UInt8>, of train: UnsafePointer<rq_train>) {
+        var cid = rq_cid()
+        var isLong = false
+        var version: UInt32 = 0
+        let hasID = unsafe rq_packet_destination(datagram.baseAddress, datagram.count, &cid, &isLong, &version)
+        // Without the fixed bit only Version Negotiation is QUIC (RFC 9443); we never let peers clear it.
+        let isNegotiation = isLong && hasID && version == 0
+        guard unsafe datagram[0] & 0x40 != 0 || isNegotiation else {
+            return unsafe handOut(datagram, source: train.pointee.source)
+        }
+        guard hasID else { return }
+        let id = ConnectionID(cid)
+        if id != lastID {
+            lastID = id
+            lastCore = table[id]
+        }
+        guard let core = lastCore else {
+            lastID = nil
+            return isNegotiation ? () : unsafe meetStranger(datagram, cid: cid, train: train)
+        }
+        unsafe feed(core, datagram, train)
+    }
+
+    private func handOut(_ datagram: UnsafeBufferPointer<UInt8>, source: rq_addr) {
+        guard datagram.count <= limits.foreignDatagramBytes, let source = source.socketAddress else { return }
+        unsafe foreign.yield(ForeignDatagram(bytes: Array(datagram), source: source))
+    }
+
+    /// Forgets which connection the last datagram belonged to, because ids changed.
+    func forgetLastLookup() {
+        lastID = nil
+        lastCore = nil
+    }
+
+    // MARK: Timers and sending
+
+    func markDirty(_ core: ConnectionCore) {
+        guard !core.isDirty else { return }
+        core.isDirty = true
+        dirty.append(core)
+    }
+
+    private func fireTimers() {
+        while let core = timers.first, core.deadline <= now {
+            timers.set(core, deadline: .max)
+            expire(core)
+        }
+    }
+
+    private func flush() {
+        guard !dirty.isEmpty else { return }
+        let batch = dirty
+        dirty.removeAll(keepingCapacity: true)
+        for core in batch {
+            core.isDirty = false
+            drainEvents(of: core)
+            send(core)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+internal import CQUICShim
+internal import Identity
+internal import Locking
+
+/// What other threads want of the I/O thread.
+enum Job: Sendable {
+    case dial(ConnectionCore, rq_addr)
+    case close(ConnectionCore, code: UInt64, reason: String)
+    case sendForeign([UInt8], rq_addr)
+    case networkChanged
+    case shutDown(code: UInt64)
+}
+
+/// The way into the I/O thread: a list of jobs, a list of streams that have something for it, and one wake-up for all.
+final class Mailbox: Sendable {
+    /// What is waiting.
+    struct Contents: Sendable {
+        var streams: [StreamCore] = []
+        var jobs: [Job] = []
+        var isAsleep = false
+        var isClosed = false
+        var isUrgent = false
+        var quietCredit = 0
+    }
+
+    private let contents = Locked(Contents())
+    private let waker: Waker
+    private let maximumQuietCredit: Int
+
+    /// `maximumQuietCredit`: bytes of credit that may wait for the thread to wake up for another reason.
+    init(waker: Waker, maximumQuietCredit: Int) {
+        self.waker = waker
+        self.maximumQuietCredit = maximumQuietCredit
+    }
+
+    /// Adds a job; false when the thread is gone.
+    @discardableResult func post(_ job: Job) -> Bool {
+        let (isOpen, mustWake) = contents.withLock { contents in
+            guard !contents.isClosed else { return (false, false) }
+            contents.jobs.append(job)
+            contents.isUrgent = true
+            defer { contents.isAsleep = false }
+            return (true, contents.isAsleep)
+        }
+        if mustWake { waker.wake() }
+        return isOpen
+    }
+
+    /// Adds a stream (unless it is nil, when it is on the list already) and wakes the thread.
+    func post(_ stream: StreamCore?) {
+        let mustWake = contents.withLock { contents in
+            if let stream, !contents.isClosed { contents.streams.append(stream) }
+            contents.isUrgent = true
+            defer { contents.isAsleep = false }
+            return contents.isAsleep
+        }
+        if mustWake { waker.wake() }
+    }
+
+    /// Adds a stream that only has credit to give; the thread is woken when much of that has come together.
+    func postQuietly(_ stream: StreamCore, credit: Int) {
+        let mustWake = contents.withLock { contents in
+            if !contents.isClosed { contents.streams.append(stream) }
+            contents.quietCredit += credit
+            guard contents.quietCredit >= maximumQuietCredit else { return false }
+            contents.isUrgent = true
+            defer { contents.isAsleep = false }
+            return contents.isAsleep
+        }
+        if mustWake { waker.wake() }
+    }
+
+    /// Takes everything; `spare` becomes the new empty list, so that its room is used again.
+    func take(into streams: inout [StreamCore], jobs: inout [Job]) {
+        let spare = consume streams
+        let spareJobs = consume jobs
+        (streams, jobs) = contents.withLock { contents in
+            defer {
+                contents.streams = spare
+                contents.jobs = spareJobs
+                contents.quietCredit = 0
+                contents.isUrgent = false
+            }
+            return (contents.streams, contents.jobs)
+        }
+    }
+
+    /// Announces sleep; false when there is something to do first.
+    func mayFallAsleep() -> Bool {
+        contents.withLock { contents in
+            contents.isAsleep = !contents.isUrgent
+            return contents.isAsleep
+        }
+    }
+
+    /// The thread is awake.
+    func wokeUp() {
+        contents.withLock { $0.isAsleep = false }
+    }
+
+    /// The thread is gone: what is posted from now on is dropped.
+    func close() -> [Job] {
+        contents.withLock { contents in
+            contents.isClosed = true
+            contents.streams = []
+            defer { contents.jobs = [] }
+            return contents.jobs
+        }
+    }
+}
+
+/// The bell of the I/O thread.
+@safe
+final class Waker: @unchecked Sendable {
+    /// Written once; the engine's functions on it may be called from any thread.
+    let raw: OpaquePointer
+
+    init?() {
+        guard let raw = unsafe rq_waker_new() else { return nil }
+        unsafe self.raw = unsafe raw
+    }
+
+    deinit {
+        unsafe rq_waker_free(raw)
+    }
+
+    func wake() {
+        unsafe rq_waker_wake(raw)
+    }
+}
