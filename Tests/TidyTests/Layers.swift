@@ -33,7 +33,7 @@ enum Layers {
         "SwiftASN1": ["Certificates"],
         "ArgumentParser": ["runar"],
         "QUIC": ["RunarNode", "runar", "runar-bench"],
-        "NodeCore": ["Node", "RunarNode"],
+        "NodeCore": ["Node", "RunarNode", "runar"],
     ]
 
     /// Modules that come with the toolchain or the system and stand in no manifest.

@@ -79,8 +79,7 @@ final class FileDesk: Sendable {
         return await withTaskGroup(of: String?.self) { group in
             group.addTask { await self.wait(for: number, asking: { ask(report) }) }
             group.addTask {
-                // A cancelled sleep means that the person has answered.
-                guard (try? await Task.sleep(for: Self.patience)) != nil else { return nil }
+                try? await Task.sleep(for: Self.patience)  // cancelled when the person has answered
                 return nil
             }
             let answer = await group.next() ?? nil
