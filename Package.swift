@@ -144,5 +144,6 @@ let package = Package(
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "NodeCore", ["Bytes", "Identity", "NodeCore", "TestSupport", collections]),
         tests(of: "Node", ["Bytes", "Identity", "Locking", "NodeCore", "Node", "Transport", "TestSupport", logging]),
+        tests(of: "RunarNode", ["Identity", "RunarNode", "Node", "Transport", logging]),
     ]
 )

@@ -1,0 +1,69 @@
+internal import Foundation
+internal import Logging
+internal import Transport
+
+@testable internal import RunarNode
+
+/// Devices on one in-memory network.
+struct Household: Sendable {
+    let network = InMemoryNetwork(seed: 3)
+
+    func makeNode(keys: any KeyStorage = InMemoryKeyStorage(), statePath: String? = nil) throws -> RunarNode {
+        var config = RunarNodeConfig.createTestConfig()
+        config.keyStorage = keys
+        config.statePath = statePath
+        config.logLevel = .critical
+        config.listenerCapacity = 16
+        return try RunarNode(config: config) { [network] key, _ in
+            try network.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
+        }
+    }
+
+    /// An owner and members of its network, all running.
+    static func run(
+        members count: Int,
+        _ body: (NetworkMetadata, _ owner: RunarNode, _ members: [RunarNode]) async throws -> Void
+    ) async throws {
+        let household = Household()
+        let owner = try household.makeNode()
+        let metadata = try owner.createNetwork(name: "Home")
+        let members = try (0..<count).map { _ in try household.makeNode() }
+        for node in [owner] + members { try await node.start() }
+        for member in members {
+            let token = try owner.issueToken(for: member.peerId, in: metadata.networkId, expiration: nil)
+            try await member.joinNetwork(networkId: metadata.networkId, accessToken: token)
+            try member.addNetwork(metadata)
+        }
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(metadata, owner, members))
+        } catch {
+            result = .failure(error)
+        }
+        for node in members + [owner] { await node.stop() }
+        try result.get()
+    }
+}
+
+extension RunarNode {
+    /// Where this node listens.
+    var address: String { self.listenAddresses.first?.description ?? "" }
+}
+
+extension AsyncStream {
+    /// The next element that is meant.
+    func first(_ isMeant: (Element) -> Bool) async throws -> Element {
+        for await element in self where isMeant(element) { return element }
+        throw CancellationError()
+    }
+}
+
+/// The error that `body` throws.
+func failure(_ body: () async throws -> Void) async -> (any Error)? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return error
+    }
+}
