@@ -191,6 +191,33 @@ internal import Testing
         #expect(!text.contains("97, 32, 118"))
     }
 
+    @Test func `a copy of all keys leaves one file and is read without a lock`() throws {
+        let storage = InMemoryKeyStorage()
+        try storage.store(secret("one"), id: "1", accessControl: .iosBiometricRequired())
+        try storage.store(secret("two"), id: "2")
+        try VaultFile.export(storage, to: path, secret: opener)
+        #expect(try scratch.names() == ["key", "vault"])
+        #expect(throws: KeychainError.alreadyExists(path: path)) {
+            try VaultFile.export(storage, to: path, secret: opener)
+        }
+        let copy = try VaultFile.contents(at: path, secret: opener)
+        #expect(try copy.list() == ["1", "2"])
+        #expect(try copy.retrieve(id: "2") == secret("two"))
+        #expect(try copy.accessControl(id: "1") == .iosBiometricRequired())
+        #expect(try scratch.names() == ["key", "vault"])
+        let vault = try VaultFile.open(at: path, secret: opener)
+        #expect(try VaultFile.contents(at: path, secret: opener).list() == vault.list())
+    }
+
+    @Test func `a copy on a disk without modes is read with its passphrase`() throws {
+        try create("words").close()
+        try scratch.setMode(0o777, of: "vault")
+        #expect(try VaultFile.contents(at: path, secret: passphrase("words")).list() == [])
+        #expect(throws: KeychainError.exposed(path: path, mode: 0o777)) {
+            try VaultFile.contents(at: path, secret: opener)
+        }
+    }
+
     @Test func `threads store at once and nothing is lost`() async throws {
         let vault = try VaultFile.create(at: path, secret: opener)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -22,7 +22,7 @@ extension VaultFile {
         try removeLeftovers(of: path, fileSystem: fileSystem)
         let key = try newKey(secret, derivation: derivation, path: path, fileSystem: fileSystem)
         let state = State(key: key, entries: [:], lock: lock)
-        try write(state, to: path, fileSystem: fileSystem)
+        try write(state.entries, with: state.key, to: path, fileSystem: fileSystem)
         return VaultFile(path: path, state: state, fileSystem: fileSystem)
     }
 
@@ -101,7 +101,7 @@ extension VaultFile {
         }
     }
 
-    private static func read(
+    static func read(
         _ path: String,
         secret: VaultSecret,
         fileSystem: some FileSystem
@@ -156,10 +156,15 @@ extension VaultFile {
         }
     }
 
-    /// Seals `state` with a fresh nonce and puts it in the place of the file.
-    static func write(_ state: State, to path: String, fileSystem: some FileSystem) throws(KeychainError) {
+    /// Seals `entries` with a fresh nonce and puts them in the place of the file.
+    static func write(
+        _ entries: [String: VaultEntry],
+        with key: VaultKey,
+        to path: String,
+        fileSystem: some FileSystem
+    ) throws(KeychainError) {
         var random = SystemRandom()
-        let file = try seal(state.entries, with: state.key, nonce: random.bytes(count: VaultHeader.nonceBytes))
+        let file = try seal(entries, with: key, nonce: random.bytes(count: VaultHeader.nonceBytes))
         do {
             try AtomicFile.write(file, to: path, fileSystem: fileSystem)
         } catch {

@@ -127,7 +127,7 @@ public final class VaultFile: KeyStorage {
         try state.withLock { state throws(KeychainError) in
             guard var next = state else { throw .closed }
             next.key = key
-            try Self.write(next, to: path, fileSystem: fileSystem)
+            try Self.write(next.entries, with: next.key, to: path, fileSystem: fileSystem)
             state = next
         }
     }
@@ -144,7 +144,7 @@ public final class VaultFile: KeyStorage {
         try state.withLock { state throws(KeychainError) in
             guard var next = state else { throw .closed }
             guard try body(&next.entries) else { return }
-            try Self.write(next, to: path, fileSystem: fileSystem)
+            try Self.write(next.entries, with: next.key, to: path, fileSystem: fileSystem)
             state = next
         }
     }
