@@ -8,7 +8,7 @@
 CONFIGURATION ?= release
 SUITES ?=
 VERBOSE ?=
-FORMATTED := Package.swift Sources Tests Benchmarks/Sources
+FORMATTED := Package.swift Sources Tests Benchmarks/Sources Examples
 
 export SUITES VERBOSE
 

@@ -119,6 +119,17 @@ let package = Package(
             swiftSettings: house
         ),
 
+        // Benchmarks: in this package for its `package` access, in none of its products.
+        .executableTarget(
+            name: "runar-bench",
+            dependencies: ["RunarNode", "Bytes", "Identity", "Transport", "QUIC", "Platform"],
+            path: "Benchmarks/Sources/runar-bench",
+            swiftSettings: house
+        ),
+
+        // Examples: what the README shows, built so that it stays true.
+        .executableTarget(name: "two-nodes", dependencies: ["RunarNode"], path: "Examples/two-nodes"),
+
         // Tests mirror the sources; the first one keeps the house in order.
         tests(of: "Tidy", []),
         .target(name: "TestSupport", dependencies: ["Locking"], path: "Tests/TestSupport", swiftSettings: house),

@@ -16,6 +16,8 @@ if [ -x scripts/python-env.sh ]; then
 fi
 ./scripts/stage.sh "build with tests" swift build --build-tests || exit 1
 
+./scripts/stage.sh "the program of the README" "$(swift build --show-bin-path)/two-nodes" || exit 1
+
 suites=${SUITES:-}
 if [ -z "$suites" ]; then
     # The tidy suite first: it is the quickest to say that something is out of place.

@@ -33,6 +33,11 @@ internal import Testing
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
+    @Test func `the program in the README is the one that is built`() throws {
+        let program = try SourceTree.text(of: "Examples/two-nodes/TwoNodes.swift")
+        #expect(try SourceTree.text(of: "README.md").contains("```swift\n\(program)```"))
+    }
+
     @Test func `decisions are numbered without a gap`() {
         let numbers = SourceTree.paths(below: "docs/decisions", suffixes: [".md"])
             .compactMap { $0.split(separator: "/").last.flatMap { Int($0.prefix(4)) } }

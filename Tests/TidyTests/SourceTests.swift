@@ -5,7 +5,7 @@ internal import Testing
 
     /// The folders of source that the rules for all code hold for.
     private func everything() throws -> [SourceText] {
-        try ["Sources", "Tests", "Benchmarks"].flatMap { try SourceTree.sources(below: $0) }
+        try ["Sources", "Tests", "Benchmarks", "Examples"].flatMap { try SourceTree.sources(below: $0) }
     }
 
     @Test func `protocol targets have no time, randomness, tasks or input and output`() throws {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import QUIC
 internal import RunarNode
 
 /// The whole node: admission with tokens, and messages that a listener on the other side has confirmed.
@@ -32,9 +31,7 @@ enum NodeSide {
 
         /// A running node that is a member.
         func member() async throws -> RunarNode {
-            let node = try RunarNode(config: .createTestConfig()) { key, config in
-                try QUICEndpoint.bind(QUICConfiguration(identity: key, addresses: config.listenAddresses))
-            }
+            let node = try RunarNode(config: .createTestConfig())
             let token = try AccessToken.create(
                 peerId: node.peerId,
                 networkId: networkId,
