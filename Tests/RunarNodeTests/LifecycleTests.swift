@@ -114,7 +114,9 @@ internal import Transport
         let peer = try #require(node?.peerId)
         node = nil
         let other = try household.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
-        while (try? await other.connect(to: address, expecting: peer)) != nil { await Task.yield() }
+        while await failure({ _ = try await other.connect(to: address, expecting: peer) }) == nil {
+            await Task.yield()
+        }
     }
 }
 

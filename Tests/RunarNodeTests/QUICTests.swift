@@ -1,0 +1,37 @@
+internal import Logging
+internal import Testing
+
+@testable internal import RunarNode
+
+@Suite("Over QUIC", .timeLimit(.minutes(1))) struct QUICTests {
+    private func makeNode() throws -> RunarNode {
+        var config = RunarNodeConfig.createTestConfig()
+        config.logLevel = .critical
+        return try RunarNode(config: config)
+    }
+
+    @Test func `two nodes talk over sockets and a stranger is refused`() async throws {
+        let (owner, member, stranger) = (try self.makeNode(), try self.makeNode(), try self.makeNode())
+        let metadata = try owner.createNetwork(name: "Home")
+        let token = try owner.issueToken(for: member.peerId, in: metadata.networkId, expiration: nil)
+        try member.addNetworkToken(networkId: metadata.networkId, token: token)
+        let foreign = try stranger.createNetwork(name: "Home")
+        for node in [owner, member, stranger] { try await node.start() }
+        let listener = member.startListening()
+        let network = metadata.networkId
+        try await owner.connectToPeer(peerId: member.peerId, networkId: network, address: member.address)
+        try await owner.sendToPeer("over the wire", peerId: member.peerId)
+        let (peer, data) = try await listener.first { _ in true }
+        #expect(peer == owner.peerId)
+        #expect(try Bincode.deserialize(String.self, from: [UInt8](data)) == "over the wire")
+        let error = await failure {
+            try await stranger.connectToPeer(
+                peerId: owner.peerId,
+                networkId: foreign.networkId,
+                address: owner.address
+            )
+        }
+        #expect(error is NodeError)
+        for node in [owner, member, stranger] { await node.stop() }
+    }
+}
