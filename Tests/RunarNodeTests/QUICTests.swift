@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Logging
 internal import Testing
 
@@ -33,5 +34,30 @@ internal import Testing
         }
         #expect(error is NodeError)
         for node in [owner, member, stranger] { await node.stop() }
+    }
+
+    @Test func `a file arrives over sockets and a revocation cuts its receiver off`() async throws {
+        let (owner, member) = (try self.makeNode(), try self.makeNode())
+        let metadata = try owner.createNetwork(name: "Home")
+        let token = try owner.issueToken(for: member.peerId, in: metadata.networkId, expiration: nil)
+        try member.addNetworkToken(networkId: metadata.networkId, token: token)
+        let place = FileManager.default.temporaryDirectory.appending(path: "runar-test-\(UUID().uuidString)")
+        let target = place.appending(path: "in")
+        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: place) }  // temporary anyway
+        let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) })
+        let source = place.appending(path: "film.bin")
+        try bytes.write(to: source)
+        for node in [owner, member] { try await node.start() }
+        member.receiveFiles(FileReceiver { _ in target.path() })
+        let network = metadata.networkId
+        try await owner.connectToPeer(peerId: member.peerId, networkId: network, address: member.address)
+        try await owner.sendFile(at: source.path(), peerId: member.peerId)
+        #expect(try Data(contentsOf: target.appending(path: "film.bin")) == bytes)
+        let events = member.eventStream
+        try owner.revoke(member.peerId, in: network)
+        #expect(owner.connectedPeers().isEmpty)
+        _ = try await events.first { if case .membershipEnded(network, _) = $0 { true } else { false } }
+        for node in [owner, member] { await node.stop() }
     }
 }
