@@ -20,7 +20,7 @@ extension Scenario {
                     let dialling = Task {
                         try await first.connect(to: silence, expecting: second.localPeerId).isDialler
                     }
-                    if !isEarly { await yieldOften() }
+                    if !isEarly { await yieldOften(5) }
                     dialling.cancel()
                     try await checkCancelled(dialling, "connect")
                 }
@@ -83,9 +83,15 @@ extension Scenario {
         },
         Scenario("reads that are cancelled at any moment lose no byte") { kit in
             try await kit.withConnection { dialled, accepted in
-                let sent = pattern(1 << 20, seed: 5)
+                let sent = pattern(1 << 19, seed: 5)
                 let (opened, taken) = try await openStream(from: dialled, to: accepted)
-                async let written: Void = writeAll(sent, to: opened, pieces: 4096)
+                let writer = Task {
+                    // In small pieces with pauses, so that the reader often has to wait.
+                    for start in stride(from: 0, to: sent.count, by: 1024) {
+                        try await opened.write(Array(sent[start..<start + 1024]), finish: start + 1024 == sent.count)
+                        await yieldOften(20)
+                    }
+                }
                 var arrived: [UInt8] = []
                 var isFinal = false
                 var (round, cancelled) = (0, 0)
@@ -104,7 +110,7 @@ extension Scenario {
                         cancelled += 1
                     }
                 }
-                try await written
+                try await writer.value
                 try check(arrived == sent, "\(arrived.count) of \(sent.count) bytes arrived, or in disorder")
                 try check(cancelled > 0, "no read was cancelled in \(round); the scenario shows nothing")
             }
@@ -113,15 +119,16 @@ extension Scenario {
             try await kit.withConnection { dialled, accepted in
                 let (opened, taken) = try await openStream(from: dialled, to: accepted)
                 let piece = 16_384
-                let sent = pattern(3 * kit.maximumUnreadBytes / piece * piece, seed: 6)
-                async let arrived = readAll(taken, atMost: 5000)
-                var (start, round, cancelled) = (0, 0, 0)
+                let sent = pattern(2 * kit.maximumUnreadBytes / piece * piece, seed: 6)
+                // Begins with the first cancelled write: before it nobody reads, so that writes come to wait.
+                var reader: Task<[UInt8], any Error>?
+                var (start, round) = (0, 0)
                 while start < sent.count {
                     round += 1
                     let bytes = Array(sent[start..<start + piece])
                     let isLast = start + piece == sent.count
                     let writing = Task { try await opened.write(bytes, finish: isLast) }
-                    if !round.isMultiple(of: 3) {
+                    if reader == nil || !round.isMultiple(of: 3) {
                         await yieldOften(round % 7)
                         writing.cancel()
                     }
@@ -129,11 +136,11 @@ extension Scenario {
                         try await writing.value
                         start += piece
                     } catch is CancellationError {
-                        cancelled += 1
+                        reader = reader ?? Task { try await readAll(taken, atMost: 5000) }
                     }
                 }
-                try check(try await arrived == sent, "what arrived differs from what was written")
-                try check(cancelled > 0, "no write was cancelled in \(round); the scenario shows nothing")
+                let arrived = try await required(reader, "nothing made a writer wait in \(sent.count) bytes").value
+                try check(arrived == sent, "what arrived differs from what was written")
             }
         },
         Scenario("a write that waits for its reader can be cancelled") { kit in

@@ -1,4 +1,4 @@
-internal import Transport
+package import Transport
 
 extension Scenario {
     static let ends = [
@@ -214,7 +214,7 @@ private func connectAndOpenStream(
 }
 
 /// Reads until the transport refuses, and returns why.
-func readFailure(of stream: any Stream) async throws -> TransportError {
+package func readFailure(of stream: any Stream) async throws -> TransportError {
     try await failure(of: "a read") {
         while true {
             let (_, isFinal) = try await stream.read(atMost: 65_536)
@@ -224,7 +224,7 @@ func readFailure(of stream: any Stream) async throws -> TransportError {
 }
 
 /// Writes until the transport refuses, and returns why.
-func writeFailure(of stream: any Stream) async throws -> TransportError {
+package func writeFailure(of stream: any Stream) async throws -> TransportError {
     let bytes = [UInt8](repeating: 0x11, count: 16_384)
     return try await failure(of: "a write") {
         for _ in 0..<65_536 { try await stream.write(bytes, finish: false) }
