@@ -200,9 +200,20 @@ extension IOLoop {
         let status = unsafe rq_conn_send(raw, sockets.socket(family: 4), sockets.socket(family: 6), now)
         guard Int(status) == RQ_OK else { return settle(core, status) }
         unsafe timers.set(core, deadline: rq_conn_expiry(raw))
+        unsafe noteRemoteAddress(of: core, raw)
         guard unsafe rq_conn_take_send_errors(raw) > 0, now > lastRouteCheck + 1_000_000_000 else { return }
         lastRouteCheck = now
         followRoute(core)
+    }
+
+    /// Tells the users of a connection where its packets go now.
+    private func noteRemoteAddress(of core: ConnectionCore, _ raw: OpaquePointer) {
+        var remote = rq_addr()
+        unsafe rq_conn_remote_address(raw, &remote)
+        guard let address = remote.socketAddress else { return }
+        core.shared.withLock { shared in
+            if shared.remoteAddress != address { shared.remoteAddress = address }
+        }
     }
 
     /// Moves a connection that we dialled when the system would now reach the peer from another address.
