@@ -155,6 +155,6 @@ let package = Package(
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "NodeCore", ["Bytes", "Identity", "NodeCore", "TestSupport", collections]),
         tests(of: "Node", ["Bytes", "Identity", "Locking", "NodeCore", "Node", "Transport", "TestSupport", logging]),
-        tests(of: "RunarNode", ["Identity", "RunarNode", "Node", "Transport", logging]),
+        tests(of: "RunarNode", ["RunarNode", "Transport", logging]),
     ]
 )
