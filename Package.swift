@@ -142,6 +142,10 @@ let package = Package(
             swiftSettings: house
         ),
         tests(of: "Transport", ["Identity", "Locking", "Transport", "TransportConformance", "TestSupport"]),
+        tests(
+            of: "QUIC",
+            ["QUIC", "CQUICShim", "Transport", "Bytes", "Identity", "Locking", "TransportConformance", "TestSupport"]
+        ),
         tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
         tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),
         tests(of: "Command", ["runar", "Certificates", "Identity", "TestSupport"]),

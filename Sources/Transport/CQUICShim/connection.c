@@ -390,7 +390,7 @@ void rq_conn_close_info(const rq_conn *conn, rq_close_info *info) {
         info->kind = RQ_CLOSED_TLS_ALERT;
         info->code = error->error_code & 0xff;
     }
-    info->reason_length = (uint8_t)(error->reasonlen > 255 ? 255 : error->reasonlen);
+    info->reason_length = (uint16_t)(error->reasonlen > sizeof(info->reason) ? sizeof(info->reason) : error->reasonlen);
     if (info->reason_length > 0) memcpy(info->reason, error->reason, info->reason_length);
 }
 

@@ -71,7 +71,7 @@ struct rq_stream {
     uint32_t events;
     bool is_sending, is_waiting, is_touched, is_blocked, is_closed;
     bool has_finish, sent_finish, is_reset;
-    bool is_deaf;                       // nobody reads any more
+    bool is_deaf, has_stopped;          // nobody reads any more; the peer knows
 };
 
 struct rq_conn {

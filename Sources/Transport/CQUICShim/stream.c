@@ -35,6 +35,8 @@ void rq_touch(rq_stream *stream, uint32_t events) {
     conn->touched_last = stream;
 }
 
+static void stop_if_sent(rq_stream *stream);
+
 bool rq_conn_has_events(const rq_conn *conn) { return conn->touched_first != NULL; }
 
 bool rq_conn_next_event(rq_conn *conn, rq_event *event) {
@@ -42,6 +44,7 @@ bool rq_conn_next_event(rq_conn *conn, rq_event *event) {
     if (stream == NULL) return false;
     conn->touched_first = stream->next_touched;
     if (conn->touched_first == NULL) conn->touched_last = NULL;
+    stop_if_sent(stream);
     *event = (rq_event){stream, stream->user, stream->events, stream->code, stream->queued};
     stream->is_touched = false;
     stream->events = 0;
@@ -102,10 +105,6 @@ void rq_conn_open_waiting(rq_conn *conn) {
         }
         leave_queues(stream);
         rq_stream_enqueue(stream);
-        if (stream->is_deaf) {
-            stream->is_deaf = false;
-            rq_stream_stop_reading(stream, stream->code);
-        }
     }
 }
 
@@ -215,7 +214,7 @@ void rq_stream_drop_queue(rq_stream *stream) {
 
 void rq_stream_reset(rq_stream *stream, uint64_t code) {
     if (stream->is_closed || stream->is_reset) return;
-    stream->is_reset = stream->is_deaf = true;
+    stream->is_reset = stream->is_deaf = stream->has_stopped = true;
     rq_stream_drop_queue(stream);
     if (stream->id < 0) {
         // The peer never heard of it.
@@ -230,16 +229,21 @@ void rq_stream_reset(rq_stream *stream, uint64_t code) {
 #endif
 }
 
-void rq_stream_stop_reading(rq_stream *stream, uint64_t code) {
-    if (stream->is_closed || stream->is_deaf) return;
-    stream->is_deaf = true;
-    if (stream->id < 0) stream->code = code;
-    if (stream->id < 0) return;
+// STOP_SENDING waits until everything of ours is acknowledged: a peer that got it before our first byte would have to
+// make up its mind about a stream it has not seen. Until then the stream's window bounds what arrives for nobody.
+static void stop_if_sent(rq_stream *stream) {
+    if (!stream->is_deaf || stream->has_stopped || stream->is_closed || stream->id < 0 || stream->queued > 0) return;
+    stream->has_stopped = true;
 #if RQ_NGTCP2_1
-    ngtcp2_conn_shutdown_stream_read(stream->conn->engine, 0, stream->id, code);
+    ngtcp2_conn_shutdown_stream_read(stream->conn->engine, 0, stream->id, 0);
 #else
-    ngtcp2_conn_shutdown_stream_read(stream->conn->engine, stream->id, code);
+    ngtcp2_conn_shutdown_stream_read(stream->conn->engine, stream->id, 0);
 #endif
+}
+
+void rq_stream_stop_reading(rq_stream *stream) {
+    stream->is_deaf = true;
+    stop_if_sent(stream);
 }
 
 void rq_conn_consume(rq_conn *conn, rq_stream *stream, uint64_t length) {

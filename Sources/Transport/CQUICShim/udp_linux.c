@@ -1,5 +1,5 @@
 // Sockets, wake-ups and the clock on Linux: trains of datagrams in one system call both ways.
-// The twin for Apple systems is udp_apple.c.
+// Everything that only Linux has stands in this one file; Apple systems need a twin of it, which is not written yet.
 #if defined(__linux__)
 #include <errno.h>
 #include <limits.h>

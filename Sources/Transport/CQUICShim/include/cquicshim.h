@@ -234,8 +234,8 @@ typedef struct rq_close_info {
     uint8_t kind;
     bool is_local;
     uint64_t code;
-    uint8_t reason_length;
-    uint8_t reason[255];
+    uint16_t reason_length;
+    uint8_t reason[256];
 } rq_close_info;
 // Why the connection ended: the peer's CONNECTION_CLOSE, or the error that the engine recorded.
 void rq_conn_close_info(const rq_conn *conn, rq_close_info *info);
@@ -254,7 +254,7 @@ void rq_stream_finish(rq_stream *stream);
 // Gives up both directions.
 void rq_stream_reset(rq_stream *stream, uint64_t code);
 // Wants no more bytes, but goes on sending what is queued.
-void rq_stream_stop_reading(rq_stream *stream, uint64_t code);
+void rq_stream_stop_reading(rq_stream *stream);
 // Bytes were consumed: gives credit for them. `stream` may be NULL when it is gone.
 void rq_conn_consume(rq_conn *conn, rq_stream *stream, uint64_t length);
 // Lets the peer open one more stream, in place of one that is closed and was accepted.

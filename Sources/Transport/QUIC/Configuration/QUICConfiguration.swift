@@ -17,8 +17,8 @@ package struct QUICConfiguration: Sendable {
     package var congestionControl = CongestionControl.cubic
     /// 32 bytes from which stateless resets and Retry tokens are made.
     ///
-    /// Keep them over restarts, or peers of the process before cannot be told that it is gone; without them random ones
-    /// are made.
+    /// Keep them over restarts, or peers of the process before cannot be told that it is gone; without them random
+    /// ones are made.
     package var resetSecret: SecretBytes?
     /// What only tests replace.
     var seams = Seams()

@@ -48,8 +48,15 @@ final class QUICConnection: Connection {
     }
 
     func close(code: UInt64, reason: String) {
-        let text = String(decoding: reason.utf8.prefix(256), as: UTF8.self)
-        core.mailbox.post(.close(core, code: min(code, 1 << 62 - 1), reason: text))
+        core.mailbox.post(.close(core, code: min(code, 1 << 62 - 1), reason: Self.shortened(reason)))
+    }
+
+    /// At most 256 bytes of UTF-8, cut between characters.
+    private static func shortened(_ reason: String) -> String {
+        // No need to walk back over megabytes.
+        var text = reason.prefix(256)
+        while text.utf8.count > 256 { text = text.dropLast() }
+        return String(text)
     }
 
     func closed() async -> TransportError {

@@ -50,6 +50,7 @@ final class StreamCore: @unchecked Sendable {
 
     func read(atMost maximum: Int) async throws -> (bytes: [UInt8], isFinal: Bool) {
         guard maximum > 0 else { return ([], false) }
+        try Task.checkCancellation()
         while true {
             switch try takeNow(atMost: maximum) {
             case .bytes(let bytes, let isFinal): return (bytes, isFinal)
@@ -106,6 +107,7 @@ final class StreamCore: @unchecked Sendable {
     // MARK: Writing
 
     func write(_ bytes: [UInt8], finish: Bool) async throws {
+        try Task.checkCancellation()
         while true {
             switch try enqueueNow(bytes, finish: finish) {
             case true: return

@@ -71,7 +71,7 @@ extension IOLoop {
         if let code = wishes.reset {
             unsafe rq_stream_reset(engineStream, code)
         } else if wishes.stopsReading {
-            unsafe rq_stream_stop_reading(engineStream, 0)
+            unsafe rq_stream_stop_reading(engineStream)
         }
     }
 

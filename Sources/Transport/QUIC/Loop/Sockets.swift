@@ -30,7 +30,8 @@ final class Sockets: @unchecked Sendable {
         addresses = opened.addresses.compactMap(\.socketAddress)
         families = opened.addresses.map(\.family)
         fault = seams.fault.map(Fault.init)
-        unsafe raw.forEach { udp in
+        for index in families.indices {
+            let udp = unsafe raw[index]
             if let fault { unsafe rq_udp_set_fault(udp, Fault.ask, Unmanaged.passUnretained(fault).toOpaque()) }
             if seams.isSegmentationOff { unsafe rq_udp_set_offload(udp, false) }
         }
@@ -59,7 +60,7 @@ final class Sockets: @unchecked Sendable {
     }
 
     func close() {
-        unsafe raw.forEach { unsafe rq_udp_free($0) }
+        for index in families.indices { unsafe rq_udp_free(raw[index]) }
         unsafe raw = families.map { _ in nil }
     }
 }
@@ -104,7 +105,7 @@ private struct Opened {
     }
 
     mutating func close() {
-        unsafe sockets.forEach { unsafe rq_udp_free($0) }
+        for index in addresses.indices { unsafe rq_udp_free(sockets[index]) }
         unsafe sockets = []
         addresses = []
     }
