@@ -102,7 +102,10 @@ enum Posix {
         unsafe sigemptyset(&signals)
         for number in [interruption, termination, brokenPipe] { unsafe sigaddset(&signals, number) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-        unsafe posix_spawnattr_setflags(&attributes, spawnInNewSession | Int16(POSIX_SPAWN_SETSIGDEF))
+        unsafe posix_spawnattr_setflags(
+            &attributes,
+            spawnInNewSession | Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_CLOEXEC_DEFAULT)
+        )
         let words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         let variables = unsafe environment.map { unsafe strdup($0) } + [nil]
         defer { unsafe (words + variables).forEach { unsafe free($0) } }

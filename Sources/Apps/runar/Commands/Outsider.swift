@@ -4,6 +4,7 @@ internal import Foundation
 internal import Identity
 internal import NodeCore
 internal import Platform
+internal import QUIC
 internal import RunarNode
 internal import Transport
 
@@ -33,9 +34,11 @@ struct Outsider: AsyncParsableCommand {
         let settings = try home.settings()
         let nodeHome = try await NodeHome.open(home.place(), settings: settings)
         guard let secret = try nodeHome.keys.retrieve(id: "peer") else { throw NodeHome.missing(try home.place()) }
-        let endpoint = try NodeTransport.bind(
-            try Ed25519PrivateKey(secret),
-            at: [try Settings.address("127.0.0.1:0")]
+        let endpoint = try QUICEndpoint.bind(
+            QUICConfiguration(
+                identity: try Ed25519PrivateKey(secret),
+                addresses: [try Settings.address("127.0.0.1:0")]
+            )
         )
         let report = try await Self.show(token, to: peer, at: place, from: endpoint)
         await endpoint.close(code: CloseCode.goodbye.rawValue)
@@ -54,7 +57,7 @@ struct Outsider: AsyncParsableCommand {
         let hello = Frame.hello(
             Frame.Hello(
                 instance: InstanceId(generating: &random),
-                tokens: token.map { [Frame.Offer(index: 1, token: $0)] } ?? []
+                tokens: token.map { [Frame.Offer(index: 0, token: $0)] } ?? []
             )
         )
         var writer = ByteWriter()

@@ -46,7 +46,7 @@ extension DemoStage {
         guard !report.admitted, let code = report.closeCode else {
             throw CommandFailure("demo", .software, "the stranger was not turned away")
         }
-        return "\(reason) (told: code \(code), \(report.closeReason ?? ""))"
+        return "\(reason) [told: \(code)]"
     }
 
     func revoke() async throws -> String {

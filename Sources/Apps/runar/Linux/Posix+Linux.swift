@@ -74,6 +74,21 @@ enum Posix {
         return (ends[0], ends[1])
     }
 
+    /// Lets no other descriptor than those of standard input and output reach a new program.
+    ///
+    /// What this process inherited itself is open for children too, and a node in the background would hold on to it:
+    /// whoever waits for the end of such a pipe would wait for the end of the node.
+    private static func keepDescriptors() {
+        guard let directory = unsafe opendir("/proc/self/fd") else { return }
+        defer { unsafe closedir(directory) }
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let descriptor = Int32(name), descriptor > 2 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        }
+    }
+
     /// POSIX_SPAWN_SETSID, which the header hides from Swift.
     private static let spawnInNewSession: Int16 = 0x80
 
@@ -86,6 +101,7 @@ enum Posix {
         output: Int32,
         errors: Int32
     ) -> Int32? {
+        keepDescriptors()
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
         unsafe posix_spawn_file_actions_init(&actions)

@@ -56,7 +56,7 @@ final class NodeHome: Sendable {
     /// The node of this home; nothing is on the network yet.
     func makeNode(settings: Settings) throws -> RunarNode {
         let config = try settings.nodeConfig(keys: keys, state: directory.file(Self.stateName))
-        let node = try RunarNode(config: config) { try NodeTransport.bind($0, at: $1.listenAddresses) }
+        let node = try RunarNode(config: config)
         // For `status` without a passphrase; the id is no secret.
         try AtomicFile.write(Array((node.peerId.base64Encoded + "\n").utf8), to: directory.file(Self.peerName))
         return node

@@ -1,0 +1,20 @@
+internal import Foundation
+internal import Testing
+
+@Suite("runar demo") struct DemoTests {
+    @Test func `every step is seen from outside, and nothing is left behind`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "rd-" + String(UInt32.random(in: .min ... .max), radix: 36)
+        )
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }  // the system empties it
+        let outcome = try runar(["demo", "--json"], environment: ["TMPDIR": folder.path])
+        let steps = try #require(try outcome.json["steps"] as? [[String: Any]])
+        for step in steps { #expect(step["ok"] as? Bool == true, "\(step)") }
+        #expect(try outcome.json["ok"] as? Bool == true)
+        #expect(outcome.status == 0)
+        #expect(steps.count >= 15)
+        #expect(steps.allSatisfy { Set($0.keys) == ["name", "ok", "milliseconds", "detail"] })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+}

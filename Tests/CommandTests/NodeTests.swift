@@ -1,0 +1,103 @@
+internal import Foundation
+internal import Testing
+
+@Suite("A running node") struct NodeTests {
+    @Test func `it serves commands, refuses a second node, and stops when asked`() throws {
+        let home = try TemporaryHome()
+        let peer = try home.makeNode()
+        let node = try RunningCommand(["up", "--json"], home: home)
+        let ready = try node.next("ready")
+        #expect(ready["peerId"] as? String == peer)
+        #expect(ready["processId"] as? Int32 == node.id)
+
+        let status = try home.answer(["status"])
+        #expect(try status.json["running"] as? Bool == true)
+        #expect(try status.json["processId"] as? Int32 == node.id)
+        #expect(try home.answer(["network", "create", "Here"]).text("role") == "owner")
+
+        let second = try home.runar(["up", "--json"])
+        #expect(second.status == 75)
+        #expect(try (second.failure["message"] as? String)?.contains("process \(node.id)") == true)
+        let reset = try home.runar(["reset", "--yes"])
+        #expect(reset.status == 75)
+
+        #expect(try home.answer(["stop"]).json["stopped"] as? Bool == true)
+        #expect(node.end() == 0)
+        #expect(try home.answer(["status"]).json["running"] as? Bool == false)
+        #expect(try home.answer(["stop"]).json["stopped"] as? Bool == false)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM]) func `a signal ends it in order`(signal: Int32) throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let node = try RunningCommand(["up", "--json"], home: home)
+        _ = try node.next("ready")
+        #expect(node.end(by: signal) == 0)
+        #expect(!FileManager.default.fileExists(atPath: home.path + "/control.sock"))
+    }
+
+    @Test func `one that was killed leaves nothing in the way of the next`() throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let first = try RunningCommand(["up", "--json"], home: home)
+        _ = try first.next("ready")
+        #expect(first.end(by: SIGKILL) == -SIGKILL)
+        let second = try RunningCommand(["up", "--json"], home: home)
+        _ = try second.next("ready")
+        #expect(second.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `in the background it is ready when the command returns`() throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let started = try home.answer(["up", "--detach"])
+        #expect(try started.json["running"] as? Bool == true)
+        #expect(try home.runar(["up", "--detach", "--json"]).status == 75)
+        #expect(try home.answer(["stop"]).json["stopped"] as? Bool == true)
+    }
+
+    @Test func `several clients are served at once, and one that goes away is forgotten`() throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let node = try RunningCommand(["up", "--json"], home: home)
+        _ = try node.next("ready")
+        let listeners = try (0..<3).map { _ in try RunningCommand(["listen", "--json"], home: home) }
+        for listener in listeners { _ = try listener.next("listening") }
+        #expect(try home.answer(["status"]).json["running"] as? Bool == true)
+        for listener in listeners { #expect(listener.end(by: SIGINT) == 0) }
+        #expect(try home.answer(["stop"]).json["stopped"] as? Bool == true)
+        #expect(node.end() == 0)
+    }
+
+    @Test func `the socket and the home are closed to others`() throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let node = try RunningCommand(["up", "--json"], home: home)
+        _ = try node.next("ready")
+        for (file, mode) in [("", 0o700), ("/control.sock", 0o600), ("/vault", 0o600), ("/state.sqlite", 0o600)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: home.path + file)
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(file)")
+        }
+        #expect(node.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `a message is printed by the receiver's listener`() throws {
+        let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        let (ownerId, phoneId) = (try owner.makeNode(), try phone.makeNode())
+        let text = try owner.answer(["network", "create", "Pair"]).text("text")
+        let token = try owner.answer(["network", "issue", phoneId]).text("text")
+        _ = try phone.answer(["join", text, token])
+        let node = try RunningCommand(["up", "--json"], home: owner)
+        _ = try node.next("ready")
+        let listener = try RunningCommand(["listen", "--json"], home: owner)
+        _ = try listener.next("listening")
+        let phoneNode = try RunningCommand(["up", "--json"], home: phone)
+        _ = try phoneNode.next("ready")
+        let address = try owner.answer(["network", "address"]).text("text")
+        #expect(try phone.answer(["connect", address]).text("peerId") == ownerId)
+        _ = try phone.answer(["send", ownerId, "hello"])
+        let message = try listener.next("message")
+        #expect(message["text"] as? String == "hello")
+        #expect(message["peerId"] as? String == phoneId)
+    }
+}
