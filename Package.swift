@@ -148,6 +148,10 @@ let package = Package(
         ),
         tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
         tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),
+        tests(
+            of: "Interop",
+            ["QUIC", "Transport", "Bytes", "Identity", "Locking", "TransportConformance", crypto]
+        ),
         tests(of: "Command", ["runar", "Certificates", "Identity", "TestSupport"]),
         .executableTarget(
             name: "CrashWriter",

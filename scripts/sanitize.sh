@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/.."
 
-suites=${SUITES:-"LockingTests TransportTests QUICTests"}
+suites=${SUITES:-"LockingTests TransportTests QUICTests InteropTests"}
 filter="^($(echo "$suites" | tr ' ' '|'))\\."
 
 ./scripts/install-dependencies.sh test || exit 1

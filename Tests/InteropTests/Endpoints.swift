@@ -1,0 +1,33 @@
+internal import Bytes
+internal import Identity
+internal import QUIC
+internal import Transport
+
+/// Runs `body` with an endpoint of ours on 127.0.0.1 and closes it afterwards, whatever happens.
+func withEndpoint<Outcome: Sendable>(_ body: (any Endpoint) async throws -> Outcome) async throws -> Outcome {
+    let address = SocketAddress(.v4(0x7F00_0001), port: 0)
+    let endpoint = try QUICEndpoint.bind(QUICConfiguration(identity: Ed25519PrivateKey(), addresses: [address]))
+    let result: Result<Outcome, any Error>
+    do {
+        result = .success(try await body(endpoint))
+    } catch {
+        result = .failure(error)
+    }
+    await endpoint.close(code: 0)
+    return try result.get()
+}
+
+/// A peer id that no other call returns.
+func somePeerId() -> PeerId {
+    PeerId(publicKey: Ed25519PrivateKey().publicKey)
+}
+
+extension PeerId {
+    /// The bytes in hex, as the independent peer prints them.
+    var hex: String { Hex.encode(bytes) }
+
+    /// Reads what the independent peer prints.
+    init(hex: String) throws {
+        try self.init(rawRepresentation: Hex.decode(hex))
+    }
+}

@@ -1,0 +1,122 @@
+internal import Foundation
+internal import Locking
+
+/// A process of the independent QUIC implementation (Tests/Interop/peer.py), and what it says it observed.
+final class PythonPeer: Sendable {
+    /// One line of the process.
+    ///
+    /// Which fields there are depends on the event.
+    struct Observation: Decodable, Sendable {
+        var event: String
+        var alpn: String?
+        var application: Bool?
+        var code: UInt64?
+        var count: Int?
+        var differs: Bool?
+        var early: Bool?
+        var equal: Bool?
+        var limit: UInt64?
+        var negotiated: Bool?
+        var peer: String?
+        var phases: [Int]?
+        var port: UInt16?
+        var reason: String?
+        var reset: UInt64?
+        var resumed: Bool?
+        var stop: UInt64?
+        var suite: String?
+        var version: UInt64?
+    }
+
+    /// What went wrong with the process, with everything it said.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private struct State {
+        var buffer = Data()
+        var output = ""
+        var waiting: [Observation] = []
+        var isEnded = false
+    }
+
+    private let process: Process
+    private let input = Pipe()
+    private let state = Locked(State())
+    private let changes: AsyncStream<Void>
+    private let change: AsyncStream<Void>.Continuation
+
+    /// Starts a process with these arguments.
+    init(_ arguments: [String]) throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let python = root.appending(path: ".venv/bin/python3")
+        guard FileManager.default.isExecutableFile(atPath: python.path) else {
+            throw Failure(description: "the Python environment is missing; run ./scripts/python-env.sh")
+        }
+        (changes, change) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let output = Pipe()
+        process = Process()
+        process.executableURL = python
+        process.arguments = [root.appending(path: "Tests/Interop/peer.py").path] + arguments
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        output.fileHandleForReading.readabilityHandler = { [weak self] handle in
+            let data = handle.availableData
+            if data.isEmpty { handle.readabilityHandler = nil }
+            self?.take(data)
+        }
+        try process.run()
+    }
+
+    deinit {
+        if process.isRunning { process.terminate() }
+    }
+
+    /// Takes what the process wrote; nothing means that it has ended.
+    private func take(_ data: Data) {
+        state.withLock { state in
+            state.isEnded = data.isEmpty
+            state.buffer.append(data)
+            while let end = state.buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = state.buffer[..<end]
+                state.output += String(decoding: line, as: UTF8.self) + "\n"
+                state.buffer = Data(state.buffer[(end + 1)...])
+                // Lines that are no observation are warnings and traces; they show in failures.
+                if let found = try? JSONDecoder().decode(Observation.self, from: line) { state.waiting.append(found) }
+            }
+        }
+        change.yield()
+    }
+
+    /// Returns the next observation of that kind, skipping others.
+    func next(_ event: String) async throws -> Observation {
+        while true {
+            let (found, isEnded, output) = state.withLock { state in
+                let index = state.waiting.firstIndex { $0.event == event }
+                let found = index.map { state.waiting[$0] }
+                state.waiting.removeFirst(index.map { $0 + 1 } ?? 0)
+                return (found, state.isEnded, state.output)
+            }
+            if let found { return found }
+            if isEnded { throw Failure(description: "the Python peer ended without saying \"\(event)\":\n\(output)") }
+            for await _ in changes { break }
+            try Task.checkCancellation()
+        }
+    }
+
+    /// Waits until the process has ended, and returns what it had observed after the last ``next(_:)``.
+    func rest() async throws -> [Observation] {
+        while !state.withLock({ $0.isEnded }) {
+            for await _ in changes { break }
+            try Task.checkCancellation()
+        }
+        return state.withLock { $0.waiting }
+    }
+
+    /// Tells a server that it may end.
+    func finish() throws {
+        try input.fileHandleForWriting.close()
+    }
+}
