@@ -52,7 +52,7 @@ final class DemoStage: Sendable {
         else { return false }
         let started = ContinuousClock.now
         do {
-            for device in members { try device.start(["up"], into: device.node, &group) }
+            for device in members { try device.start(["up", "--end-with-input"], into: device.node, &group) }
         } catch {
             return fail("start three nodes", since: started, error)
         }
