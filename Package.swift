@@ -144,7 +144,7 @@ let package = Package(
         tests(of: "Transport", ["Identity", "Locking", "Transport", "TransportConformance", "TestSupport"]),
         tests(
             of: "QUIC",
-            ["QUIC", "CQUICShim", "Transport", "Bytes", "Identity", "Locking", "TransportConformance", "TestSupport"]
+            ["QUIC", "CQUICShim", "Transport", "Identity", "Locking", "TransportConformance"]
         ),
         tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
         tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),

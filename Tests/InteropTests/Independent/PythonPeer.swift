@@ -83,8 +83,8 @@ final class PythonPeer: Sendable {
                 let line = state.buffer[..<end]
                 state.output += String(decoding: line, as: UTF8.self) + "\n"
                 state.buffer = Data(state.buffer[(end + 1)...])
-                // Lines that are no observation are warnings and traces; they show in failures.
-                if let found = try? JSONDecoder().decode(Observation.self, from: line) { state.waiting.append(found) }
+                let found = try? JSONDecoder().decode(Observation.self, from: line)  // Else a warning; failures show it.
+                if let found { state.waiting.append(found) }
             }
         }
         change.yield()
