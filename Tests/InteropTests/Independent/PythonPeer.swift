@@ -83,7 +83,7 @@ final class PythonPeer: Sendable {
                 let line = state.buffer[..<end]
                 state.output += String(decoding: line, as: UTF8.self) + "\n"
                 state.buffer = Data(state.buffer[(end + 1)...])
-                let found = try? JSONDecoder().decode(Observation.self, from: line)  // Else a warning; failures show it.
+                let found = try? JSONDecoder().decode(Observation.self, from: line)  // Else it is a warning.
                 if let found { state.waiting.append(found) }
             }
         }
