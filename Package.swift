@@ -144,7 +144,10 @@ let package = Package(
         tests(of: "Transport", ["Identity", "Locking", "Transport", "TransportConformance", "TestSupport"]),
         tests(
             of: "QUIC",
-            ["QUIC", "CQUICShim", "Transport", "Identity", "Locking", "TransportConformance"]
+            [
+                "QUIC", "CQUICShim", "Transport", "Bytes", "Certificates", "Identity", "Locking",
+                "TransportConformance", "TestSupport",
+            ]
         ),
         tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
         tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),

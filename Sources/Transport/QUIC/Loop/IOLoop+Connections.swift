@@ -65,6 +65,7 @@ extension IOLoop {
             }
         case RQ_PACKET_UNKNOWN_SHORT:
             guard gate.mayReply(at: now) else { return }
+            if unsafe wasReset(by: datagram, train) { return }
             var cid = cid
             unsafe reply(to: train) { room, size in
                 unsafe withSecret { unsafe rq_write_stateless_reset(&cid, $0, datagram.count, room, size) }
@@ -72,6 +73,22 @@ extension IOLoop {
         default:
             break
         }
+    }
+
+    /// Whether the datagram was a stateless reset for one of our connections, which has ended then.
+    ///
+    /// A reset names no connection (RFC 9000, section 10.3): its last bytes are compared by those whose packets go to
+    /// where it came from. Callers bound how often, because every connection is looked at.
+    private func wasReset(by datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) -> Bool {
+        guard let source = unsafe train.pointee.source.socketAddress else { return false }
+        var tried: Set<ObjectIdentifier> = []
+        for core in table.values where core.shared.withLock({ $0.remoteAddress }) == source {
+            guard tried.insert(ObjectIdentifier(core)).inserted, case .open = core.phase else { continue }
+            unsafe feed(core, datagram, train)
+            if case .open = core.phase { continue }
+            return true
+        }
+        return false
     }
 
     private func judge(
