@@ -12,6 +12,7 @@ filter="^($(echo "$suites" | tr ' ' '|'))\\."
 if [ -x scripts/python-env.sh ]; then
     ./scripts/stage.sh "python environment" ./scripts/python-env.sh || exit 1
 fi
+export LSAN_OPTIONS="suppressions=$PWD/scripts/sanitize-leaks.txt:print_suppressions=0"
 status=0
 for kind in address thread; do
     ./scripts/stage.sh "$kind sanitizer: build" \
