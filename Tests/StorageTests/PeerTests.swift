@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import Storage
 
-@Suite("Stored peers and transfers") struct PeerTests {
+@Suite("Stored peers") struct PeerTests {
     let store: StateStore
 
     init() throws { store = try StateStore() }
@@ -75,46 +75,5 @@ internal import Testing
         #expect(kept.count == StateStore.addressesPerPeer)
         #expect(kept.first?.address == (try address(1)))
         #expect(kept.dropFirst().allSatisfy { $0.notedAt >= 170 })
-    }
-
-    @Test func `a transfer goes on where it broke off`() throws {
-        var transfer = Transfer(
-            id: [UInt8](repeating: 7, count: 16),
-            direction: .receiving,
-            networkId: try network(1),
-            peerId: try peer(1),
-            name: "photo.jpg",
-            path: "/tmp/photo.jpg.part",
-            byteCount: 1_000,
-            sha256: [UInt8](repeating: 1, count: 32),
-            startedAt: 10
-        )
-        try store.save(transfer)
-        #expect(try store.advanceTransfer(transfer.id, to: 600, at: 20))
-        transfer.transferred = 600
-        transfer.updatedAt = 20
-        #expect(try store.unfinishedTransfers(with: peer(1)) == [transfer])
-        #expect(try store.unfinishedTransfers(with: peer(2)) == [])
-        #expect(throws: StorageError.self) { try store.advanceTransfer(transfer.id, to: 1_001, at: 21) }
-        #expect(try store.finishTransfer(transfer.id, path: "/tmp/photo.jpg", at: 30))
-        #expect(try store.unfinishedTransfers() == [])
-        #expect(try store.finishedTransfers().map(\.transferred) == [1_000])
-        try store.removeTransfer(transfer.id)
-        #expect(try store.transfer(transfer.id) == nil)
-        #expect(try !store.advanceTransfer(transfer.id, to: 1, at: 1))
-    }
-
-    @Test func `a transfer with a short id is refused`() throws {
-        let transfer = Transfer(
-            id: [1],
-            direction: .sending,
-            networkId: try network(1),
-            peerId: try peer(1),
-            name: "a",
-            path: "/tmp/a",
-            byteCount: 1,
-            startedAt: 1
-        )
-        #expect(throws: StorageError.self) { try store.save(transfer) }
     }
 }

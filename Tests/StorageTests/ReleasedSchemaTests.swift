@@ -8,7 +8,10 @@ internal import Testing
 
 /// Databases of released schemas, which every later version must bring up to its own.
 @Suite("Released schemas") struct ReleasedSchemaTests {
-    /// What `Tests/Vectors/Storage/state-1.sqlite` was filled with.
+    /// The versions with a file `Tests/Vectors/Storage/state-<version>.sqlite`; a release adds its own.
+    private static let released = [1]
+
+    /// What those files were filled with.
     private func fill(_ store: StateStore) throws {
         for network in try Self.networks() { try store.save(network) }
         try store.save(Self.token())
@@ -23,7 +26,6 @@ internal import Testing
         )
         try store.noteFailure(of: SocketAddress(parsing: "[2001:db8::1]:4242"), peer: peer(2))
         try store.set("display-name", toText: "Kitchen")
-        try store.save(Self.transfer())
     }
 
     private static func networks() throws -> [NetworkRecord] {
@@ -61,22 +63,6 @@ internal import Testing
         [StoredRevocation(networkId: try network(1), peerId: try peer(3), entry: [4, 5, 6])]
     }
 
-    private static func transfer() throws -> Transfer {
-        Transfer(
-            id: [UInt8](0..<16),
-            direction: .receiving,
-            networkId: try network(1),
-            peerId: try peer(1),
-            name: "photo.jpg",
-            path: "/tmp/photo.jpg",
-            byteCount: 1_000,
-            transferred: 400,
-            sha256: [UInt8](0..<32),
-            startedAt: 1_700_000_600,
-            updatedAt: 1_700_000_700
-        )
-    }
-
     private func check(_ store: StateStore) throws {
         #expect(try store.networks(includingLeft: true) == Self.networks())
         #expect(try store.issuedTokens(of: network(1)) == [Self.token()])
@@ -103,36 +89,51 @@ internal import Testing
         )
         #expect(try store.addresses(of: peer(2)) == [known])
         #expect(try store.textSetting("display-name") == "Kitchen")
-        #expect(try store.unfinishedTransfers() == [Self.transfer()])
     }
 
-    @Test func `a database of schema 1 is read whole`() throws {
-        let scratch = try Scratch()
-        let path = scratch.file("state.sqlite")
-        let bytes = try vector(named: "Storage/state-1.sqlite")
+    /// The database of a released version, in a place where it may be changed.
+    private func database(ofVersion version: Int, in scratch: Scratch) throws -> String {
+        let path = scratch.file("state-\(version).sqlite")
+        let bytes = try vector(named: "Storage/state-\(version).sqlite")
         #expect(FileManager.default.createFile(atPath: path, contents: bytes, attributes: [.posixPermissions: 0o600]))
-        let store = try StateStore(path: path)
+        return path
+    }
+
+    @Test(arguments: released) func `a database of a released schema is read whole`(version: Int) throws {
+        let scratch = try Scratch()
+        let store = try StateStore(path: database(ofVersion: version, in: scratch))
         try check(store)
         #expect(try store.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == Schema.version)
+        #expect(try store.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
         try store.set("written", toText: "again")
         try store.close()
     }
 
-    @Test func `a new database has the same tables as one that was brought up to date`() throws {
+    @Test(arguments: released)
+    func `a new database has the same tables as one that was brought up to date`(version: Int) throws {
         let scratch = try Scratch()
         let store = try StateStore(path: scratch.file("state.sqlite"))
         try fill(store)
         try check(store)
-        let bytes = try vector(named: "Storage/state-1.sqlite")
-        let old = scratch.file("old.sqlite")
-        #expect(FileManager.default.createFile(atPath: old, contents: bytes, attributes: [.posixPermissions: 0o600]))
+        let updated = try StateStore(path: database(ofVersion: version, in: scratch))
         let query = "SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY name"
-        let updated = try StateStore(path: old)
         #expect(
             try updated.read { try String.fetchAll($0, sql: query) }
                 == store.read { try String.fetchAll($0, sql: query) }
         )
         try store.close()
         try updated.close()
+    }
+
+    @Test func `the table of transfers, which nobody used, goes with schema 2`() throws {
+        let scratch = try Scratch()
+        let path = try database(ofVersion: 1, in: scratch)
+        let query = "SELECT count(*) FROM sqlite_schema WHERE tbl_name = 'transfers'"
+        let old = try DatabaseQueue(path: path)
+        #expect(try old.read { try Int.fetchOne($0, sql: query) } != 0)
+        try old.close()
+        let store = try StateStore(path: path)
+        #expect(try store.read { try Int.fetchOne($0, sql: query) } == 0)
+        try store.close()
     }
 }
