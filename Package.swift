@@ -58,7 +58,7 @@ let package = Package(
         module("NodeCore", in: "Protocols", ["Bytes", "Identity", collections]),
 
         // Transport: streams between two authenticated peers.
-        module("Transport", in: "Transport", ["Identity", "Locking", deque, heap, crypto]),
+        module("Transport", in: "Transport", ["Bytes", "Identity", "Locking", deque, heap, crypto]),
         .systemLibrary(
             name: "CNGTCP2",
             path: "Sources/Transport/CNGTCP2",
@@ -137,11 +137,11 @@ let package = Package(
         tests(of: "Locking", ["Locking"]),
         .target(
             name: "TransportConformance",
-            dependencies: ["Identity", "Locking", "Transport"],
+            dependencies: ["Bytes", "Identity", "Locking", "Transport"],
             path: "Tests/TransportConformance",
             swiftSettings: house
         ),
-        tests(of: "Transport", ["Identity", "Locking", "Transport", "TransportConformance", "TestSupport"]),
+        tests(of: "Transport", ["Bytes", "Identity", "Locking", "Transport", "TransportConformance", "TestSupport"]),
         tests(
             of: "QUIC",
             [

@@ -1,3 +1,4 @@
+internal import Bytes
 package import Transport
 
 /// Bytes that look random and are the same for the same seed.

@@ -1,4 +1,4 @@
-package import NodeCore
+package import Identity
 
 /// The time as the node sees it; tests put their own here.
 package struct NodeClock: Sendable {

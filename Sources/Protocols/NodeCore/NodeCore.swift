@@ -1,3 +1,4 @@
+internal import Bytes
 package import Identity
 internal import OrderedCollections
 
@@ -61,7 +62,7 @@ package struct NodeCore: Sendable {
     }
 
     let configuration: Configuration
-    var random: SplitMix64
+    var random: SeededGenerator
     var memberships: OrderedDictionary<NetworkId, Membership> = [:]
     var peers: OrderedDictionary<PeerId, KnownPeer> = [:]
     var connections: OrderedDictionary<ConnectionId, ConnectionState> = [:]
@@ -73,7 +74,7 @@ package struct NodeCore: Sendable {
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
-        self.random = SplitMix64(state: configuration.randomSeed)
+        self.random = SeededGenerator(seed: configuration.randomSeed)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
@@ -190,17 +191,4 @@ package struct Route: Hashable, Sendable {
     package let connection: ConnectionId
     package let network: NetworkId
     package let index: UInt8
-}
-
-/// A small seeded generator (Steele, Lea and Flood 2014) for spreading retries; never for secrets.
-struct SplitMix64: RandomNumberGenerator, Sendable {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = self.state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }

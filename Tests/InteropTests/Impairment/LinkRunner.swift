@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Foundation
 internal import Transport
 

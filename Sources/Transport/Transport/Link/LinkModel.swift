@@ -1,3 +1,5 @@
+package import Bytes
+
 /// How one direction between two endpoints treats what is sent over it.
 ///
 /// Connections keep their order and lose nothing, because QUIC repairs loss: there, a loss shows as the delay until
