@@ -55,6 +55,7 @@ let package = Package(
         module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
+        module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto]),
         module("NodeCore", in: "Protocols", ["Bytes", "Identity", collections]),
 
         // Transport: streams between two authenticated peers.
@@ -164,6 +165,7 @@ let package = Package(
         ),
         tests(of: "Platform", ["Bytes", "Locking", "Platform", "TestSupport", "CrashWriter"]),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
+        tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport"]),
         tests(of: "NodeCore", ["Bytes", "Identity", "NodeCore", "TestSupport", collections]),
         tests(of: "Node", ["Bytes", "Identity", "Locking", "NodeCore", "Node", "Transport", "TestSupport", logging]),
         tests(of: "RunarNode", ["RunarNode", "Transport", logging]),

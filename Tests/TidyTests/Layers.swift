@@ -7,7 +7,8 @@ enum Layers {
         ["Bytes", "Locking"],
         ["Identity"],
         ["Certificates"],
-        // Protocols: values.
+        // Protocols: values. They never see each other; NodeCore composes them.
+        ["Kademlia"],
         ["NodeCore"],
         // Transport: streams between two authenticated peers.
         ["Transport"],

@@ -1,0 +1,53 @@
+internal import Identity
+
+/// Why a request came to nothing.
+package enum KademliaError: Error, Hashable, Sendable {
+    /// The deadline passed before enough nodes had answered; nothing is known about the record.
+    case timedOut(answered: Int)
+    /// No other member is connected or known, and this node does not hold what was asked for.
+    case isolated
+    /// A value above the limit, in bytes.
+    case valueTooLarge(limit: Int, found: Int)
+    /// A key that is empty or above the limit, in bytes.
+    case invalidKey(limit: Int, found: Int)
+    /// A lifetime that is not positive or above the limit.
+    case invalidLifetime(limitSeconds: UInt64)
+    /// The condition did not hold; the newest record is this one, nil when there is none.
+    case conflict(current: Revision?)
+    /// This node may not write more: its own bound, or the holders' quota for one member.
+    case overQuota
+    /// The holders refused the record, because this machine's clock differs too much from theirs.
+    case clockDiffers
+    /// This node has no valid token of the network.
+    case notAMember
+    /// So many requests are under way already.
+    case tooManyRequests(limit: Int)
+    /// The node stops.
+    case stopped
+    /// The peer key could not sign.
+    case signingFailed
+}
+
+extension KademliaError: CustomStringConvertible {
+    /// The failure in words, with what to do.
+    package var description: String {
+        switch self {
+        case .timedOut(let answered):
+            "not enough members answered in time (\(answered) did); try again or allow a longer deadline"
+        case .isolated: "no other member of the network can be reached; connect to one and try again"
+        case .valueTooLarge(let limit, let found):
+            "the value has \(found) bytes, at most \(limit) are allowed; store the data elsewhere and put a reference"
+        case .invalidKey(let limit, let found): "the key has \(found) bytes, it must have 1 to \(limit)"
+        case .invalidLifetime(let limit): "the lifetime must be from 1 to \(limit) seconds"
+        case .conflict(let current?):
+            "the newest record is version \(current.version) by \(current.writer.short); read it again and decide anew"
+        case .conflict(nil): "there is no record to replace; put it without a condition"
+        case .overQuota: "this device has stored as much as the network allows; delete something or let it expire"
+        case .clockDiffers: "the other members' clocks differ from this device's by more than an hour; set its clock"
+        case .notAMember: "this device has no valid access token of the network; ask its owner for one"
+        case .tooManyRequests(let limit): "\(limit) requests are under way already; wait for one to finish"
+        case .stopped: "the node is stopping"
+        case .signingFailed: "the device key could not sign the record"
+        }
+    }
+}

@@ -1,0 +1,50 @@
+extension Kademlia {
+    /// The bounds of one network's table, lookups and records, each with its reason.
+    package struct Limits: Hashable, Sendable {
+        // MARK: Table and lookups
+
+        /// k: places in a bucket, holders of a record, nodes that a lookup ends with (Kademlia, section 2.2).
+        package var bucketSize = 20
+        /// Queries of one lookup that may be unanswered at a time; go-libp2p measured 10 as better than the paper's 3.
+        package var parallelism = 10
+        /// Paths of one lookup that share no node, so that liars on one of them deceive only that one (S/Kademlia).
+        package var disjointPaths = 3
+        /// Peers of one address group (/24, /48) in a bucket that has more candidates than places.
+        package var peersPerAddressGroup = 2
+        /// Candidates that one lookup remembers; farther ones are forgotten.
+        package var candidates = 128
+        /// Requests of the application that may be under way.
+        package var requests = 256
+        /// Questions to other nodes that may be unanswered, of all lookups and of handing records on.
+        package var questions = 1024
+        /// Contacts that are only hearsay; the oldest makes room.
+        package var hearsay = 64
+
+        // MARK: Records
+
+        /// A key, in bytes.
+        package var keyByteCount = Record.keyByteLimit
+        /// A value, in bytes.
+        package var valueByteCount = Record.valueByteLimit
+        /// How far ahead a record may expire.
+        package var lifetimeSeconds: UInt64 = 7 * 86_400
+        /// How far ahead of this node's clock a version may lie, and how much clocks may differ in judging expiry.
+        package var clockToleranceSeconds: UInt64 = 3600
+        /// Records held, of all members.
+        package var records = 65_536
+        /// Bytes of records held, of all members.
+        package var recordBytes = 64 << 20
+        /// Records held of one member, tombstones included, so that one member cannot take all the room.
+        package var recordsPerMember = 8_192
+        /// Bytes of records held of one member.
+        package var recordBytesPerMember = 16 << 20
+        /// Writers of one key that are held.
+        package var writersPerKey = 256
+        /// Requests of one peer that are answered at once; further ones wait for ``requestsPerSecond``.
+        package var requestBurst = 2_000
+        /// Requests of one peer that are answered per second in the long run; those beyond are dropped.
+        package var requestsPerSecond = 200
+
+        package init() {}
+    }
+}

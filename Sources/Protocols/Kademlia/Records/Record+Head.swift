@@ -1,0 +1,76 @@
+internal import Bytes
+internal import Crypto
+package import Identity
+
+extension Record {
+    /// A record without its value: enough to verify who wrote which version, before a large value is fetched.
+    package struct Head: Hashable, Sendable {
+        package let key: [UInt8]
+        package let writerKey: Ed25519PublicKey
+        /// The SHA-256 of ``writerKey``.
+        package let writer: PeerId
+        /// The writer's access token without what it shares with the record.
+        package let membership: Membership
+        package let version: UInt64
+        package let expirySeconds: UInt64
+        package let isTombstone: Bool
+        package let valueByteCount: Int
+        package let valueHash: Bytes32
+        package internal(set) var signature: Ed25519Signature
+
+        package var revision: Revision { Revision(version: self.version, writer: self.writer) }
+
+        /// Exactly what the writer's signature covers.
+        package func signedBytes(in network: NetworkId) -> [UInt8] {
+            var writer = ByteWriter(capacity: 160 + self.key.count)
+            writer.write(Record.label.prefix)
+            writer.write(network.bytes)
+            writer.write(UInt16(self.key.count))
+            writer.write(self.key)
+            writer.write(self.writer.bytes)
+            writer.write(self.version)
+            writer.write(self.expirySeconds)
+            writer.write(UInt8(self.isTombstone ? 1 : 0))
+            writer.write(UInt32(self.valueByteCount))
+            writer.write(self.valueHash.bytes)
+            return writer.bytes
+        }
+
+        /// The writer's token in `network`.
+        package func token(in network: NetworkId) throws(IdentityError) -> AccessToken {
+            try self.membership.token(of: self.writer, in: network)
+        }
+
+        static func hash(of bytes: [UInt8]) -> Bytes32 {
+            guard let digest = Bytes32(Array(SHA256.hash(data: bytes))) else {
+                preconditionFailure("SHA-256 gave another number of bytes than 32")
+            }
+            return digest
+        }
+    }
+
+    /// What an access token says beside peer and network: until when, and the network key's signature.
+    package struct Membership: Hashable, Sendable {
+        /// Nil means without end.
+        package let expirationSeconds: UInt64?
+        package let signature: Ed25519Signature
+
+        package init(of token: AccessToken) {
+            self.init(expirationSeconds: token.expirationSeconds, signature: token.signatureValue)
+        }
+
+        init(expirationSeconds: UInt64?, signature: Ed25519Signature) {
+            self.expirationSeconds = expirationSeconds
+            self.signature = signature
+        }
+
+        func token(of writer: PeerId, in network: NetworkId) throws(IdentityError) -> AccessToken {
+            try AccessToken(
+                peerId: writer,
+                networkId: network,
+                expirationSeconds: self.expirationSeconds,
+                signature: self.signature
+            )
+        }
+    }
+}

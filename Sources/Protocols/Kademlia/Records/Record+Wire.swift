@@ -1,0 +1,135 @@
+internal import Bytes
+internal import Identity
+
+/// Why bytes are no record.
+package enum RecordError: Error, Hashable, Sendable {
+    /// Another version of the format than this program knows.
+    case unsupportedVersion(found: UInt8, supported: UInt8)
+    /// Not the agreed layout.
+    case malformed(String)
+}
+
+extension RecordError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unsupportedVersion(let found, let supported):
+            "the record's version is \(found), this program knows version \(supported): update the older one"
+        case .malformed(let what): "the bytes are not a record: \(what)"
+        }
+    }
+}
+
+// The wire form of records: a head, then the value.
+extension Record {
+    /// The version that every head begins with.
+    static let formatVersion: UInt8 = 1
+
+    /// Reads the binary form, of which there is exactly one for each record.
+    package init(binary: some Collection<UInt8>) throws(RecordError) {
+        do {
+            var reader = ByteReader(binary)
+            self = try Record(reading: &reader)
+            try reader.finish()
+        } catch let error as RecordError {
+            throw error
+        } catch {
+            throw .malformed("\(error)")
+        }
+    }
+
+    /// The binary form.
+    package var binary: [UInt8] {
+        var writer = ByteWriter(capacity: self.byteCount)
+        self.head.write(to: &writer)
+        writer.write(self.value)
+        return writer.bytes
+    }
+
+    init(reading reader: inout ByteReader) throws {
+        let head = try Head(reading: &reader)
+        let value = try reader.readBytes(count: head.valueByteCount)
+        guard let record = Record(head: head, value: value) else {
+            throw RecordError.malformed("the value is not the one that was signed")
+        }
+        self = record
+    }
+}
+
+extension Record.Head {
+    private static let never = UInt64.max
+    /// The bytes of a head beside its key.
+    private static let fixedByteCount = 1 + 1 + 2 + 32 + 8 + 64 + 8 + 8 + 4 + 32 + 64
+
+    /// How long the binary form is.
+    package var byteCount: Int { Self.fixedByteCount + self.key.count }
+
+    func write(to writer: inout ByteWriter) {
+        writer.write(Record.formatVersion)
+        writer.write(UInt8(self.isTombstone ? 1 : 0))
+        writer.write(UInt16(self.key.count))
+        writer.write(self.key)
+        writer.write(self.writerKey.bytes)
+        writer.write(self.membership.expirationSeconds ?? Self.never)
+        writer.write(self.membership.signature.bytes)
+        writer.write(self.version)
+        writer.write(self.expirySeconds)
+        writer.write(UInt32(self.valueByteCount))
+        writer.write(self.valueHash.bytes)
+        writer.write(self.signature.bytes)
+    }
+
+    init(reading reader: inout ByteReader) throws {
+        let format = try reader.readUInt8()
+        guard format == Record.formatVersion else {
+            throw RecordError.unsupportedVersion(found: format, supported: Record.formatVersion)
+        }
+        let kind = try reader.readUInt8()
+        guard kind <= 1 else { throw RecordError.malformed("the unknown kind \(kind)") }
+        let keyCount = Int(try reader.readUInt16())
+        guard (1...Record.keyByteLimit).contains(keyCount) else {
+            throw RecordError.malformed("a key of \(keyCount) bytes")
+        }
+        let key = try reader.readBytes(count: keyCount)
+        let writerKey = try Ed25519PublicKey(rawRepresentation: reader.readSlice(count: Ed25519PublicKey.byteCount))
+        let membershipEnd = try reader.readUInt64()
+        let membershipSignature = try Self.readSignature(from: &reader)
+        let version = try reader.readUInt64()
+        let expiry = try reader.readUInt64()
+        guard membershipEnd == Self.never || membershipEnd <= UnixTime.maximum, expiry <= UnixTime.maximum else {
+            throw RecordError.malformed("a time after the year 9999")
+        }
+        let count = Int(try reader.readUInt32())
+        guard count <= Record.valueByteLimit, kind == 0 || count == 0 else {
+            throw RecordError.malformed("a value of \(count) bytes")
+        }
+        self.init(
+            key: key,
+            writerKey: writerKey,
+            writer: PeerId(publicKey: writerKey),
+            membership: Record.Membership(
+                expirationSeconds: membershipEnd == Self.never ? nil : membershipEnd,
+                signature: membershipSignature
+            ),
+            version: version,
+            expirySeconds: expiry,
+            isTombstone: kind == 1,
+            valueByteCount: count,
+            valueHash: try Self.readHash(from: &reader),
+            signature: try Self.readSignature(from: &reader)
+        )
+    }
+
+    private static func readHash(from reader: inout ByteReader) throws -> Bytes32 {
+        guard let hash = Bytes32(try reader.readSlice(count: Bytes32.byteCount)) else {
+            throw RecordError.malformed("a hash of another length")
+        }
+        return hash
+    }
+
+    private static func readSignature(from reader: inout ByteReader) throws -> Ed25519Signature {
+        guard let signature = Ed25519Signature(try reader.readSlice(count: Ed25519Signature.byteCount)) else {
+            throw RecordError.malformed("a signature of another length")
+        }
+        return signature
+    }
+}

@@ -1,0 +1,103 @@
+internal import Bytes
+internal import Crypto
+package import Identity
+
+/// What one member has written under a key: a value, or the word that it deleted it (a tombstone).
+///
+/// The writer signs, so a record may come from anybody; the writer's membership stands in it, so a quota per member
+/// cannot be evaded with made-up writers. Members can read values. Layout and signed bytes: `docs/spec/dht.md`.
+package struct Record: Hashable, Sendable {
+    /// The longest key, in bytes; the shortest is one.
+    package static let keyByteLimit = 1024
+    /// The longest value, in bytes.
+    package static let valueByteLimit = 64 * 1024
+
+    /// Everything but the value, as the writer signed it.
+    package let head: Head
+    /// Empty for a tombstone.
+    package let value: [UInt8]
+
+    /// Joins a head with the value that it was signed for, or returns nil when they do not belong together.
+    package init?(head: Head, value: [UInt8]) {
+        guard head.valueByteCount == value.count, Head.hash(of: value) == head.valueHash else { return nil }
+        self.head = head
+        self.value = value
+    }
+
+    /// Writes `value` under `key`, or with nil a tombstone, in the name of the member that `token` names.
+    ///
+    /// A record never outlives the membership in it: the expiry is the token's if that is earlier.
+    package static func create(
+        key: [UInt8],
+        value: [UInt8]?,
+        version: UInt64,
+        expirySeconds: UInt64,
+        token: AccessToken,
+        signer: any Signer
+    ) throws(KademliaError) -> Record {
+        guard (1...self.keyByteLimit).contains(key.count) else {
+            throw .invalidKey(limit: self.keyByteLimit, found: key.count)
+        }
+        let bytes = value ?? []
+        guard bytes.count <= self.valueByteLimit else {
+            throw .valueTooLarge(limit: self.valueByteLimit, found: bytes.count)
+        }
+        let writerKey = signer.publicKey
+        guard PeerId(publicKey: writerKey) == token.peerId else { throw .notAMember }
+        var head = Head(
+            key: key,
+            writerKey: writerKey,
+            writer: token.peerId,
+            membership: Membership(of: token),
+            version: version,
+            expirySeconds: min(expirySeconds, token.expirationSeconds ?? expirySeconds),
+            isTombstone: value == nil,
+            valueByteCount: bytes.count,
+            valueHash: Head.hash(of: bytes),
+            signature: Self.noSignature
+        )
+        do {
+            let message = head.signedBytes(in: token.networkId)
+            guard let signature = Ed25519Signature(try signer.sign(message)) else { throw KademliaError.signingFailed }
+            head.signature = signature
+        } catch {
+            throw .signingFailed
+        }
+        return Record(checked: head, value: bytes)
+    }
+
+    private static let noSignature: Ed25519Signature = {
+        guard let empty = Ed25519Signature([UInt8](repeating: 0, count: Ed25519Signature.byteCount)) else {
+            preconditionFailure("64 bytes are no signature")
+        }
+        return empty
+    }()
+
+    private init(checked head: Head, value: [UInt8]) {
+        self.head = head
+        self.value = value
+    }
+
+    /// Where the records under a key lie: SHA-256 over the label, the network and the key.
+    package static func location(of key: [UInt8], in network: NetworkId) -> Bytes32 {
+        Head.hash(of: self.locationLabel.message(network.bytes, key))
+    }
+
+    /// What the hash of a location is for.
+    package static let locationLabel = DomainLabel("runar/dht-location/v1")
+    /// What the writer's signature is for.
+    package static let label = DomainLabel("runar/dht-record/v1")
+}
+
+extension Record {
+    package var key: [UInt8] { self.head.key }
+    package var writer: PeerId { self.head.writer }
+    package var version: UInt64 { self.head.version }
+    /// The last second since 1970 at which the record counts.
+    package var expirySeconds: UInt64 { self.head.expirySeconds }
+    package var isTombstone: Bool { self.head.isTombstone }
+    package var revision: Revision { self.head.revision }
+
+    /// What the record counts against a quota: its bytes on the wire.
+    package var byteCount: Int { self.head.byteCount + self.value.count }
+}

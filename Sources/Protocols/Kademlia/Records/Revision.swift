@@ -1,0 +1,32 @@
+package import Identity
+
+/// What decides which of several records under a key is the newest: the version, and the writer where versions tie.
+package struct Revision: Hashable, Comparable, Sendable {
+    package var version: UInt64
+    package var writer: PeerId
+
+    package init(version: UInt64, writer: PeerId) {
+        self.version = version
+        self.writer = writer
+    }
+
+    package static func < (left: Revision, right: Revision) -> Bool {
+        left.version == right.version ? left.writer < right.writer : left.version < right.version
+    }
+}
+
+/// The name of a record among all that a node holds: where it lies and whose it is.
+package struct RecordId: Hashable, Comparable, Sendable {
+    /// See ``Record/location(of:in:)``.
+    package var location: Bytes32
+    package var writer: PeerId
+
+    package init(location: Bytes32, writer: PeerId) {
+        self.location = location
+        self.writer = writer
+    }
+
+    package static func < (left: RecordId, right: RecordId) -> Bool {
+        left.location == right.location ? left.writer < right.writer : left.location < right.location
+    }
+}
