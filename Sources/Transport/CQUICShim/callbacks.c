@@ -64,6 +64,8 @@ static int stream_open(ngtcp2_conn *engine, int64_t id, void *user) {
     rq_conn *conn = user;
     rq_stream *stream = rq_stream_make(conn, id);
     if (stream == NULL) return NGTCP2_ERR_CALLBACK_FAILURE;
+    if (conn->streams_left > 0) conn->streams_left--;
+    rq_conn_grant_streams(conn);
     stream->user = conn->hooks->stream_opened(conn->user, stream);
     if (ngtcp2_conn_set_stream_user_data(engine, id, stream) != 0) return NGTCP2_ERR_CALLBACK_FAILURE;
     return 0;
@@ -95,7 +97,7 @@ static int stream_close(ngtcp2_conn *engine, uint32_t flags, int64_t id, uint64_
     (void)user;
     rq_stream *stream = stream_user;
     if (stream == NULL) {
-        if (!ngtcp2_conn_is_local_stream(engine, id)) ngtcp2_conn_extend_max_streams_bidi(engine, 1);
+        if (!ngtcp2_conn_is_local_stream(engine, id)) rq_conn_allow_stream(user);
         return 0;
     }
     stream->is_closed = true;

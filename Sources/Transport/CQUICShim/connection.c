@@ -35,6 +35,7 @@ static rq_conn *make(const rq_tls *tls, const rq_options *options, const rq_hook
     conn->last_now = now;
     conn->expiry = now;
     conn->keep_alive = options->keep_alive;
+    conn->max_streams = conn->streams_left = options->max_streams;
     memcpy(conn->secret, options->secret, sizeof(conn->secret));
     rq_ccerr_default(&conn->error);
     return conn;

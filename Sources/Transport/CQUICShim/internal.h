@@ -88,6 +88,9 @@ struct rq_conn {
     rq_stream *send_first, *send_last;
     rq_stream *wait_first, *wait_last;
     rq_stream *touched_first, *touched_last;
+    uint64_t max_streams;               // streams that the peer may have open at a time
+    uint64_t streams_left;              // how many more it may open before it is told of further ones
+    uint64_t streams_due;               // further ones that it was not told of
     rq_ccerr error;
     uint8_t secret[RQ_SECRET_LENGTH];
     uint8_t exporter[RQ_MAX_EXPORTER_SECRET];
@@ -115,6 +118,7 @@ void rq_stream_sent(rq_stream *stream, uint64_t length, bool finish);
 size_t rq_stream_gather(const rq_stream *stream, ngtcp2_vec *vectors, size_t count, uint64_t *total);
 void rq_stream_drop_queue(rq_stream *stream);
 void rq_conn_open_waiting(rq_conn *conn);
+void rq_conn_grant_streams(rq_conn *conn);
 
 // callbacks.c
 void rq_callbacks_fill(ngtcp2_callbacks *callbacks, bool is_server);

@@ -37,7 +37,7 @@ void rq_touch(rq_stream *stream, uint32_t events) {
 
 static void stop_if_sent(rq_stream *stream);
 
-bool rq_conn_has_events(const rq_conn *conn) { return conn->touched_first != NULL; }
+bool rq_conn_has_unsent(const rq_conn *conn) { return conn->send_first != NULL || conn->wait_first != NULL; }
 
 bool rq_conn_next_event(rq_conn *conn, rq_event *event) {
     rq_stream *stream = conn->touched_first;
@@ -254,7 +254,18 @@ void rq_conn_consume(rq_conn *conn, rq_stream *stream, uint64_t length) {
     ngtcp2_conn_extend_max_offset(conn->engine, length);
 }
 
-void rq_conn_allow_stream(rq_conn *conn) { ngtcp2_conn_extend_max_streams_bidi(conn->engine, 1); }
+// MAX_STREAMS costs a packet and its acknowledgement: while the peer may open many more streams it need not be told.
+void rq_conn_grant_streams(rq_conn *conn) {
+    if (conn->streams_due == 0 || conn->streams_left > conn->max_streams / 2) return;
+    ngtcp2_conn_extend_max_streams_bidi(conn->engine, conn->streams_due);
+    conn->streams_left += conn->streams_due;
+    conn->streams_due = 0;
+}
+
+void rq_conn_allow_stream(rq_conn *conn) {
+    conn->streams_due++;
+    rq_conn_grant_streams(conn);
+}
 
 void rq_stream_free(rq_stream *stream) {
     rq_conn *conn = stream->conn;

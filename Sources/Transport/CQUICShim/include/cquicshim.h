@@ -279,7 +279,8 @@ typedef struct rq_event {
 
 // Takes the next stream to which something happened; false when there is none.
 bool rq_conn_next_event(rq_conn *conn, rq_event *event);
-bool rq_conn_has_events(const rq_conn *conn);
+// Whether bytes wait to be sent, or streams for leave to be opened.
+bool rq_conn_has_unsent(const rq_conn *conn);
 void rq_stream_free(rq_stream *stream);
 // Takes any stream that is left, for tearing down; NULL when there is none. The stream is freed.
 void *rq_conn_pop_stream(rq_conn *conn);

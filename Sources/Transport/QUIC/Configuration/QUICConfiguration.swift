@@ -70,7 +70,7 @@ package struct QUICLimits: Sendable, Hashable {
     /// Unread bytes of all streams of one connection.
     package var connectionWindow = 8 << 20
     /// Streams that a peer may have open at a time.
-    package var concurrentStreams = 100
+    package var concurrentStreams = 256
     /// Bytes of one stream that wait to be acknowledged before `write` suspends.
     package var sendHighWater = 2 << 20
     /// Bytes below which `write` goes on.

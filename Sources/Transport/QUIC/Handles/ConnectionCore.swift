@@ -46,6 +46,8 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     var deadline: UInt64 = .max
     var heapIndex = -1
     var isDirty = false
+    /// Whether there is nothing to say but that one small packet came.
+    var mayWait = false
     var phase = Phase.handshaking
     var source: AdmissionGate.Source?
     var refusal: TransportError?

@@ -165,8 +165,10 @@ extension IOLoop {
 
     func feed(_ core: ConnectionCore, _ datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) {
         guard let raw = unsafe core.raw else { return answerLate(core) }
+        let isFirst = !core.isDirty
         let status = unsafe rq_conn_read(raw, train, datagram.baseAddress, datagram.count, now)
         settle(core, status)
+        if isFirst, datagram.count <= Self.smallDatagram, case .open = core.phase { core.mayWait = true }
     }
 
     /// Acts on what the engine said.

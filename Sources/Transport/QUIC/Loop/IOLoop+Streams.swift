@@ -76,20 +76,25 @@ extension IOLoop {
     }
 
     /// Tells the streams of a connection what happened to them in this pass.
-    func drainEvents(of core: ConnectionCore) {
-        guard let raw = unsafe core.raw else { return }
+    ///
+    /// Returns whether bytes or the end of some came.
+    @discardableResult func drainEvents(of core: ConnectionCore) -> Bool {
+        guard let raw = unsafe core.raw else { return false }
+        var wasHeard = false
         var event = unsafe rq_event()
         while unsafe rq_conn_next_event(raw, &event) {
             guard let user = unsafe event.user else { continue }
             let stream = unsafe Unmanaged<StreamCore>.fromOpaque(user).takeUnretainedValue()
             let result = unsafe deliver(flags: event.flags, code: event.code, queued: Int(event.queued), to: stream)
             unsafe rq_conn_consume(raw, stream.raw, UInt64(result.credit))
+            unsafe wasHeard = wasHeard || event.flags & UInt32(RQ_EVENT_DATA | RQ_EVENT_FIN) != 0
             guard unsafe event.flags & UInt32(RQ_EVENT_CLOSED) != 0 else { continue }
             if result.returnsSlot, stream.isRemote { unsafe rq_conn_allow_stream(raw) }
             unsafe stream.raw = nil
             unsafe rq_stream_free(event.stream)
             unsafe Unmanaged.passUnretained(stream).release()
         }
+        return wasHeard
     }
 
     private func deliver(

@@ -39,6 +39,13 @@ final class IOLoop: @unchecked Sendable {
 
     /// Batches read from one socket before others get their turn.
     private static let batchesPerPass = 4
+    /// How long the acknowledgement of a small packet waits for the answer of whoever was just woken by it.
+    ///
+    /// Sent at once it would cost a packet each way: ngtcp2 takes the packet number of an acknowledgement for a gap in
+    /// what must be acknowledged, and answers the next packet at once in its turn.
+    private static let answerNanoseconds: UInt64 = 200_000
+    /// Datagrams up to this size may wait so; longer ones are parts of a transfer.
+    static let smallDatagram = 1000
     /// How long `close` waits for closing periods at most.
     private static let shutdownNanoseconds: UInt64 = 3_000_000_000
 
@@ -244,6 +251,7 @@ final class IOLoop: @unchecked Sendable {
     // MARK: Timers and sending
 
     func markDirty(_ core: ConnectionCore) {
+        core.mayWait = false
         guard !core.isDirty else { return }
         core.isDirty = true
         dirty.append(core)
@@ -262,8 +270,12 @@ final class IOLoop: @unchecked Sendable {
         dirty.removeAll(keepingCapacity: true)
         for core in batch {
             core.isDirty = false
-            drainEvents(of: core)
-            send(core)
+            let wasHeard = drainEvents(of: core)
+            if core.mayWait, wasHeard, let raw = unsafe core.raw, unsafe !rq_conn_has_unsent(raw) {
+                timers.set(core, deadline: min(core.deadline, now + Self.answerNanoseconds))
+            } else {
+                send(core)
+            }
         }
     }
 }
