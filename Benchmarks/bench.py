@@ -208,6 +208,8 @@ class Bench:
 
     def report(self):
         print(f"\n{machine()}; {self.options.rounds} rounds, medians; others used > 10 % of the machine: *")
+        if self.options.scale != 1:
+            print(f"SCALE {self.options.scale}: a quick look with {self.scaled(500_000, 5000)} junk Initials, not 500 000")
         print("ratio: transport beside iroh, handshakes RunarNode (with admission) beside iroh (which has none)\n")
         print(main_table(ROWS, self.results))
         print()
