@@ -105,5 +105,9 @@ enum Schema {
     /// A partial file and its name say by themselves where a transfer goes on, so no table needs to.
     private static let second = """
         DROP TABLE transfers;
+
+        -- A token is renewed when two thirds of its life are over.
+        ALTER TABLE networks ADD COLUMN token_obtained_at INTEGER;
+        UPDATE networks SET token_obtained_at = joined_at WHERE token IS NOT NULL;
         """
 }

@@ -126,7 +126,8 @@ struct CoreNetwork {
 
     mutating func enter(_ node: Int, network index: UInt32 = 0, expiresIn seconds: Int? = nil) throws {
         let token = try self.token(for: self.nodes[node].peerId, network: index, expiresIn: seconds)
-        self.feed(node, .membershipAdded(token, RevocationSet(networkId: token.networkId)))
+        let revocations = RevocationSet(networkId: token.networkId)
+        self.feed(node, .membershipAdded(token, obtainedSeconds: self.now.wallSeconds, revocations))
     }
 
     mutating func feed(_ node: Int, _ input: Input) {

@@ -56,7 +56,8 @@ struct Lab: Sendable {
             signer: self.networkKey,
             expirationSeconds: nil
         )
-        node.driver.apply(.membershipAdded(token, RevocationSet(networkId: self.networkId)))
+        let revocations = RevocationSet(networkId: self.networkId)
+        node.driver.apply(.membershipAdded(token, obtainedSeconds: Self.wallSeconds, revocations))
     }
 
     func revocation(of node: LabNode) throws -> Revocation {

@@ -43,14 +43,14 @@ internal import Testing
     @Test func `single fields of a network change alone`() throws {
         var record = try joined(1)
         try store.save(record)
-        #expect(try store.setToken([9], of: record.networkId))
+        #expect(try store.removeToken(of: record.networkId))
         #expect(try store.setMetadata("new", of: record.networkId))
         #expect(try store.setLocalName("office", of: record.networkId))
-        record.token = [9]
+        record.token = nil
         record.metadata = "new"
         record.localName = "office"
         #expect(try store.network(record.networkId) == record)
-        #expect(try !store.setToken([9], of: network(2)))
+        #expect(try !store.removeToken(of: network(2)))
     }
 
     @Test func `leaving a network drops its token and its peers and keeps its name`() throws {

@@ -43,6 +43,8 @@ internal import Testing
                 role: .member,
                 metadata: "",
                 token: [1, 2, 3],
+                // Schema 1 did not know: a token counts from the day of the joining.
+                tokenObtainedAt: 1_700_000_100,
                 joinedAt: 1_700_000_100,
                 leftAt: 1_700_000_500
             ),

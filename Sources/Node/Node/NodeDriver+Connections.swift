@@ -170,7 +170,7 @@ extension NodeDriver {
             )
             self.carryOut(effects, in: &state)
             guard let network else { return nil }
-            return Self.track(stream, network, on: id, in: &state).map { (network, $0) }
+            return self.track(stream, network, on: id, in: &state).map { (network, $0) }
         }
         guard let (network, number) = admission else {
             return stream.reset(code: CloseCode.networkNotShared.rawValue)
@@ -192,7 +192,7 @@ extension NodeDriver {
     }
 
     /// Remembers a stream so that the end of its admission resets it; nil when the connection is gone.
-    static func track(
+    func track(
         _ stream: any Stream,
         _ network: NetworkId,
         on id: ConnectionId,
@@ -201,12 +201,14 @@ extension NodeDriver {
         guard state.links[id] != nil else { return nil }
         state.nextNumber += 1
         state.links[id]?.streams[state.nextNumber] = (network, stream)
+        self.apply(.streamBegan(id), to: &state)
         return state.nextNumber
     }
 
     func untrack(_ number: Int, on id: ConnectionId) {
         self.state.withLock { state in
             state.links[id]?.streams[number] = nil
+            self.apply(.streamEnded(id), to: &state)
             if state.links[id]?.isDraining == true { Self.closeDrained(id, evenIfBusy: false, in: &state) }
         }
     }

@@ -70,7 +70,7 @@ extension NodeDriver {
                 let connection = state.links[route.connection]?.connection
             else { return nil }
             let stream = try connection.openStream()
-            let number = Self.track(stream, route.network, on: route.connection, in: &state)
+            let number = self.track(stream, route.network, on: route.connection, in: &state)
             return number.map { (stream, $0, route) }
         }
         guard let (stream, number, route) = opened else {

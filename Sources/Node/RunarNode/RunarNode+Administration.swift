@@ -45,10 +45,12 @@ extension RunarNode {
                 derivationIndex: index,
                 metadata: try metadata.qrString,
                 token: token.binary,
+                tokenObtainedAt: self.wallSeconds,
                 joinedAt: self.wallSeconds
             )
         )
-        self.applyIfRunning(.membershipAdded(token, RevocationSet(networkId: networkId)))
+        let revocations = RevocationSet(networkId: networkId)
+        self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
         return metadata
     }
 

@@ -20,7 +20,7 @@ extension RunarNode {
         )
         if let problem { throw NodeError.badToken(problem) }
         try self.store.addMembership(token, at: self.wallSeconds)
-        self.applyIfRunning(.membershipAdded(token, revocations))
+        self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
     }
 
     /// Becomes a member of a network with the token that its owner issued for this device.
@@ -74,6 +74,7 @@ extension RunarNode {
         let place = try SocketAddress(parsing: address)
         driver.apply(.peerRemembered(peerId, networks: [networkId], addresses: [place]))
         try await driver.reach(peerId, in: networkId)
+        try self.store.noteEvidence(of: peerId, in: networkId, source: .text, at: self.wallSeconds)
         return PeerConnection(peerId: peerId, networkId: networkId, address: place)
     }
 

@@ -34,9 +34,11 @@ extension RunarNode {
             record.derivationIndex = index
             record.metadata = try metadata.qrString
             record.token = token.binary
+            record.tokenObtainedAt = self.wallSeconds
             record.leftAt = nil
             try self.store.save(record)
-            self.applyIfRunning(.membershipAdded(token, try self.store.revocationSet(of: metadata.networkId)))
+            let revocations = try self.store.revocationSet(of: metadata.networkId)
+            self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
             return true
         }
         return false

@@ -186,13 +186,15 @@ extension RunarNode {
     /// Tells a driver what the store knows.
     private func load(into driver: NodeDriver) throws {
         driver.receiveFiles(self.fileReceiver.withLock { $0 })
-        for token in try self.store.memberships() {
-            driver.apply(.membershipAdded(token, try self.store.revocationSet(of: token.networkId)))
+        for (token, seconds) in try self.store.memberships() {
+            let revocations = try self.store.revocationSet(of: token.networkId)
+            driver.apply(.membershipAdded(token, obtainedSeconds: seconds, revocations))
         }
-        for peer in try self.store.peers() {
+        // Whoever was here last comes first, in case there are more than connections are kept for.
+        for peer in try self.store.peers().sorted(by: { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }) {
             let addresses = try self.store.addresses(of: peer.peerId).map(\.address)
             driver.apply(.peerRemembered(peer.peerId, networks: peer.networks, addresses: addresses))
-            driver.apply(.peerWanted(peer.peerId))
+            driver.apply(peer.isGiven ? .peerWanted(peer.peerId) : .peerSought(peer.peerId))
         }
     }
 

@@ -11,7 +11,7 @@ extension StateStore {
         case .revocations(let entries): try self.addRevocations(entries)
         case .peer(let peer, let network, let address):
             try self.noteAdmission(of: peer, in: network, address: address, at: seconds)
-        case .revokedHere(let network): try self.setToken(nil, of: network)
+        case .revokedHere(let network): try self.removeToken(of: network)
         case .joinGranted(let grant):
             try self.addMembership(grant.token, at: seconds)
             try self.addMetadata(grant.metadata, at: seconds)
@@ -19,15 +19,18 @@ extension StateStore {
         }
     }
 
-    /// This device's token in each of its networks.
-    func memberships() throws -> [AccessToken] {
-        try self.networks().compactMap { try $0.accessToken() }
+    /// This device's token in each of its networks, and when it got it.
+    func memberships() throws -> [(token: AccessToken, obtainedSeconds: UInt64)] {
+        try self.networks().compactMap { record in
+            try record.accessToken().map { ($0, record.tokenObtainedAt ?? record.joinedAt) }
+        }
     }
 
     /// Stores this device's token of a network.
     func addMembership(_ token: AccessToken, at seconds: UInt64) throws {
         var record = try self.network(token.networkId) ?? NetworkRecord(token.networkId, at: seconds)
         record.token = token.binary
+        record.tokenObtainedAt = seconds
         record.leftAt = nil
         try self.save(record)
     }

@@ -28,6 +28,8 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     case declined = 0x10B
     /// The receiver's bound was exceeded.
     case tooLarge = 0x10C
+    /// The connection was idle and the closer has more than it keeps; the peer may dial again when it needs it.
+    case surplus = 0x10D
 
     /// The reason in plain words, with what the other side can do.
     package var explanation: String {
@@ -45,6 +47,7 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         case .networkNotShared: "the two are not admitted to each other in that network"
         case .declined: "the receiver declined"
         case .tooLarge: "larger than the receiver takes"
+        case .surplus: "nothing was under way, and the peer keeps no more connections"
         }
     }
 

@@ -13,18 +13,26 @@ package enum Input: Sendable {
     /// The time of the last `wake` effect came.
     case timeReached
 
-    /// This device got a token (already checked with ``NodeCore/problem(with:at:)``), or a renewed one.
-    case membershipAdded(AccessToken, RevocationSet)
+    /// This device got a token (already checked with ``NodeCore/problem(with:at:)``), or a renewed one; and when, by
+    /// the wall clock.
+    case membershipAdded(AccessToken, obtainedSeconds: UInt64, RevocationSet)
     /// This device leaves the network.
     case membershipRemoved(NetworkId)
     /// The network's owner revoked peers on this device, or an old set was loaded.
     case revocationsAdded([Revocation])
     /// There is evidence that `peer` is a member of `networks` (a text given by the user, an earlier admission).
     case peerRemembered(PeerId, networks: [NetworkId], addresses: [SocketAddress])
+    /// Connect to the peer as long as there is room for it.
+    case peerSought(PeerId)
     /// Keep a connection to the peer from now on.
     case peerWanted(PeerId)
     /// Give the peer up.
     case peerUnwanted(PeerId)
+
+    /// A stream of an admitted network began, whoever opened it: the connection is in use.
+    case streamBegan(ConnectionId)
+    /// Such a stream is over.
+    case streamEnded(ConnectionId)
 
     /// The user shows an invitation; if `isPreallowed` its first joiner needs no further consent.
     case invitationOpened(Invitation, isPreallowed: Bool)

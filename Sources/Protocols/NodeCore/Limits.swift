@@ -4,6 +4,12 @@ package struct Limits: Hashable, Sendable {
     package var helloTimeout = Duration.seconds(5)
     /// Connections at a time; a further one is closed with `tooManyPeers`.
     package var connections = 2048
+    /// Connections that are kept when nobody uses them; of more the least recently used are closed.
+    package var keptConnections = 64
+    /// How long a connection too many is left alone after it was used.
+    package var idlePause = Duration.seconds(30)
+    /// How long a peer is not sought again after one of the two had no room for an idle connection.
+    package var surplusPause = Duration.seconds(600)
     /// Accepted connections at a time that nobody is admitted on yet, so that strangers leave room for members.
     package var strangers = 512
     /// Connections to one peer: the one in use, and some that drain.
@@ -14,16 +20,21 @@ package struct Limits: Hashable, Sendable {
     package var addressesPerPeer = 8
     /// Networks that may be admitted on one connection.
     package var networksPerConnection = 64
-    /// Hellos that one connection may send in its life: each may cost eight signature checks.
+    /// Hellos that one connection may send at once, and one more each minute: each may cost eight signature checks.
     package var hellosPerConnection = 256
-    /// Comparisons of revocations that one connection may ask for in its life: each may cost a long answer.
+    /// Comparisons of revocations that one connection may ask for at once, and one more each minute: each may cost a
+    /// long answer.
     package var comparisonsPerConnection = 512
     /// Dials at a time; further ones wait their turn.
     package var dials = 64
+    /// Peers that wait for their turn to be dialled; further ones are tried again later.
+    package var queuedDials = 4096
     /// The first pause before dialling again; doubled with every failure.
     package var firstRetry = Duration.milliseconds(500)
-    /// The longest pause between dials.
+    /// The longest pause between dials of a wanted peer.
     package var longestRetry = Duration.seconds(300)
+    /// The longest pause between dials of a peer that nobody asked for.
+    package var longestSearch = Duration.seconds(3600)
     /// A connection that was admitted for so long was a success: the next pause is short again.
     package var stableAfter = Duration.seconds(30)
     /// The longest sleep before expiries are looked at again, because the wall clock may be set.

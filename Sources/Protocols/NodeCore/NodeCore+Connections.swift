@@ -4,7 +4,7 @@ internal import OrderedCollections
 // Connections come, replace each other and go.
 extension NodeCore {
     mutating func connectionUp(_ id: ConnectionId, _ link: Link, _ now: NodeTime, _ effects: inout [Effect]) {
-        if link.isDialler { self.setDialling(.idle, of: link.peer) }
+        if link.isDialler { self.endDial(of: link.peer, now, &effects) }
         guard link.peer != self.configuration.peerId else {
             // This node never dials itself: another device proved this device's key.
             effects.append(.deviceKeyUsedTwice(link.peer))
@@ -14,15 +14,17 @@ extension NodeCore {
             effects.append(.refused(link.peer, nil, .tooManyPeers))
             effects.append(.close(id, .tooManyPeers))
             if link.isDialler { self.peers[link.peer]?.noteFailure() }
-            return self.retryLater(link.peer, now, &effects)
+            return self.afterFailure(of: link.peer, now, &effects)
         }
         let deadline = now.monotonic + self.configuration.limits.helloTimeout
-        self.connections[id] = ConnectionState(link: link, deadline: deadline)
-        self.peers[link.peer, default: KnownPeer()].connections.append(id)
-        self.arm(deadline, &effects)
+        self.connections[id] = ConnectionState(link: link, now: now.monotonic, deadline: deadline)
+        if !link.isDialler { self.strangerCount += 1 }
+        self.know(link.peer)
+        self.peers[link.peer]?.connections.append(id)
+        self.arm(.connection(id), at: deadline, &effects)
         guard link.isDialler else { return }
         self.peers[link.peer]?.prefer([link.address], limit: self.configuration.limits.addressesPerPeer)
-        if let invitation = self.peers[link.peer]?.invitation {
+        if let invitation = self.taken[link.peer] {
             self.askToJoin(by: invitation, on: id, now, &effects)
         }
         if !self.sendHello(on: id, now, &effects), self.connections[id]?.join == JoinState.none {
@@ -33,9 +35,7 @@ extension NodeCore {
     private func hasRoom(for link: Link) -> Bool {
         let limits = self.configuration.limits
         guard self.connections.count < limits.connections else { return false }
-        guard !link.isDialler, self.connections.count >= limits.strangers else { return true }
-        let strangers = self.connections.values.count { !$0.link.isDialler && $0.admittedSince == nil }
-        return strangers < limits.strangers
+        return link.isDialler || self.strangerCount < limits.strangers
     }
 
     mutating func connectionDown(_ id: ConnectionId, _ code: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
@@ -52,7 +52,7 @@ extension NodeCore {
         switch state.join {
         case .asked(let network):
             guard let reason else { break }
-            self.peers[peer]?.invitation = nil
+            self.forgetInvitation(of: peer)
             effects.append(.joinFailed(peer, network, reason))
         case .deciding(let network): effects.append(.joinFailed(peer, network, reason ?? .goodbye))
         case .none: break
@@ -72,7 +72,9 @@ extension NodeCore {
 
     private mutating func remove(_ id: ConnectionId) -> ConnectionState? {
         guard let state = self.connections.removeValue(forKey: id) else { return nil }
+        if !state.link.isDialler, state.admittedSince == nil { self.strangerCount -= 1 }
         self.peers[state.link.peer]?.connections.removeAll { $0 == id }
+        for network in state.peerings.keys { self.memberships[network]?.connections.remove(id) }
         return state
     }
 
@@ -84,18 +86,21 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let peer = state.link.peer
-        guard let known = self.peers[peer], known.connections.isEmpty else { return }
-        let isStable = state.admittedSince.map { now.monotonic - $0 >= self.configuration.limits.stableAfter } ?? false
-        if let reason, reason.isFinal {
-            self.peers[peer]?.failures = KnownPeer.mostFailures
-        } else {
-            self.peers[peer]?.failures = isStable ? 0 : min(known.failures + 1, KnownPeer.mostFailures)
+        if let known = self.peers[peer], known.connections.isEmpty {
+            let stable = self.configuration.limits.stableAfter
+            let isStable = state.admittedSince.map { now.monotonic - $0 >= stable } ?? false
+            self.peers[peer]?.isRefused = reason?.isFinal == true
+            if reason == .surplus {
+                self.peers[peer]?.isSought = false
+                self.peers[peer]?.notSoughtBefore = now.monotonic + self.configuration.limits.surplusPause
+            } else if let reason, reason.isFinal {
+                self.peers[peer]?.failures = KnownPeer.mostFailures
+            } else {
+                self.peers[peer]?.failures = isStable ? 0 : min(known.failures + 1, KnownPeer.mostFailures)
+            }
+            self.afterFailure(of: peer, now, &effects)
         }
-        if known.isStranger {
-            self.peers.removeValue(forKey: peer)
-        } else {
-            self.retryLater(peer, now, &effects)
-        }
+        self.dialNext(now, &effects)
     }
 
     /// Forgets the admission of one network on one connection, and closes the connection with its last one.
@@ -110,6 +115,7 @@ extension NodeCore {
         guard let peering = self.connections[id]?.peerings.removeValue(forKey: network),
             let state = self.connections[id]
         else { return }
+        self.memberships[network]?.connections.remove(id)
         if peering.state == .admitted {
             effects.append(.resetStreams(id, network, code))
             self.noteLeft(state.link.peer, network, code, &effects)
@@ -129,7 +135,7 @@ extension NodeCore {
     mutating func setDeadline(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         let deadline = now.monotonic + self.configuration.limits.helloTimeout
         self.connections[id]?.deadline = deadline
-        self.arm(deadline, &effects)
+        self.arm(.connection(id), at: deadline, &effects)
     }
 
     mutating func admissionEndReceived(
@@ -147,18 +153,20 @@ extension NodeCore {
     }
 
     /// Tells of a peer's departure unless another connection still admits it.
-    private func noteLeft(_ peer: PeerId, _ network: NetworkId, _ code: CloseCode?, _ effects: inout [Effect]) {
-        if self.route(to: peer, in: network) == nil {
-            effects.append(.peerLeft(peer, network, code))
-        }
+    private mutating func noteLeft(
+        _ peer: PeerId,
+        _ network: NetworkId,
+        _ code: CloseCode?,
+        _ effects: inout [Effect]
+    ) {
+        guard self.route(to: peer, in: network) == nil else { return }
+        self.memberships[network]?.admitted.remove(peer)
+        effects.append(.peerLeft(peer, network, code))
     }
 
     mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {
-        for index in self.peers.values.indices {
-            self.peers.values[index].isWanted = false
-            self.peers.values[index].invitation = nil
-        }
-        for id in Array(self.connections.keys) {
+        self.isStopping = true
+        for id in self.connections.keys.sorted() {
             self.close(id, .goodbye, now, &effects)
         }
     }

@@ -1,91 +1,61 @@
+internal import DequeModule
 internal import Identity
 internal import OrderedCollections
 
-// Memberships and the peers that are kept in reach.
+// Who is known, who is dialled, and when again.
 extension NodeCore {
-    mutating func addMembership(
-        _ token: AccessToken,
-        _ revocations: RevocationSet,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        let network = token.networkId
-        guard token.peerId == self.configuration.peerId, revocations.networkId == network else { return }
-        var merged = self.memberships[network]?.revocations ?? RevocationSet(networkId: network)
-        do {
-            try merged.formUnion(revocations)
-        } catch {
-            // More entries than a set may hold: those that are known already stay.
-        }
-        self.memberships[network] = Membership(token: token, revocations: merged)
-        if merged.contains(self.configuration.peerId) {
-            return self.endMembership(network, .revoked, now, &effects)
-        }
-        self.expireTokens(now, &effects)
-        self.armExpiry(of: token, now, &effects)
-        guard self.memberships[network]?.isExpired == false else { return }
-        for (id, state) in self.connections where self.peers[state.link.peer]?.networks.contains(network) == true {
-            _ = self.sendHello(for: [network], on: id, now, &effects)
-        }
-        self.dialMembers(of: network, now, &effects)
-    }
-
-    /// Dials those wanted members of a network that were given up while this node had no good token.
-    mutating func dialMembers(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
-        for (peer, known) in self.peers where known.isWanted && known.networks.contains(network) {
-            self.peers[peer]?.failures = 0
-            self.dial(peer, now, &effects)
-        }
-    }
-
-    /// Ends this node's own membership; what is known of other members is kept when it may come back.
-    mutating func endMembership(
-        _ network: NetworkId,
-        _ code: CloseCode,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        guard self.memberships[network] != nil else { return }
-        for id in Array(self.connections.keys) {
-            self.endAdmission(of: network, on: id, code, now, &effects)
-        }
-        self.invitations.removeValue(forKey: network)
-        if code == .tokenExpired {
-            self.memberships[network]?.isExpired = true
-        } else {
-            self.memberships.removeValue(forKey: network)
-            for index in self.peers.values.indices.reversed() {
-                self.peers.values[index].networks.remove(network)
-                if self.peers.values[index].networks.isEmpty { self.peers.values[index].isWanted = false }
-            }
-        }
-        if code != .leftNetwork {
-            effects.append(.membershipEnded(network, code))
-        }
+    /// Makes sure that there is an entry for a peer.
+    mutating func know(_ peer: PeerId) {
+        guard self.peers[peer] == nil else { return }
+        self.makeRoomForPeer()
+        self.peerNumber += 1
+        self.peers[peer] = KnownPeer(number: self.peerNumber)
     }
 
     mutating func remember(_ peer: PeerId, networks: [NetworkId], addresses: [SocketAddress]) {
         guard peer != self.configuration.peerId else { return }
-        if self.peers[peer] == nil { self.makeRoomForPeer() }
-        self.peers[peer, default: KnownPeer()].networks.append(contentsOf: networks)
+        self.know(peer)
+        self.peers[peer]?.isRemembered = true
+        for network in networks { self.peers[peer]?.note(network) }
         self.peers[peer]?.prefer(addresses, limit: self.configuration.limits.addressesPerPeer)
     }
 
-    /// Forgets the oldest peer that is neither wanted nor connected, or else the oldest that is not connected.
+    /// Forgets an eighth of the peers that are of no use at present, the oldest first: wanted ones only if there is no
+    /// other.
     private mutating func makeRoomForPeer() {
-        guard self.peers.count >= self.configuration.limits.knownPeers else { return }
-        let idle = self.peers.values.indices.filter { index in
-            self.peers.values[index].connections.isEmpty && self.peers.values[index].dialling != .dialling
+        let limit = self.configuration.limits.knownPeers
+        guard self.peers.count >= limit else { return }
+        let idle = self.peers.filter { $0.value.connections.isEmpty && $0.value.dialling != .dialling }
+        let unwanted = idle.filter { !$0.value.isWanted }
+        let oldest = (unwanted.isEmpty ? idle : unwanted).sorted { $0.value.number < $1.value.number }
+        for (peer, _) in oldest.prefix(max(1, limit / 8)) {
+            self.peers.removeValue(forKey: peer)
+            self.taken.removeValue(forKey: peer)
         }
-        guard let index = idle.first(where: { !self.peers.values[$0].isWanted }) ?? idle.first else { return }
-        self.peers.remove(at: index)
     }
+
+    /// Forgets a peer unless something is lost with it.
+    private mutating func forgetIfDispensable(_ peer: PeerId) {
+        if self.peers[peer]?.isDispensable == true { self.peers.removeValue(forKey: peer) }
+    }
+
+    // MARK: Reasons
 
     mutating func want(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let known = self.peers[peer] else { return }
         self.peers[peer]?.isWanted = true
         guard let id = self.connectionInUse(to: known) else { return self.dial(peer, now, &effects) }
         self.offerFurther(on: id, now, &effects)
+    }
+
+    /// Connects to a peer as long as there is room for it; one that is connected is shown what it does not know yet.
+    mutating func seek(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let known = self.peers[peer] else { return }
+        if let id = self.connectionInUse(to: known) { return self.offerFurther(on: id, now, &effects) }
+        guard !self.isBudgetSpent, known.notSoughtBefore <= now.monotonic else { return }
+        self.peers[peer]?.isSought = true
+        if case .waiting = known.dialling, known.isRefused { return }
+        self.dial(peer, now, &effects)
     }
 
     /// The newest connection that does not drain.
@@ -95,49 +65,101 @@ extension NodeCore {
 
     mutating func unwant(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.isWanted = false
+        self.peers[peer]?.isSought = false
         for id in self.peers[peer]?.connections ?? [] {
             self.close(id, .goodbye, now, &effects)
         }
     }
 
-    mutating func setDialling(_ dialling: KnownPeer.Dialling, of peer: PeerId) {
+    /// Whether anything may be said to the peer: a shared network of which there is evidence, or an invitation.
+    private func hasBusiness(with known: KnownPeer) -> Bool {
+        known.isInviter || known.networks.contains { self.memberships[$0]?.isExpired == false }
+    }
+
+    /// Dials those wanted members of a network that were given up while this node had no good token.
+    mutating func dialMembers(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        let members = self.peers.filter { $0.value.isReachedFor && $0.value.networks.contains(network) }
+        for peer in members.keys.sorted() {
+            self.peers[peer]?.failures = 0
+            self.dial(peer, now, &effects)
+        }
+    }
+
+    // MARK: Dials
+
+    private mutating func setDialling(_ dialling: KnownPeer.Dialling, of peer: PeerId) {
         guard let before = self.peers[peer]?.dialling else { return }
         if before == .dialling { self.dialCount -= 1 }
         if dialling == .dialling { self.dialCount += 1 }
         self.peers[peer]?.dialling = dialling
     }
 
-    private mutating func dial(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let known = self.peers[peer], known.dialling != .dialling, known.connections.isEmpty,
-            !known.addresses.isEmpty, self.hasBusiness(with: known)
+    mutating func dial(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard !self.isStopping, let known = self.peers[peer], known.dialling != .dialling, known.dialling != .queued,
+            known.connections.isEmpty, !known.addresses.isEmpty, self.hasBusiness(with: known)
         else { return }
         let limits = self.configuration.limits
         guard self.dialCount < limits.dials, self.connections.count < limits.connections else {
-            return self.wait(for: limits.firstRetry, beforeDialling: peer, now, &effects)
+            guard self.dialQueue.count < limits.queuedDials else {
+                return self.wait(for: limits.firstRetry, beforeDialling: peer, now, &effects)
+            }
+            self.dialQueue.append(peer)
+            return self.setDialling(.queued, of: peer)
         }
         self.setDialling(.dialling, of: peer)
         effects.append(.dial(peer, known.addresses))
     }
 
-    /// Whether anything may be said to the peer: a shared network of which there is evidence, or an invitation.
-    private func hasBusiness(with known: KnownPeer) -> Bool {
-        known.invitation != nil || known.networks.contains { self.memberships[$0]?.isExpired == false }
+    /// Dials whose turn it is, now that there is room.
+    mutating func dialNext(_ now: NodeTime, _ effects: inout [Effect]) {
+        let limits = self.configuration.limits
+        while self.dialCount < limits.dials, self.connections.count < limits.connections,
+            let peer = self.dialQueue.popFirst()
+        {
+            guard let known = self.peers[peer], known.dialling == .queued else { continue }
+            self.setDialling(.idle, of: peer)
+            if known.isReachedFor { self.dial(peer, now, &effects) }
+            self.forgetIfDispensable(peer)
+        }
+    }
+
+    /// A dial succeeded.
+    mutating func endDial(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.setDialling(.idle, of: peer)
+        self.dialNext(now, &effects)
     }
 
     mutating func dialFailed(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.peers[peer]?.dialling == .dialling else { return }
         self.setDialling(.idle, of: peer)
         self.peers[peer]?.noteFailure()
+        self.afterFailure(of: peer, now, &effects)
+        self.dialNext(now, &effects)
+    }
+
+    mutating func dialDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.setDialling(.idle, of: peer)
+        guard let known = self.peers[peer] else { return }
+        let hasRoom = known.isWanted || known.isInviter || known.isAwaited || !self.isBudgetSpent
+        if known.isReachedFor, hasRoom { self.dial(peer, now, &effects) }
+        if !hasRoom { self.peers[peer]?.isSought = false }
+        self.forgetIfDispensable(peer)
+    }
+
+    /// What follows when there is no connection to a peer any more: another dial later, or it is forgotten.
+    mutating func afterFailure(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.retryLater(peer, now, &effects)
+        self.forgetIfDispensable(peer)
     }
 
     /// Exponential back-off with jitter.
-    mutating func retryLater(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let known = self.peers[peer], known.isWanted || known.invitation != nil,
+    private mutating func retryLater(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let known = self.peers[peer], known.isWanted || known.isSought || known.isInviter,
             known.connections.isEmpty, known.dialling == .idle, !known.addresses.isEmpty, self.hasBusiness(with: known)
         else { return }
         let limits = self.configuration.limits
-        let pause = min(limits.longestRetry, limits.firstRetry * (1 << min(known.failures, KnownPeer.mostFailures)))
+        let longest = known.isWanted || known.isInviter ? limits.longestRetry : limits.longestSearch
+        let pause = min(longest, limits.firstRetry * (1 << min(known.failures, KnownPeer.mostFailures)))
         self.wait(for: pause, beforeDialling: peer, now, &effects)
     }
 
@@ -150,14 +172,6 @@ extension NodeCore {
     ) {
         let time = now.monotonic + pause * Int64.random(in: 500...1000, using: &self.random) / 1000
         self.setDialling(.waiting(until: time), of: peer)
-        self.arm(time, &effects)
-    }
-
-    mutating func dialDue(_ now: NodeTime, _ effects: inout [Effect]) {
-        for (peer, known) in self.peers {
-            guard case .waiting(let time) = known.dialling, time <= now.monotonic else { continue }
-            self.setDialling(.idle, of: peer)
-            if known.isWanted || known.invitation != nil { self.dial(peer, now, &effects) }
-        }
+        self.arm(.dial(peer), at: time, &effects)
     }
 }

@@ -44,14 +44,14 @@ extension NodeCore {
     /// Shows our tokens of every network of which there is evidence that the peer is in it; false if there is none.
     mutating func sendHello(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
         guard let link = self.connections[id]?.link, let known = self.peers[link.peer] else { return false }
-        return self.sendHello(for: Array(known.networks), on: id, now, &effects)
+        return self.sendHello(for: known.networks, on: id, now, &effects)
     }
 
     /// Shows the tokens of those networks that are not yet agreed on.
     mutating func offerFurther(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id], let known = self.peers[state.link.peer] else { return }
         let missing = known.networks.filter { state.peerings[$0] == nil }
-        _ = self.sendHello(for: Array(missing), on: id, now, &effects)
+        _ = self.sendHello(for: missing, on: id, now, &effects)
     }
 
     mutating func sendHello(
@@ -68,6 +68,7 @@ extension NodeCore {
             offers.append(Frame.Offer(index: index, token: token))
             if self.connections[id]?.peerings[network] == nil {
                 self.connections[id]?.peerings[network] = Peering(state: .offered, index: index)
+                self.memberships[network]?.connections.insert(id)
             }
         }
         for start in stride(from: 0, to: offers.count, by: Frame.tokenLimit) {
@@ -93,8 +94,9 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let state = self.connections[id] else { return }
-        self.connections[id]?.hellosReceived += 1
-        guard state.hellosReceived < self.configuration.limits.hellosPerConnection else {
+        self.connections[id]?.hasShownHello = true
+        let limit = self.configuration.limits.hellosPerConnection
+        guard self.connections[id]?.hellos.take(at: now.monotonic, of: limit, refillSeconds: 60) == true else {
             return self.punish(id, "too many hellos", now, &effects)
         }
         guard state.remoteInstance ?? hello.instance == hello.instance else {
@@ -176,6 +178,8 @@ extension NodeCore {
         if peering.state == .offered { peering.state = .proved }
         peering.token = offer.token
         self.connections[id]?.peerings[network] = peering
+        self.memberships[network]?.connections.insert(id)
+        self.memberships[network]?.noteEnd(of: offer.token, on: id)
         self.armExpiry(of: offer.token, now, &effects)
     }
 
@@ -242,6 +246,7 @@ extension NodeCore {
         }
         guard state.peerings[network] != nil else { return .notAdmitted }
         self.connections[id]?.peerings[network]?.token = proof.token
+        self.memberships[network]?.noteEnd(of: proof.token, on: id)
         self.armExpiry(of: proof.token, now, &effects)
         return nil
     }
@@ -254,7 +259,7 @@ extension NodeCore {
     ) {
         guard let state = self.connections[id] else { return }
         guard verdicts.allSatisfy({ !state.isOurs($0.index) && state.networks[$0.index] != nil }),
-            state.hellosReceived > 0
+            state.hasShownHello
         else { return self.punish(id, "an acknowledgement of nothing", now, &effects) }
         for verdict in verdicts {
             guard let network = state.networks[verdict.index], let peering = state.peerings[network] else { continue }
@@ -276,9 +281,10 @@ extension NodeCore {
         let isNew = self.route(to: peer, in: network) == nil
         self.connections[id]?.peerings[network]?.state = .admitted
         self.connections[id]?.deadline = nil
-        if state.admittedSince == nil { self.connections[id]?.admittedSince = now.monotonic }
-        self.peers[peer]?.networks.append(network)
+        self.noteAdmission(on: id, now, &effects)
+        self.peers[peer]?.note(network)
         if isNew {
+            self.memberships[network]?.admitted.insert(peer)
             effects.append(.persistPeer(peer, network, state.link.isDialler ? state.link.address : nil))
             effects.append(.peerJoined(peer, network))
         }
@@ -286,6 +292,15 @@ extension NodeCore {
         // The dialler showed all it could; we may have evidence that it lacks.
         if state.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, now, &effects) }
         self.settle(id, now, &effects)
+    }
+
+    /// The first admission makes a member of a stranger.
+    private mutating func noteAdmission(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let state = self.connections[id], state.admittedSince == nil else { return }
+        self.connections[id]?.admittedSince = now.monotonic
+        self.connections[id]?.lastUsed = now.monotonic
+        if !state.link.isDialler { self.strangerCount -= 1 }
+        self.armBudget(now, &effects)
     }
 
     /// Whether both tokens of a peering are good at this moment; what cannot change was checked when they came.

@@ -76,7 +76,7 @@ extension NodeCore {
             let metadata = try? grant.metadata.binary()  // unsigned metadata is never sent
         else { return self.refuseJoin(on: id, now, &effects) }
         self.endJoin(on: id, now, &effects)
-        self.peers[peer]?.networks.append(network)
+        self.peers[peer]?.note(network)
         effects.append(.send(id, .joinGrant(grant.token, metadata: metadata)))
     }
 
@@ -95,7 +95,9 @@ extension NodeCore {
             return effects.append(.joinFailed(inviter, invitation.networkId, .joinRefused))
         }
         self.remember(inviter, networks: [], addresses: invitation.addresses)
-        self.peers[inviter]?.invitation = invitation
+        self.peers[inviter]?.isInviter = true
+        self.taken[inviter] = invitation
+        self.armClock(invitation.expirationSeconds + 1, now, &effects)
         if let known = self.peers[inviter], let id = self.connectionInUse(to: known) {
             self.askToJoin(by: invitation, on: id, now, &effects)
         } else {
@@ -143,9 +145,15 @@ extension NodeCore {
             return self.punish(id, "a grant that is no valid token", now, &effects)
         }
         self.endJoin(on: id, now, &effects)
-        self.peers[peer]?.networks.append(network)
+        self.peers[peer]?.note(network)
         effects.append(.joinGranted(JoinGrant(token: token, metadata: metadata)))
-        self.addMembership(token, RevocationSet(networkId: network), now, &effects)
+        self.addMembership(
+            token,
+            obtainedSeconds: now.wallSeconds,
+            RevocationSet(networkId: network),
+            now,
+            &effects
+        )
     }
 
     mutating func joinRefusalReceived(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
@@ -163,33 +171,36 @@ extension NodeCore {
         let deadline = now.monotonic + self.configuration.limits.joinPatience
         self.connections[id]?.deadline = nil
         self.connections[id]?.joinDeadline = deadline
-        self.arm(deadline, &effects)
+        self.arm(.connection(id), at: deadline, &effects)
     }
 
     /// Ends a join on a connection that stays; unless somebody is admitted there, a hello must follow.
     private mutating func endJoin(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
-        if case .asked = state.join { self.peers[state.link.peer]?.invitation = nil }
+        if case .asked = state.join { self.forgetInvitation(of: state.link.peer) }
         self.connections[id]?.join = JoinState.none
         self.connections[id]?.joinDeadline = nil
         if !state.isAdmitted { self.setDeadline(on: id, now, &effects) }
     }
 
-    /// Ends the joins that waited too long.
-    mutating func expireJoins(_ now: NodeTime, _ effects: inout [Effect]) {
-        for (id, state) in self.connections {
-            guard let deadline = state.joinDeadline, deadline <= now.monotonic else { continue }
-            switch state.join {
-            case .asked(let network):
-                self.endJoin(on: id, now, &effects)
-                effects.append(.joinFailed(state.link.peer, network, .helloTimeout))
-                if !state.isAdmitted { self.close(id, .goodbye, now, &effects) }
-            case .deciding(let network):
-                effects.append(.joinFailed(state.link.peer, network, .helloTimeout))
-                self.refuseJoin(on: id, now, &effects)
-            case .none: break
-            }
+    /// Ends a join that waited too long.
+    mutating func joinOverdue(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let state = self.connections[id] else { return }
+        switch state.join {
+        case .asked(let network):
+            self.endJoin(on: id, now, &effects)
+            effects.append(.joinFailed(state.link.peer, network, .helloTimeout))
+            if !state.isAdmitted { self.close(id, .goodbye, now, &effects) }
+        case .deciding(let network):
+            effects.append(.joinFailed(state.link.peer, network, .helloTimeout))
+            self.refuseJoin(on: id, now, &effects)
+        case .none: break
         }
+    }
+
+    mutating func forgetInvitation(of inviter: PeerId) {
+        self.taken.removeValue(forKey: inviter)
+        self.peers[inviter]?.isInviter = false
     }
 
     /// Drops invitations whose ten minutes are over, those shown and those taken.
@@ -201,12 +212,12 @@ extension NodeCore {
 
     /// Gives up joins whose invitation is over before the inviter was reached.
     mutating func expireTakenInvitations(_ now: NodeTime, _ effects: inout [Effect]) {
-        for (peer, known) in self.peers {
-            guard let invitation = known.invitation, known.connections.isEmpty,
-                invitation.isExpired(at: now.wallSeconds)
-            else { continue }
-            self.peers[peer]?.invitation = nil
-            effects.append(.joinFailed(peer, invitation.networkId, .joinRefused))
+        for (inviter, invitation) in self.taken {
+            guard self.peers[inviter]?.connections.isEmpty != false, invitation.isExpired(at: now.wallSeconds) else {
+                continue
+            }
+            self.forgetInvitation(of: inviter)
+            effects.append(.joinFailed(inviter, invitation.networkId, .joinRefused))
         }
     }
 }

@@ -5,9 +5,10 @@ internal import OrderedCollections
 extension NodeCore {
     mutating func sendRevocationDigest(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
         guard let index = self.connections[id]?.peerings[network]?.index,
-            let set = self.memberships[network]?.revocations
+            let count = self.memberships[network]?.revocations.count,
+            let digest = self.memberships[network]?.revocationDigest
         else { return }
-        effects.append(.send(id, .revocationDigest(index: index, count: UInt32(set.count), digest: set.digest)))
+        effects.append(.send(id, .revocationDigest(index: index, count: UInt32(count), digest: digest)))
     }
 
     mutating func revocationFrameReceived(
@@ -18,12 +19,12 @@ extension NodeCore {
     ) {
         switch frame {
         case .revocationDigest(let index, let count, let digest):
-            guard let set = self.compare(index, on: id, now, &effects) else { return }
-            guard Int(count) != set.count || digest != set.digest else { return }
+            guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
+            guard Int(count) != set.count || digest != self.memberships[network]?.revocationDigest else { return }
             let fingerprints = set.revocations.map(\.fingerprint)
             effects.append(.send(id, .revocationsKnown(index: index, fingerprints: fingerprints)))
         case .revocationsKnown(let index, let fingerprints):
-            guard let set = self.compare(index, on: id, now, &effects) else { return }
+            guard let (_, set) = self.compare(index, on: id, now, &effects) else { return }
             let known = Set(fingerprints)
             let missing = set.revocations.filter { !known.contains($0.fingerprint) }
             self.send(missing, index: index, on: id, &effects)
@@ -37,20 +38,20 @@ extension NodeCore {
         }
     }
 
-    /// The set to compare with what the peer sent; nil when it may not ask.
+    /// The network and the set to compare with what the peer sent; nil when it may not ask.
     private mutating func compare(
         _ index: UInt8,
         on id: ConnectionId,
         _ now: NodeTime,
         _ effects: inout [Effect]
-    ) -> RevocationSet? {
-        guard let state = self.connections[id], let network = state.admittedNetwork(index) else { return nil }
-        guard state.comparisons < self.configuration.limits.comparisonsPerConnection else {
+    ) -> (NetworkId, RevocationSet)? {
+        guard let network = self.connections[id]?.admittedNetwork(index) else { return nil }
+        let limit = self.configuration.limits.comparisonsPerConnection
+        guard self.connections[id]?.comparisons.take(at: now.monotonic, of: limit, refillSeconds: 60) == true else {
             self.punish(id, "too many comparisons of revocations", now, &effects)
             return nil
         }
-        self.connections[id]?.comparisons += 1
-        return self.memberships[network]?.revocations
+        return self.memberships[network].map { (network, $0.revocations) }
     }
 
     private func send(_ entries: [Revocation], index: UInt8, on id: ConnectionId, _ effects: inout [Effect]) {
@@ -93,11 +94,10 @@ extension NodeCore {
             return  // all or none: the set is as it was
         }
         let fresh = after.revocations.filter { before[$0.peerId] != $0 }
-        self.memberships[network]?.revocations = after
-        self.memberships[network]?.noteSignedTimes()
+        self.memberships[network]?.replaceRevocations(with: after)
         effects.append(.persistRevocations(fresh))
-        for (id, state) in self.connections where id != source {
-            guard let peering = state.peerings[network], peering.state == .admitted else { continue }
+        for id in self.memberships[network]?.connections.elements ?? [] where id != source {
+            guard let peering = self.connections[id]?.peerings[network], peering.state == .admitted else { continue }
             self.send(fresh, index: peering.index, on: id, &effects)
         }
         for entry in fresh where !before.contains(entry.peerId) {
@@ -115,13 +115,10 @@ extension NodeCore {
         if peer == self.configuration.peerId {
             return self.endMembership(network, .revoked, now, &effects)
         }
-        self.peers[peer]?.networks.remove(network)
+        self.forget(network, of: peer)
         for id in self.peers[peer]?.connections ?? [] {
             if case .deciding(network) = self.connections[id]?.join { self.decideJoin(on: id, nil, now, &effects) }
             self.endAdmission(of: network, on: id, .revoked, now, &effects)
-        }
-        if self.peers[peer]?.networks.isEmpty == true {
-            self.peers[peer]?.isWanted = false
         }
     }
 }

@@ -2,6 +2,9 @@ internal import Identity
 internal import OrderedCollections
 
 // Timers are data: the earliest one is an effect, and everything that is due is done when it comes.
+//
+// Connections and peers have their times in ``Deadlines``; what a node has once has a time of its own. So neither a
+// timer nor an input walks through all connections or peers.
 extension NodeCore {
     /// Asks for a wake at `time` unless an earlier one is already asked for.
     mutating func arm(_ time: Duration, _ effects: inout [Effect]) {
@@ -10,13 +13,83 @@ extension NodeCore {
         effects.append(.wake(at: time))
     }
 
-    /// Asks for a wake when a token ends, sooner if that is far away, because the wall clock may be set.
-    mutating func armExpiry(of token: AccessToken, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let expiration = token.expirationSeconds else { return }
-        let end = expiration + UnixTime.graceSeconds + 1
+    /// Notes that something of a connection or a peer is due at `time`.
+    mutating func arm(_ cause: Deadlines.Cause, at time: Duration, _ effects: inout [Effect]) {
+        self.deadlines.add(cause, at: time)
+        self.arm(time, &effects)
+    }
+
+    /// The time at which something is due at present.
+    private func time(of cause: Deadlines.Cause) -> Duration? {
+        switch cause {
+        case .connection(let id):
+            guard let state = self.connections[id] else { return nil }
+            return state.deadline ?? state.joinDeadline
+        case .dial(let peer):
+            guard case .waiting(let time)? = self.peers[peer]?.dialling else { return nil }
+            return time
+        }
+    }
+
+    mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.armed = nil
+        while let (cause, time) = self.deadlines.takeFirst(until: now.monotonic) {
+            guard self.time(of: cause) == time else { continue }
+            switch cause {
+            case .connection(let id): self.connectionOverdue(id, now, &effects)
+            case .dial(let peer): self.dialDue(peer, now, &effects)
+            }
+        }
+        if self.isDue(self.clockWake, now) { self.lookAtClock(now, &effects) }
+        if self.isDue(self.budgetWake, now) { self.closeSurplus(now, &effects) }
+        self.rearm(&effects)
+    }
+
+    private func isDue(_ time: Duration?, _ now: NodeTime) -> Bool {
+        time.map { $0 <= now.monotonic } ?? false
+    }
+
+    private mutating func rearm(_ effects: inout [Effect]) {
+        // Taken out for the moment, so that it can be asked while the rest is looked at.
+        var deadlines = Deadlines()
+        swap(&deadlines, &self.deadlines)
+        let first = deadlines.earliest { self.time(of: $0) == $1 }
+        swap(&deadlines, &self.deadlines)
+        for time in [first, self.clockWake, self.budgetWake] {
+            if let time { self.arm(time, &effects) }
+        }
+    }
+
+    private mutating func connectionOverdue(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let state = self.connections[id] else { return }
+        guard state.deadline != nil else { return self.joinOverdue(on: id, now, &effects) }
+        effects.append(.refused(state.link.peer, nil, .helloTimeout))
+        self.close(id, .helloTimeout, now, &effects)
+    }
+}
+
+// MARK: - The wall clock
+
+extension NodeCore {
+    /// Sees to it that the wall clock is looked at when it will show `seconds`, and sooner if that is far away, because
+    /// it may be set.
+    mutating func armClock(_ seconds: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let seconds else { return }
         let limit = self.configuration.limits.longestExpirySleep
-        let left = end > now.wallSeconds ? Duration.seconds(Int64(clamping: end - now.wallSeconds)) : limit
-        self.arm(now.monotonic + min(left, limit), &effects)
+        let left = seconds > now.wallSeconds ? Duration.seconds(Int64(clamping: seconds - now.wallSeconds)) : limit
+        let time = now.monotonic + min(left, limit)
+        self.clockWake = min(self.clockWake ?? time, time)
+        self.arm(time, &effects)
+    }
+
+    /// Sees to it that the end of a token is noticed.
+    mutating func armExpiry(of token: AccessToken, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.armClock(token.expirationSeconds.map(Self.firstSecondAfter), now, &effects)
+    }
+
+    /// The first second at which what ends at `end` is over.
+    private static func firstSecondAfter(_ end: UInt64) -> UInt64 {
+        end + UnixTime.graceSeconds + 1
     }
 
     /// The time that decides about expiry in a network.
@@ -43,63 +116,37 @@ extension NodeCore {
         self.memberships[network]?.isClockReported = lag != nil
     }
 
-    mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.armed = nil
-        for network in Array(self.memberships.keys) { self.checkClock(of: network, now, &effects) }
-        self.expireTokens(now, &effects)
+    /// Does everything that the wall clock decides, and says when to look again.
+    mutating func lookAtClock(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.clockWake = nil
+        for network in Array(self.memberships.keys) {
+            self.checkClock(of: network, now, &effects)
+            self.expireTokens(of: network, now, &effects)
+        }
         self.expireInvitations(now)
         self.expireTakenInvitations(now, &effects)
-        self.expireJoins(now, &effects)
-        for (id, state) in self.connections {
-            // Earlier turns of this loop may have changed the connection.
-            guard let deadline = self.connections[id]?.deadline, deadline <= now.monotonic else { continue }
-            effects.append(.refused(state.link.peer, nil, .helloTimeout))
-            self.close(id, .helloTimeout, now, &effects)
+        for network in Array(self.memberships.keys) {
+            guard let membership = self.memberships[network] else { continue }
+            self.armExpiry(of: membership.token, now, &effects)
+            self.armClock(membership.nextEnd.map(Self.firstSecondAfter), now, &effects)
         }
-        self.dialDue(now, &effects)
-        self.rearm(now, &effects)
+        for invitation in self.taken.values { self.armClock(invitation.expirationSeconds, now, &effects) }
     }
 
     /// Ends what is over by the wall clock, and takes up again what a clock set right makes good.
-    mutating func expireTokens(_ now: NodeTime, _ effects: inout [Effect]) {
-        for (network, membership) in self.memberships {
-            let isOver = membership.token.isExpired(at: self.expiryTime(in: membership, now))
-            if isOver, !membership.isExpired {
-                self.endMembership(network, .tokenExpired, now, &effects)
-            } else if !isOver, membership.isExpired {
-                self.memberships[network]?.isExpired = false
-                self.dialMembers(of: network, now, &effects)
-            }
+    mutating func expireTokens(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let membership = self.memberships[network] else { return }
+        let seconds = self.expiryTime(in: membership, now)
+        let isOver = membership.token.isExpired(at: seconds)
+        if isOver, !membership.isExpired {
+            self.endMembership(network, .tokenExpired, now, &effects)
+        } else if !isOver, membership.isExpired {
+            self.memberships[network]?.isExpired = false
+            self.dialMembers(of: network, now, &effects)
         }
-        for (id, state) in self.connections {
-            for (network, peering) in state.peerings {
-                guard let membership = self.memberships[network],
-                    peering.token?.isExpired(at: self.expiryTime(in: membership, now)) == true
-                else { continue }
-                self.endAdmission(of: network, on: id, .tokenExpired, now, &effects)
-            }
-        }
-    }
-
-    private mutating func rearm(_ now: NodeTime, _ effects: inout [Effect]) {
-        var soonest: Duration?
-        func note(_ time: Duration?) {
-            if let time { soonest = min(soonest ?? time, time) }
-        }
-        for state in self.connections.values {
-            note(state.deadline)
-            note(state.joinDeadline)
-        }
-        for known in self.peers.values {
-            if case .waiting(let time) = known.dialling { note(time) }
-            if known.invitation != nil { note(now.monotonic + self.configuration.limits.longestExpirySleep) }
-        }
-        if let soonest { self.arm(soonest, &effects) }
-        for membership in self.memberships.values { self.armExpiry(of: membership.token, now, &effects) }
-        for state in self.connections.values {
-            for peering in state.peerings.values {
-                if let token = peering.token { self.armExpiry(of: token, now, &effects) }
-            }
+        while let id = self.memberships[network]?.takeEnded(at: seconds) {
+            guard self.connections[id]?.peerings[network]?.token?.isExpired(at: seconds) == true else { continue }
+            self.endAdmission(of: network, on: id, .tokenExpired, now, &effects)
         }
     }
 }

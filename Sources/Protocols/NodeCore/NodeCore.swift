@@ -1,4 +1,5 @@
 internal import Bytes
+internal import DequeModule
 package import Identity
 internal import OrderedCollections
 
@@ -64,11 +65,29 @@ package struct NodeCore: Sendable {
     let configuration: Configuration
     var random: SeededGenerator
     var memberships: OrderedDictionary<NetworkId, Membership> = [:]
-    var peers: OrderedDictionary<PeerId, KnownPeer> = [:]
-    var connections: OrderedDictionary<ConnectionId, ConnectionState> = [:]
+    /// Looked up, and walked only in the order of the keys; so are ``connections``.
+    var peers: [PeerId: KnownPeer] = [:]
+    var connections: [ConnectionId: ConnectionState] = [:]
+    /// Accepted connections that nobody is admitted on yet.
+    var strangerCount = 0
+    /// Invitations that this node shows.
     var invitations: OrderedDictionary<NetworkId, [OpenInvitation]> = [:]
+    /// Invitations that this node took, by their inviter.
+    var taken: OrderedDictionary<PeerId, Invitation> = [:]
+    /// How many peers became known so far.
+    var peerNumber: UInt64 = 0
     /// How many peers are being dialled.
     var dialCount = 0
+    /// Peers whose turn to be dialled comes; whoever needs it no more is passed over.
+    var dialQueue: Deque<PeerId> = []
+    var isStopping = false
+
+    // Timers: see NodeCore+Time.swift.
+    var deadlines = Deadlines()
+    /// When the wall clock is looked at.
+    var clockWake: Duration?
+    /// When connections that are too many are looked through.
+    var budgetWake: Duration?
     /// The earliest wake that the driver was asked for.
     var armed: Duration?
 
@@ -85,15 +104,19 @@ package struct NodeCore: Sendable {
         case .frameReceived(let id, let bytes): self.frameReceived(bytes, on: id, now, &effects)
         case .dialFailed(let peer): self.dialFailed(peer, now, &effects)
         case .timeReached: self.timeReached(now, &effects)
-        case .membershipAdded(let token, let revocations): self.addMembership(token, revocations, now, &effects)
+        case .membershipAdded(let token, let obtained, let revocations):
+            self.addMembership(token, obtainedSeconds: obtained, revocations, now, &effects)
         case .membershipRemoved(let network): self.endMembership(network, .leftNetwork, now, &effects)
         case .revocationsAdded(let entries): self.learn(entries, from: nil, now, &effects)
         case .peerRemembered(let peer, let networks, let addresses):
             self.remember(peer, networks: networks, addresses: addresses)
+        case .peerSought(let peer): self.seek(peer, now, &effects)
         case .peerWanted(let peer): self.want(peer, now, &effects)
         case .peerUnwanted(let peer): self.unwant(peer, now, &effects)
         case .invitationOpened(let invitation, let isPreallowed):
             self.open(invitation, isPreallowed: isPreallowed, now)
+        case .streamBegan(let id): self.noteStream(1, on: id, now)
+        case .streamEnded(let id): self.noteStream(-1, on: id, now)
         case .joinWanted(let invitation): self.join(by: invitation, now, &effects)
         case .joinDecided(let id, let grant): self.decideJoin(on: id, grant, now, &effects)
         case .stopping: self.stop(now, &effects)
@@ -141,11 +164,13 @@ extension NodeCore {
 
     /// The peers admitted in `network`, or in any, ascending.
     package func admittedPeers(in network: NetworkId? = nil) -> [PeerId] {
-        var found: [PeerId] = []
-        for (peer, known) in self.peers where !known.connections.isEmpty {
-            if self.route(to: peer, in: network) != nil { found.append(peer) }
+        if let network { return self.memberships[network]?.admitted.elements ?? [] }
+        if self.memberships.count == 1 { return self.memberships.values[0].admitted.elements }
+        var found = Ascending<PeerId>()
+        for membership in self.memberships.values {
+            for peer in membership.admitted.elements { found.insert(peer) }
         }
-        return found.sorted()
+        return found.elements
     }
 
     /// Whether the peer is connected or has an address to dial.

@@ -21,6 +21,8 @@ package struct NetworkRecord: Sendable, Hashable {
     package var metadata: String
     /// This node's own token in its binary form.
     package var token: [UInt8]?
+    /// When this node got that token, in seconds since 1970.
+    package var tokenObtainedAt: UInt64?
     /// What the person calls the network on this device.
     package var localName: String?
     /// When it was joined or made, in seconds since 1970.
@@ -34,6 +36,7 @@ package struct NetworkRecord: Sendable, Hashable {
         derivationIndex: UInt32? = nil,
         metadata: String,
         token: [UInt8]? = nil,
+        tokenObtainedAt: UInt64? = nil,
         localName: String? = nil,
         joinedAt: UInt64,
         leftAt: UInt64? = nil
@@ -43,6 +46,7 @@ package struct NetworkRecord: Sendable, Hashable {
         self.derivationIndex = derivationIndex
         self.metadata = metadata
         self.token = token
+        self.tokenObtainedAt = tokenObtainedAt
         self.localName = localName
         self.joinedAt = joinedAt
         self.leftAt = leftAt
@@ -57,14 +61,17 @@ extension StateStore {
         try write { database in
             try database.execute(
                 sql: """
-                    INSERT INTO networks VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    INSERT INTO networks (network_id, role, derivation_index, metadata, token, local_name, joined_at,
+                        left_at, token_obtained_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                     ON CONFLICT DO UPDATE SET role = excluded.role, derivation_index = excluded.derivation_index,
                         metadata = excluded.metadata, token = excluded.token, local_name = excluded.local_name,
-                        joined_at = excluded.joined_at, left_at = excluded.left_at
+                        joined_at = excluded.joined_at, left_at = excluded.left_at,
+                        token_obtained_at = excluded.token_obtained_at
                     """,
                 arguments: [
                     network.networkId.bytes.blob, network.role.rawValue, network.derivationIndex, network.metadata,
                     network.token?.blob, network.localName, network.joinedAt.integer, network.leftAt?.integer,
+                    network.tokenObtainedAt?.integer,
                 ]
             )
         }
@@ -92,12 +99,12 @@ extension StateStore {
         }
     }
 
-    /// Replaces this node's token of a network; false if the network is unknown.
+    /// Forgets this node's token of a network; false if the network is unknown.
     ///
     /// - Throws: ``StorageError``.
     @discardableResult
-    package func setToken(_ token: [UInt8]?, of id: NetworkId) throws(StorageError) -> Bool {
-        try update("token = ?", token?.blob, of: id)
+    package func removeToken(of id: NetworkId) throws(StorageError) -> Bool {
+        try update("token_obtained_at = NULL, token = ?", nil, of: id)
     }
 
     /// Replaces the metadata of a network; false if the network is unknown.
@@ -128,7 +135,7 @@ extension StateStore {
             try database.execute(sql: "DELETE FROM evidence WHERE network_id = ?", arguments: [blob])
             try StateStore.removePeersWithoutEvidence(database)
             try database.execute(
-                sql: "UPDATE networks SET left_at = ?, token = NULL WHERE network_id = ?",
+                sql: "UPDATE networks SET left_at = ?, token = NULL, token_obtained_at = NULL WHERE network_id = ?",
                 arguments: [seconds.integer, blob]
             )
             return database.changesCount > 0
@@ -185,6 +192,7 @@ extension NetworkRecord {
         derivationIndex = try row.optionalNumber("derivation_index").map { UInt32(truncatingIfNeeded: $0) }
         metadata = try row.text("metadata")
         token = try row.optionalBytes("token")
+        tokenObtainedAt = try row.optionalNumber("token_obtained_at")
         localName = try row.optionalText("local_name")
         joinedAt = try row.number("joined_at")
         leftAt = try row.optionalNumber("left_at")

@@ -11,12 +11,21 @@ package struct PeerRecord: Sendable, Hashable {
     package var lastSeen: UInt64?
     /// The networks in which there is evidence of its membership, in ascending order.
     package var networks: [NetworkId]
+    /// Whether the person gave this device a text of it.
+    package var isGiven: Bool
 
-    package init(peerId: PeerId, firstSeen: UInt64, lastSeen: UInt64?, networks: [NetworkId]) {
+    package init(
+        peerId: PeerId,
+        firstSeen: UInt64,
+        lastSeen: UInt64?,
+        networks: [NetworkId],
+        isGiven: Bool = false
+    ) {
         self.peerId = peerId
         self.firstSeen = firstSeen
         self.lastSeen = lastSeen
         self.networks = networks
+        self.isGiven = isGiven
     }
 }
 
@@ -177,6 +186,7 @@ extension StateStore {
             guard try row.optionalBytes("network_id") != nil else { continue }
             let network = try row.networkId()
             if peers[peers.count - 1].networks.last != network { peers[peers.count - 1].networks.append(network) }
+            if try row.word("source", as: EvidenceSource.self) == .text { peers[peers.count - 1].isGiven = true }
         }
         return peers
     }

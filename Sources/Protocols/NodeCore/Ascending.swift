@@ -1,0 +1,40 @@
+/// Different elements in ascending order, found by halving.
+///
+/// Cheaper to keep and to walk than a hash table for what a node has some dozens of.
+struct Ascending<Element: Comparable & Sendable>: Sendable {
+    private(set) var elements: [Element] = []
+
+    var isEmpty: Bool { self.elements.isEmpty }
+
+    func contains(_ element: Element) -> Bool {
+        let position = self.position(of: element)
+        return position < self.elements.count && self.elements[position] == element
+    }
+
+    /// Adds an element unless it is there.
+    mutating func insert(_ element: Element) {
+        if let last = self.elements.last, last < element { return self.elements.append(element) }
+        let position = self.position(of: element)
+        guard position == self.elements.count || self.elements[position] != element else { return }
+        self.elements.insert(element, at: position)
+    }
+
+    mutating func remove(_ element: Element) {
+        let position = self.position(of: element)
+        guard position < self.elements.count, self.elements[position] == element else { return }
+        self.elements.remove(at: position)
+    }
+
+    private func position(of element: Element) -> Int {
+        var range = 0..<self.elements.count
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if self.elements[middle] < element {
+                range = (middle + 1)..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return range.lowerBound
+    }
+}

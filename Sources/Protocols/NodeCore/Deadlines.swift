@@ -1,0 +1,53 @@
+internal import HeapModule
+internal import Identity
+
+/// The monotonic times that a node waits for, the earliest first.
+///
+/// An entry is not taken out when its cause goes away: whoever takes it asks whether it still holds. Each connection and
+/// each peer has one at a time, so few are stale.
+struct Deadlines: Sendable {
+    /// What happens at a time.
+    enum Cause: Hashable, Sendable {
+        /// The time for a hello, or for a join, is over.
+        case connection(ConnectionId)
+        /// The pause before a peer is dialled again is over.
+        case dial(PeerId)
+    }
+
+    private struct Entry: Comparable, Sendable {
+        let time: Duration
+        /// Entries of one time keep their order.
+        let number: UInt64
+        let cause: Cause
+
+        static func == (left: Entry, right: Entry) -> Bool { left.number == right.number }
+
+        static func < (left: Entry, right: Entry) -> Bool {
+            left.time == right.time ? left.number < right.number : left.time < right.time
+        }
+    }
+
+    private var heap: Heap<Entry> = []
+    private var lastNumber: UInt64 = 0
+
+    mutating func add(_ cause: Cause, at time: Duration) {
+        self.lastNumber += 1
+        self.heap.insert(Entry(time: time, number: self.lastNumber, cause: cause))
+    }
+
+    /// Takes the first entry if its time has come.
+    mutating func takeFirst(until now: Duration) -> (cause: Cause, time: Duration)? {
+        guard let first = self.heap.min, first.time <= now else { return nil }
+        self.heap.removeMin()
+        return (first.cause, first.time)
+    }
+
+    /// The earliest time for which `holds` is true; what stands before it is dropped.
+    mutating func earliest(where holds: (Cause, Duration) -> Bool) -> Duration? {
+        while let first = self.heap.min {
+            if holds(first.cause, first.time) { return first.time }
+            self.heap.removeMin()
+        }
+        return nil
+    }
+}

@@ -1,0 +1,87 @@
+internal import Identity
+
+/// What this node knows of another.
+struct KnownPeer: Sendable {
+    /// Whether the peer is being reached for.
+    enum Dialling: Hashable, Sendable {
+        /// Nothing under way. May become `dialling`, `queued` or `waiting`.
+        case idle
+        /// The transport is at it. May become `idle` (connected, given up) or `waiting`.
+        case dialling
+        /// As many dials as may be are under way. Becomes `idle` when one of them has ended.
+        case queued
+        /// Dials again at this time. May become `dialling`, `queued` or `idle`.
+        case waiting(until: Duration)
+    }
+
+    /// The order in which peers became known.
+    let number: UInt64
+    /// Networks of which there is evidence that the peer is a member.
+    var networks: [NetworkId] = []
+    var addresses: [SocketAddress] = []
+    /// Whether somebody asked for a connection that lasts.
+    var isWanted = false
+    /// Whether a connection is to be had as long as there is room: the peer was heard nearby or is remembered.
+    var isSought = false
+    /// It is not sought before this time: one of the two had no room for an idle connection.
+    var notSoughtBefore = Duration.zero
+    /// Whether it stays known without a connection.
+    var isRemembered = false
+    /// Whether this device wants to join a network through the peer.
+    var isInviter = false
+    /// Whether frames wait for its admission.
+    var isAwaited = false
+    var dialling = Dialling.idle
+    /// Failures in a row, which make the pauses longer; ``mostFailures`` when one of the two refused the other for good.
+    var failures = 0
+    /// Whether the last connection ended because one of the two refused the other for good.
+    var isRefused = false
+    /// More make no difference.
+    static let mostFailures = 16
+    /// Connections to it, the newest last.
+    var connections: [ConnectionId] = []
+    /// Instances that a newer one replaced, the newest last.
+    var pastInstances: [InstanceId] = []
+
+    init(number: UInt64) {
+        self.number = number
+    }
+
+    /// Whether there is a reason to dial.
+    var isReachedFor: Bool { self.isWanted || self.isSought || self.isInviter || self.isAwaited }
+
+    /// Whether nothing is lost when the peer is forgotten.
+    var isDispensable: Bool {
+        self.connections.isEmpty && self.dialling == .idle && !self.isReachedFor
+            && (!self.isRemembered || (self.networks.isEmpty && self.addresses.isEmpty))
+    }
+
+    /// Adds evidence of a membership; false if it was known.
+    @discardableResult
+    mutating func note(_ network: NetworkId) -> Bool {
+        guard !self.networks.contains(network) else { return false }
+        self.networks.append(network)
+        return true
+    }
+
+    /// Puts addresses before those already known.
+    mutating func prefer(_ addresses: [SocketAddress], limit: Int) {
+        guard addresses.count != 1 || self.addresses.first != addresses.first else { return }
+        var all: [SocketAddress] = []
+        for address in addresses + self.addresses where address.isDialable && !all.contains(address) {
+            all.append(address)
+        }
+        self.addresses = Array(all.prefix(limit))
+    }
+
+    mutating func noteFailure() {
+        self.failures = min(self.failures + 1, Self.mostFailures)
+    }
+
+    /// Remembers an instance that was replaced.
+    mutating func notePast(_ instance: InstanceId) {
+        self.pastInstances.removeAll { $0 == instance }
+        self.pastInstances.append(instance)
+        if self.pastInstances.count > 4 { self.pastInstances.removeFirst() }
+    }
+}

@@ -1,0 +1,85 @@
+internal import HeapModule
+internal import Identity
+
+/// A network this node belongs to.
+struct Membership: Sendable {
+    private(set) var token: AccessToken
+    /// When this node got the token, by the wall clock.
+    private(set) var obtainedSeconds: UInt64
+    /// The revocations known, and their digest as long as it holds.
+    private(set) var revocations: RevocationSet
+    private var knownDigest: [UInt8]?
+    /// Whether the owner of this node was told that the token is over; a clock set back makes it good again.
+    var isExpired = false
+    /// The latest time that the network's key signed, as far as this node has seen.
+    var latestSignedSeconds: UInt64 = 0
+    /// Whether the owner of this node was told that its clock is behind.
+    var isClockReported = false
+    /// The connections on which something was agreed, or is being agreed, about this network.
+    var connections = Ascending<ConnectionId>()
+    /// The peers that are admitted.
+    var admitted = Ascending<PeerId>()
+    /// When the tokens of peers end, the earliest first; an end that a renewed token put off is stale.
+    private var ends: Heap<TokenEnd> = []
+
+    init(token: AccessToken, obtainedSeconds: UInt64, revocations: RevocationSet) {
+        self.token = token
+        self.obtainedSeconds = obtainedSeconds
+        self.revocations = revocations
+        self.noteSignedTimes()
+    }
+
+    /// The digest of the revocations, counted once for each state of the set.
+    var revocationDigest: [UInt8] {
+        mutating get {
+            if let digest = self.knownDigest { return digest }
+            let digest = self.revocations.digest
+            self.knownDigest = digest
+            return digest
+        }
+    }
+
+    mutating func replaceToken(with token: AccessToken, obtainedSeconds: UInt64) {
+        self.token = token
+        self.obtainedSeconds = obtainedSeconds
+        self.isExpired = false
+    }
+
+    mutating func replaceRevocations(with set: RevocationSet) {
+        self.revocations = set
+        self.knownDigest = nil
+        self.noteSignedTimes()
+    }
+
+    private mutating func noteSignedTimes() {
+        for entry in self.revocations.revocations {
+            self.latestSignedSeconds = max(self.latestSignedSeconds, entry.seconds)
+        }
+    }
+
+    // MARK: Ends of tokens
+
+    mutating func noteEnd(of token: AccessToken, on id: ConnectionId) {
+        guard let seconds = token.expirationSeconds else { return }
+        self.ends.insert(TokenEnd(seconds: seconds, connection: id))
+    }
+
+    /// When the next token of a peer ends.
+    var nextEnd: UInt64? { self.ends.min?.seconds }
+
+    /// Takes the connection of a token that has ended by `seconds`.
+    mutating func takeEnded(at seconds: UInt64) -> ConnectionId? {
+        guard let first = self.ends.min, UnixTime.isPast(first.seconds, at: seconds) else { return nil }
+        return self.ends.removeMin().connection
+    }
+}
+
+/// When the token that a peer showed on a connection ends.
+private struct TokenEnd: Comparable, Sendable {
+    let seconds: UInt64
+    let connection: ConnectionId
+
+    static func < (left: TokenEnd, right: TokenEnd) -> Bool {
+        left.seconds == right.seconds ? left.connection < right.connection : left.seconds < right.seconds
+    }
+}

@@ -1,0 +1,49 @@
+internal import Identity
+
+// How many connections stay when nobody uses them.
+extension NodeCore {
+    /// Whether connections are kept for as many peers as should be.
+    var isBudgetSpent: Bool {
+        self.connections.count + self.dialCount >= self.configuration.limits.keptConnections
+    }
+
+    /// Sees to it that connections too many are looked through once they have been idle.
+    mutating func armBudget(_ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.budgetWake == nil, self.connections.count > self.configuration.limits.keptConnections else { return }
+        let time = now.monotonic + self.configuration.limits.idlePause
+        self.budgetWake = time
+        self.arm(time, &effects)
+    }
+
+    /// Closes what has been idle, the least recently used first, until no more are left than are kept.
+    mutating func closeSurplus(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.budgetWake = nil
+        let limits = self.configuration.limits
+        var surplus = self.connections.count - limits.keptConnections
+        guard surplus > 0 else { return }
+        var idle: [(lastUsed: Duration, id: ConnectionId)] = []
+        var next = now.monotonic + limits.idlePause
+        for (id, state) in self.connections where self.isDispensable(state) {
+            let end = state.lastUsed + limits.idlePause
+            if end <= now.monotonic { idle.append((state.lastUsed, id)) } else { next = min(next, end) }
+        }
+        for (_, id) in idle.sorted(by: <) where surplus > 0 {
+            self.close(id, .surplus, now, &effects)
+            surplus -= 1
+        }
+        guard surplus > 0 else { return }
+        // Not more often than once a second, because all connections were looked at.
+        let time = max(next, now.monotonic + .seconds(1))
+        self.budgetWake = time
+        self.arm(time, &effects)
+    }
+
+    private func isDispensable(_ state: ConnectionState) -> Bool {
+        state.isAdmitted && state.streams == 0 && state.join == .none && self.peers[state.link.peer]?.isWanted != true
+    }
+
+    mutating func noteStream(_ change: Int, on id: ConnectionId, _ now: NodeTime) {
+        self.connections[id]?.streams += change
+        self.connections[id]?.lastUsed = now.monotonic
+    }
+}

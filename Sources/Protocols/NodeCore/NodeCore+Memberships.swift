@@ -1,0 +1,75 @@
+internal import Identity
+internal import OrderedCollections
+
+// The networks that this node belongs to.
+extension NodeCore {
+    mutating func addMembership(
+        _ token: AccessToken,
+        obtainedSeconds: UInt64,
+        _ revocations: RevocationSet,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let network = token.networkId
+        guard token.peerId == self.configuration.peerId, revocations.networkId == network else { return }
+        var merged = self.memberships[network]?.revocations ?? RevocationSet(networkId: network)
+        do {
+            try merged.formUnion(revocations)
+        } catch {
+            // More entries than a set may hold: those that are known already stay.
+        }
+        if self.memberships[network] == nil {
+            self.memberships[network] = Membership(
+                token: token,
+                obtainedSeconds: obtainedSeconds,
+                revocations: merged
+            )
+        } else {
+            self.memberships[network]?.replaceToken(with: token, obtainedSeconds: obtainedSeconds)
+            self.memberships[network]?.replaceRevocations(with: merged)
+        }
+        if merged.contains(self.configuration.peerId) {
+            return self.endMembership(network, .revoked, now, &effects)
+        }
+        self.expireTokens(of: network, now, &effects)
+        self.armExpiry(of: token, now, &effects)
+        guard self.memberships[network]?.isExpired == false else { return }
+        for id in self.connections.keys.sorted() {
+            guard let peer = self.connections[id]?.link.peer, self.peers[peer]?.networks.contains(network) == true
+            else {
+                continue
+            }
+            _ = self.sendHello(for: [network], on: id, now, &effects)
+        }
+        self.dialMembers(of: network, now, &effects)
+    }
+
+    /// Ends this node's own membership; what is known of other members is kept when it may come back.
+    mutating func endMembership(
+        _ network: NetworkId,
+        _ code: CloseCode,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let ids = self.memberships[network]?.connections.elements else { return }
+        for id in ids { self.endAdmission(of: network, on: id, code, now, &effects) }
+        self.invitations.removeValue(forKey: network)
+        if code == .tokenExpired {
+            self.memberships[network]?.isExpired = true
+        } else {
+            self.memberships.removeValue(forKey: network)
+            for peer in Array(self.peers.keys) { self.forget(network, of: peer) }
+        }
+        if code != .leftNetwork {
+            effects.append(.membershipEnded(network, code))
+        }
+    }
+
+    /// Drops the evidence that a peer is in a network, and every wish to reach it with the last one.
+    mutating func forget(_ network: NetworkId, of peer: PeerId) {
+        self.peers[peer]?.networks.removeAll { $0 == network }
+        guard self.peers[peer]?.networks.isEmpty == true else { return }
+        self.peers[peer]?.isWanted = false
+        self.peers[peer]?.isSought = false
+    }
+}
