@@ -55,6 +55,7 @@ let package = Package(
         module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
+        module("Discovery", in: "Protocols", ["Bytes", "Identity"]),
         module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto]),
         module("NodeCore", in: "Protocols", ["Bytes", "Identity", collections]),
 

@@ -8,7 +8,7 @@ enum Layers {
         ["Identity"],
         ["Certificates"],
         // Protocols: values. They never see each other; NodeCore composes them.
-        ["Kademlia"],
+        ["Discovery", "Kademlia"],
         ["NodeCore"],
         // Transport: streams between two authenticated peers.
         ["Transport"],

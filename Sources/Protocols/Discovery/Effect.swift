@@ -1,0 +1,42 @@
+package import Identity
+
+extension Discovery {
+    /// What the driver must do next.
+    package enum Effect: Hashable, Sendable {
+        /// Send the datagram to the group, once on each interface.
+        case multicast([UInt8])
+        /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
+        case wake(at: Duration)
+
+        /// There is evidence that the peer is a member and can be dialled at these addresses, now or at new ones.
+        case peerHeard(PeerId, NetworkId, [SocketAddress])
+        /// The peer said goodbye, or nothing for its time to live.
+        case peerLost(PeerId, NetworkId)
+        /// Two running nodes call themselves by this device's key, or by another one's.
+        case deviceKeyUsedTwice(PeerId, NetworkId)
+        /// Datagrams from this source were ignored for this reason, so many since the last report of it.
+        case ignored(Reason, from: SocketAddress, count: Int)
+    }
+
+    /// Why a datagram was ignored.
+    package enum Reason: Hashable, Sendable {
+        /// It is not of this protocol, or of a network that this node has no secret of.
+        case notForUs
+        /// It is of another version; nothing else in it was read.
+        case unknownVersion(UInt8)
+        /// A member made it, but it is not in the agreed form.
+        case malformed
+        /// Its sender's clock and this one's are more than an hour apart.
+        case clocksDiffer
+        /// It was heard before.
+        case replayed
+        /// Its sender was revoked.
+        case revoked
+        /// Its sender's token has expired or is not the network's.
+        case badToken
+        /// The peer key that it names did not sign it.
+        case badSignature
+        /// Its source sends more than is looked at, or there is no room for another peer.
+        case tooMany
+    }
+}

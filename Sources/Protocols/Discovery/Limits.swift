@@ -1,0 +1,21 @@
+extension Discovery {
+    /// Times and bounds, each with its reason.
+    package struct Limits: Hashable, Sendable {
+        /// Time between two beacons of one network, give or take ``intervalSpread``.
+        package var interval = Duration.seconds(10)
+        /// Keeps nodes that started together from speaking together.
+        package var intervalSpread = Duration.seconds(2)
+        /// A peer of which nothing was heard for so long is lost: two beacons in a row may get lost.
+        package var timeToLive = Duration.seconds(30)
+        /// When the beacons of a start are sent: more than one, because multicast gets lost.
+        package var burst: [Duration] = [.zero, .milliseconds(50), .milliseconds(150), .milliseconds(350)]
+        /// How far a peer's clock may be off: only a bound on what can be replayed to a node that just started.
+        package var clockToleranceSeconds: UInt64 = 3600
+        /// Networks at a time: each costs a trial decryption for each datagram and secret.
+        package var networks = 64
+        /// Peers remembered in one network, those that were lost lately included.
+        package var peersPerNetwork = 4096
+
+        package init() {}
+    }
+}
