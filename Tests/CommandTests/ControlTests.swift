@@ -5,8 +5,10 @@ internal import Testing
 
 @Suite("Control protocol") struct ControlTests {
     private static let requests: [ControlRequest] = [
-        .status, .network(nil), .network(NetworkName("home")), .send(PeerName("abcd"), text: "hello \u{1F600}"),
-        .issueToken(PeerName("p"), network: nil, expiration: 17), .listen(.init(withEvents: true, acceptFiles: "/tmp")),
+        .status, .peers(all: true), .network(nil), .network(NetworkName("home")),
+        .send(PeerName("abcd"), text: "hello \u{1F600}"),
+        .issueToken(PeerName("p"), network: nil, expiration: 17, label: "phone"),
+        .listen(.init(withEvents: true, acceptFiles: "/tmp")),
     ]
 
     @Test func `frames come out as they went in, however they are cut`() throws {

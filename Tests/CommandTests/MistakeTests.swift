@@ -27,7 +27,7 @@ internal import Testing
         Mistake(["network", "show", "Nowhere"], 65, "runar network list"),
         Mistake(["network", "issue", peer], 65, "runar network create"),
         Mistake(["network", "issue", peer, "--expires", "soon"], 64, "30d"),
-        Mistake(["network", "issue", "nobody"], 65, "runar peers"),
+        Mistake(["network", "issue", "nobody"], 65, "runar network create"),
         Mistake(["network", "revoke", peer], 65, "runar network create"),
         Mistake(["network", "rename", "Nowhere", "New"], 65, "runar network list"),
         Mistake(["network", "leave", "Nowhere"], 65, "runar network list"),

@@ -81,6 +81,51 @@ internal import Testing
         #expect(node.end(by: SIGTERM) == 0)
     }
 
+    @Test func `a message to everybody tells who has it and who has not`() throws {
+        let owner = try TemporaryHome()
+        try owner.makeNode()
+        let text = try owner.answer(["network", "create", "Three"]).text("text")
+        let node = try RunningCommand(["up", "--json"], home: owner)
+        _ = try node.next("ready")
+        let address = try owner.answer(["network", "address"]).text("text")
+        var members: [(home: TemporaryHome, peerId: String, node: RunningCommand)] = []
+        for _ in 0..<2 {
+            let home = try TemporaryHome()
+            let peerId = try home.makeNode()
+            _ = try home.answer(["join", text, owner.answer(["network", "issue", peerId]).text("text")])
+            let node = try RunningCommand(["up", "--json"], home: home)
+            _ = try node.next("ready")
+            _ = try home.answer(["connect", address])
+            members.append((home, peerId, node))
+        }
+        let listener = try RunningCommand(["listen", "--json"], home: members[0].home)
+        _ = try listener.next("listening")
+
+        let partly = try owner.runar(["send", "--all", "news", "--json"])
+        #expect(partly.status == 69)
+        #expect(try partly.json["peerIds"] as? [String] == [members[0].peerId])
+        let failures = try #require(try partly.json["failures"] as? [[String: Any]])
+        #expect(failures.map { $0["peerId"] as? String } == [members[1].peerId])
+        #expect(failures.map { $0["code"] as? String } == ["nobody-listens"])
+        #expect(try partly.failure["code"] as? String == "partly-delivered")
+        #expect(try listener.next("message")["text"] as? String == "news")
+
+        let shown = try owner.runar(["send", "--all", "again"])
+        #expect(shown.output == "delivered to \(try owner.text(of: members[0].peerId))\n")
+        #expect(shown.errors.contains("1 of 2 peers did not confirm the message"))
+        #expect(shown.errors.contains("\(try owner.text(of: members[1].peerId)): nobody listens"))
+
+        #expect(listener.end(by: SIGINT) == 0)
+        let none = try owner.runar(["send", "--all", "alone", "--json"])
+        #expect(none.status == 69)
+        #expect(try none.failure["code"] as? String == "not-delivered")
+
+        let listeners = try members.map { try RunningCommand(["listen", "--json"], home: $0.home) }
+        for listener in listeners { _ = try listener.next("listening") }
+        let all = try owner.answer(["send", "--all", "everybody"])
+        #expect(try (all.json["peerIds"] as? [Any])?.count == 2 && (all.json["failures"] as? [Any])?.isEmpty == true)
+    }
+
     @Test func `a message is printed by the receiver's listener`() throws {
         let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
         let (ownerId, phoneId) = (try owner.makeNode(), try phone.makeNode())

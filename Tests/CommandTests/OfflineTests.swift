@@ -76,6 +76,28 @@ internal import Testing
         #expect(try restored.text("role") == "owner")
     }
 
+    @Test func `a restored root key makes no network in the place of an unknown one`() throws {
+        let (old, new) = (try TemporaryHome(), try TemporaryHome())
+        try old.makeNode()
+        try new.makeNode()
+        let texts = try ["One", "Two"].map { try old.answer(["network", "create", $0]) }
+        let root = try old.answer(["keys", "export", "root", "--reveal"]).text("privateKey")
+        _ = try new.answer(["keys", "import", "root"], input: root)
+        let refused = try new.runar(["network", "create", "Three", "--json"])
+        #expect(refused.status == 64)
+        #expect(try refused.failure["code"] as? String == "index-needed")
+        #expect(try (refused.failure["message"] as? String)?.contains("--index 0") == true)
+        for text in texts { #expect(try new.answer(["join", text.text("text")]).text("role") == "owner") }
+        let again = try new.runar(["network", "create", "Three"])
+        #expect(again.status == 64 && again.errors.contains("runar join") && again.errors.contains("--index 2"))
+        let taken = try new.runar(["network", "create", "Three", "--index", "1", "--json"])
+        #expect(try taken.failure["code"] as? String == "bad-index")
+        let made = try new.answer(["network", "create", "Three", "--index", "2"])
+        #expect(try made.json["index"] as? Int == 2)
+        #expect(try !texts.map { try $0.text("networkId") }.contains(made.text("networkId")))
+        #expect(try new.answer(["network", "create", "Four"]).json["index"] as? Int == 3)
+    }
+
     @Test func `an exported key goes into another vault only where it replaces nothing`() throws {
         let (one, other) = (try TemporaryHome(), try TemporaryHome())
         let peer = try one.makeNode()

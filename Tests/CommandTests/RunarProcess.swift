@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Identity
 internal import TestSupport
 internal import Testing
 
@@ -56,6 +57,9 @@ final class TemporaryHome {
         try #require(outcome.status == 0, "\(arguments): \(outcome.output)\(outcome.errors)")
         return outcome
     }
+
+    /// An id in the form that people type.
+    func text(of peerId: String) throws -> String { try #require(PeerId(peerId)).text }
 
     /// Writes a file into the home's neighbourhood and returns its path.
     func file(_ name: String, _ content: String) throws -> String {

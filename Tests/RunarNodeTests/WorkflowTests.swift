@@ -32,7 +32,7 @@ private struct Note: Codable, Equatable, Sendable {
         }
     }
 
-    @Test func `a broadcast names each peer that did not get it`() async throws {
+    @Test func `a broadcast names each peer that has it and each that did not get it`() async throws {
         try await Household.run(members: 3) { metadata, owner, members in
             let listeners = members.dropLast().map { $0.startListening() }
             for member in members {
@@ -45,7 +45,10 @@ private struct Note: Codable, Equatable, Sendable {
             let stranger = PeerId(publicKey: generatePeerKey().publicKey)
             let everybody = members.map(\.peerId) + [stranger]
             let error = await failure { try await owner.broadcast("news", peerIds: everybody) }
-            let failures = try #require(error as? BroadcastError).failures
+            let outcome = try #require(error as? BroadcastError)
+            #expect(outcome.delivered == members.dropLast().map(\.peerId).sorted())
+            #expect(outcome.description.hasPrefix("2 of 4 peers have the message\n"))
+            let failures = outcome.failures
             #expect(Set(failures.keys) == [members[2].peerId, stranger])
             #expect(failures[members[2].peerId] as? NodeError == .nobodyListens(members[2].peerId))
             #expect(failures[stranger] as? NodeError == .noAddress(stranger))

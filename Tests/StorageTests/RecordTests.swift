@@ -80,6 +80,16 @@ internal import Testing
         #expect(try store.reserveDerivationIndex() == 8)
     }
 
+    @Test func `a wanted index is given if it is not below the next, and the next follows it`() throws {
+        #expect(try store.reserveDerivationIndex(4) == 4)
+        #expect(try store.nextDerivationIndex() == 5)
+        #expect(throws: StorageError.invalid("the network index 4 may be taken: the lowest free one is 5")) {
+            try store.reserveDerivationIndex(4)
+        }
+        #expect(throws: StorageError.invalid("no network index is left")) { try store.reserveDerivationIndex(.max) }
+        #expect(try store.reserveDerivationIndex() == 5)
+    }
+
     @Test func `the last index is given and then none`() throws {
         var record = try joined(1)
         record.derivationIndex = 0x7FFF_FFFE

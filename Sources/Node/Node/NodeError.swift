@@ -20,7 +20,7 @@ public enum NodeError: Error, Hashable, Sendable {
     case tooLarge(limit: Int, found: Int)
     /// Nobody listens on the peer.
     case nobodyListens(PeerId)
-    /// The listeners on the peer are not keeping up; try again later.
+    /// A listener on the peer has no room for the message, though others there may have it; try again later.
     case receiverBusy(PeerId)
     /// The person or program at the peer said no.
     case declined(PeerId)
@@ -36,6 +36,11 @@ public enum NodeError: Error, Hashable, Sendable {
     case notAMember(NetworkId)
     /// This device does not hold the network's key.
     case notTheOwner(NetworkId)
+    /// The root key came from elsewhere and may own networks that this device does not know; `next` is the lowest index
+    /// of a network that is not known here.
+    case networkIndexNeeded(next: UInt32)
+    /// A new network cannot have this index: it is below `next`, the lowest that is free, or too high to be found again.
+    case networkIndexRefused(UInt32, next: UInt32)
 }
 
 extension NodeError: CustomStringConvertible {
@@ -44,7 +49,7 @@ extension NodeError: CustomStringConvertible {
         switch self {
         case .noAddress(let peer): "no address of peer \(peer.short) is known: give one with its connection text"
         case .unreachable(let peer, let why): "peer \(peer.short) could not be reached: \(why)"
-        case .noSharedNetwork(let peer): "there is no evidence of a network shared with peer \(peer.short)"
+        case .noSharedNetwork(let peer): "no network is known that peer \(peer.short) and this device share"
         case .refusedByPeer(let peer, let why): "peer \(peer.short) refused: \(why)"
         case .refused(let peer, let why): "peer \(peer.short) was refused: \(why)"
         case .interrupted(let peer, let why): "the connection to peer \(peer.short) broke before it confirmed: \(why)"
@@ -52,7 +57,8 @@ extension NodeError: CustomStringConvertible {
         case .tooLarge(let limit, let found):
             "the message has \(found) bytes, the limit is \(limit): send it as a file"
         case .nobodyListens(let peer): "nobody listens for messages on peer \(peer.short)"
-        case .receiverBusy(let peer): "the listeners on peer \(peer.short) are not keeping up: try again later"
+        case .receiverBusy(let peer):
+            "a listener on peer \(peer.short) has no room for the message (others there may have it): try again later"
         case .declined(let peer): "peer \(peer.short) declined"
         case .damaged(let peer): "the file arrived damaged at peer \(peer.short) and was thrown away: send it again"
         case .file(let why): why
@@ -60,6 +66,11 @@ extension NodeError: CustomStringConvertible {
         case .badToken(let problem): "the token is refused: \(problem)"
         case .notAMember(let network): "this device is no member of network \(network.short): join it first"
         case .notTheOwner(let network): "this device does not hold the key of network \(network.short)"
+        case .networkIndexNeeded(let next):
+            "the root key was brought to this device and may own networks that are not known here: give the texts of all"
+                + " of them first, or an index that none of them has, \(next) or higher"
+        case .networkIndexRefused(let index, let next):
+            "a new network cannot have the index \(index): \(next) is the lowest that is free, and 1023 the highest"
         }
     }
 }

@@ -14,6 +14,8 @@ public struct NetworkInfo: Hashable, Sendable {
     public let metadata: NetworkMetadata?
     /// Whether this device's root key is the owner.
     public let isOwner: Bool
+    /// Where its key stands among those of the root key, for the owner; nil for everybody else.
+    public let index: UInt32?
     /// This device's token; nil when it is no member.
     public let token: AccessToken?
 

@@ -21,12 +21,16 @@ extension RunarNode {
 
     /// Makes a network of which this device's root key is the owner, and makes this device its first member.
     ///
-    /// The root key is made when there is none yet; back it up then.
+    /// The root key is made when there is none yet; back it up then. One that was brought here, from its phrase or a
+    /// backup, may own networks that this device does not know, and an index that is taken would make an old network
+    /// once more, with its old members and without its revocations: then the first call needs an `index`.
     ///
-    /// - Throws: ``IdentityError`` for a bad name, ``KeychainError``, ``StorageError``.
-    public func createNetwork(name: String) throws -> NetworkMetadata {
-        let root = try KeyId.root.key(in: self.config.keyStorage, orMake: generateMasterKey)
-        let index = try self.store.reserveDerivationIndex()
+    /// - Throws: ``IdentityError`` for a bad name, ``NodeError/networkIndexNeeded(next:)``,
+    ///   ``NodeError/networkIndexRefused(_:next:)``, ``KeychainError``, ``StorageError``.
+    public func createNetwork(name: String, index: UInt32? = nil) throws -> NetworkMetadata {
+        try NameRule.check(name)
+        let root = try self.rootKeyOrNew()
+        let index = try self.reserveNetworkIndex(of: root, index)
         let key = deriveNetworkKey(masterKey: root, networkIndex: index)
         let networkId = NetworkId(publicKey: key.publicKey)
         let admin = KeyDerivation.deriveAdminKey(masterKey: root, networkId: networkId)
@@ -56,9 +60,17 @@ extension RunarNode {
 
     /// Signs a token that makes `peerId` a member until `expiration` (whole seconds; nil for ever).
     ///
+    /// `label` is what this device's person calls the peer from now on; nil leaves an earlier one.
+    ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/badToken(_:)`` if the peer was revoked: a returning device
-    ///   makes a new key.
-    public func issueToken(for peerId: PeerId, in networkId: NetworkId, expiration: Date?) throws -> AccessToken {
+    ///   makes a new key; ``IdentityError`` for a bad label.
+    public func issueToken(
+        for peerId: PeerId,
+        in networkId: NetworkId,
+        expiration: Date?,
+        label: String? = nil
+    ) throws -> AccessToken {
+        if let label { try NameRule.check(label) }
         let key = try self.networkKey(of: networkId)
         guard try !self.store.revocationSet(of: networkId).contains(peerId) else { throw NodeError.badToken(.revoked) }
         let token = try AccessToken.create(
@@ -72,7 +84,8 @@ extension RunarNode {
                 networkId: networkId,
                 peerId: peerId,
                 expiration: token.expirationSeconds,
-                issuedAt: self.wallSeconds
+                issuedAt: self.wallSeconds,
+                label: label
             )
         )
         return token

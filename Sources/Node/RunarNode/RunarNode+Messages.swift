@@ -18,14 +18,15 @@ extension RunarNode {
         try await self.running().send(try Bincode.serialize(message), to: peerId)
     }
 
-    /// Sends a message to several peers at once.
+    /// Sends a message to several peers at once, each once.
     ///
-    /// - Throws: ``BroadcastError`` naming each peer that did not get it and why; all others have it.
+    /// - Throws: ``BroadcastError`` naming each peer that has it and each that did not confirm it, with the reason.
     public func broadcast<Message: Encodable>(_ message: Message, peerIds: [PeerId]) async throws {
         let payload = try Bincode.serialize(message)
         let driver = try self.running()
+        let peers = Set(peerIds)
         let failures = await withTaskGroup(of: (PeerId, any Error)?.self) { group in
-            for peer in Set(peerIds) {
+            for peer in peers {
                 group.addTask {
                     do {
                         try await driver.send(payload, to: peer)
@@ -40,7 +41,9 @@ extension RunarNode {
             }
         }
         try Task.checkCancellation()
-        guard failures.isEmpty else { throw BroadcastError(failures: failures) }
+        guard failures.isEmpty else {
+            throw BroadcastError(delivered: peers.filter { failures[$0] == nil }.sorted(), failures: failures)
+        }
     }
 
     /// The bincode bytes of every message that arrives from now on, with its sender.
@@ -76,15 +79,22 @@ extension RunarNode {
     }
 }
 
-/// The peers that a broadcast did not reach.
+/// What became of a broadcast that not everybody confirmed.
 public struct BroadcastError: Error {
-    /// Why each of them has not got the message.
+    /// Who has the message, ascending.
+    public let delivered: [PeerId]
+    /// Why each of the others did not confirm it.
+    ///
+    /// After `interrupted`, `timedOut` and `receiverBusy` a peer may have the message all the same, or some of its
+    /// listeners may: whoever sends it again must expect it to arrive twice.
     public let failures: [PeerId: any Error]
 }
 
 extension BroadcastError: CustomStringConvertible {
-    /// The failures, a line each.
+    /// How many have the message, and the failures, a line each.
     public var description: String {
-        self.failures.sorted { $0.key < $1.key }.map { "peer \($0.key.short): \($0.value)" }.joined(separator: "\n")
+        let count = self.delivered.count + self.failures.count
+        let lines = self.failures.sorted { $0.key < $1.key }.map { "peer \($0.key.short): \($0.value)" }
+        return (["\(self.delivered.count) of \(count) peers have the message"] + lines).joined(separator: "\n")
     }
 }

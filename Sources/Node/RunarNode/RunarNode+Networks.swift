@@ -47,6 +47,7 @@ extension RunarNode {
                 networkId: record.networkId,
                 metadata: try record.networkMetadata(),
                 isOwner: record.role == .owner,
+                index: record.derivationIndex,
                 token: try record.accessToken()
             )
         }
@@ -67,11 +68,12 @@ extension RunarNode {
     ///
     /// The connection is kept from then on: when it breaks, it is dialled again.
     ///
-    /// - Throws: ``NodeError``, ``IdentityError`` when `address` is no "ip:port".
+    /// - Throws: ``NodeError``, `notAMember` before anything is sent; ``IdentityError`` when `address` is no "ip:port".
     @discardableResult
     public func connectToPeer(peerId: PeerId, networkId: NetworkId, address: String) async throws -> PeerConnection {
         let driver = try self.running()
         let place = try SocketAddress(parsing: address)
+        guard try self.store.network(networkId)?.token != nil else { throw NodeError.notAMember(networkId) }
         driver.apply(.peerRemembered(peerId, networks: [networkId], addresses: [place]))
         try await driver.reach(peerId, in: networkId)
         try self.store.noteEvidence(of: peerId, in: networkId, source: .text, at: self.wallSeconds)

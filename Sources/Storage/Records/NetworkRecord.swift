@@ -153,21 +153,37 @@ extension StateStore {
         }
     }
 
-    /// The index for the next network key, never given out before and never again.
+    /// The index for the next network key, never given out before and never again: the lowest one, or a `wanted` one
+    /// that is not below it.
     ///
-    /// - Throws: ``StorageError/invalid(_:)`` when all 2^31 are used.
-    package func reserveDerivationIndex() throws(StorageError) -> UInt32 {
+    /// - Throws: ``StorageError/invalid(_:)`` when `wanted` is below it or all 2^31 are used.
+    package func reserveDerivationIndex(_ wanted: UInt32? = nil) throws(StorageError) -> UInt32 {
         try write { database in
-            let name = "derivation-index.next"
-            let used = try Int64.fetchOne(database, sql: "SELECT max(derivation_index) FROM networks").map { $0 + 1 }
-            let stored = try StateStore.setting(name, database).flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
-            let index = max(used ?? 0, stored ?? 0)
-            guard let next = UInt32(exactly: index), next < 1 << 31 else {
-                throw StorageError.invalid("no network index is left")
+            let next = try StateStore.nextDerivationIndex(database)
+            let index = wanted.map { Int64($0) } ?? next
+            guard index >= next else {
+                throw StorageError.invalid("the network index \(index) may be taken: the lowest free one is \(next)")
             }
+            guard index < 1 << 31 else { throw StorageError.invalid("no network index is left") }
+            let name = StateStore.nextDerivationIndexName
             try StateStore.setSetting(name, to: [UInt8]("\(index + 1)".utf8), database)
-            return next
+            return UInt32(index)
         }
+    }
+
+    /// What ``reserveDerivationIndex(_:)`` would return now.
+    ///
+    /// - Throws: ``StorageError``.
+    package func nextDerivationIndex() throws(StorageError) -> UInt32 {
+        UInt32(clamping: try read { try StateStore.nextDerivationIndex($0) })
+    }
+
+    private static let nextDerivationIndexName = "derivation-index.next"
+
+    private static func nextDerivationIndex(_ database: Database) throws -> Int64 {
+        let used = try Int64.fetchOne(database, sql: "SELECT max(derivation_index) FROM networks").map { $0 + 1 }
+        let stored = try setting(nextDerivationIndexName, database).map { String(decoding: $0, as: UTF8.self) }
+        return max(used ?? 0, stored.flatMap { Int64($0) } ?? 0)
     }
 
     private func update(

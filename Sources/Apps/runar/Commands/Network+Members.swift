@@ -10,10 +10,12 @@ extension Network {
             discussion: "Prints the token; give it to the peer together with `runar network show --text`."
         )
 
-        @Argument(help: "The peer's id, as `runar init` printed it there.")
+        @Argument(help: "The peer's id, as `runar init` printed it there; the beginning of it or its label to renew.")
         var peer: String
         @Option(help: "The network; not needed if this device owns one only.")
         var network: String?
+        @Option(help: ArgumentHelp("What to call the device from now on, as in phone.", valueName: "name"))
+        var label: String?
         @Option(help: ArgumentHelp("For how long: 30d, 12h ..., or never.", valueName: "duration"))
         var expires = "30d"
         @Option(help: ArgumentHelp("Until this second since 1970, instead of --expires.", valueName: "seconds"))
@@ -27,7 +29,8 @@ extension Network {
             let request = ControlRequest.issueToken(
                 PeerName(peer),
                 network: network.map { NetworkName($0) },
-                expiration: expiration
+                expiration: expiration,
+                label: label
             )
             let report = try await Session.with(home) { try await $0.ask(request, for: TokenReport.self) }
             Output.report(report, asJSON: home.output.json)
@@ -53,7 +56,7 @@ extension Network {
             discussion: "A revoked device can come back only with a new key, in a new home."
         )
 
-        @Argument(help: "The peer's id.")
+        @Argument(help: "The peer's id, the beginning of it, or its label; `runar peers --all` lists them.")
         var peer: String
         @Option(help: "The network; not needed if this device owns one only.")
         var network: String?

@@ -16,17 +16,21 @@ extension Network {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a network that this device owns.",
-            discussion: "The first one makes your root key too: write it down with `runar backup create`."
+            discussion: """
+                The first one makes your root key too: write it down with `runar backup create`. After a root key was \
+                restored the first new network needs --index, because another device may have made networks with it.
+                """
         )
 
         @Argument(help: "What the network is called, 1 to 64 bytes.")
         var name: String
+        @Option(help: ArgumentHelp("Which network of the root key it is, from 0; else the next.", valueName: "number"))
+        var index: UInt32?
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            let report = try await Session.with(home) {
-                try await $0.ask(.createNetwork(name: name), for: NetworkReport.self)
-            }
+            let request = ControlRequest.createNetwork(name: name, index: index)
+            let report = try await Session.with(home) { try await $0.ask(request, for: NetworkReport.self) }
             Output.report(report, asJSON: home.output.json)
         }
     }

@@ -2,12 +2,18 @@ internal import ArgumentParser
 
 /// Who is connected.
 struct Peers: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the peers that are connected and admitted.")
+    static let configuration = CommandConfiguration(
+        abstract: "List the peers that are connected and admitted, or all that are known.",
+        discussion: "Every id here may be shortened to its first characters, or named by its label, in other commands."
+    )
 
+    @Flag(help: "Also those that are not connected: who got a token here, or was met before.")
+    var all = false
     @OptionGroup var home: HomeOptions
 
     func run() async throws {
-        let report = try await Session.with(home) { try await $0.ask(.peers, for: PeersReport.self) }
+        let request = ControlRequest.peers(all: all)
+        let report = try await Session.with(home) { try await $0.ask(request, for: PeersReport.self) }
         Output.report(report, asJSON: home.output.json)
     }
 }

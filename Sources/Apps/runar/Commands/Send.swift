@@ -12,7 +12,7 @@ struct Send: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "PEER TEXT; only PEER with --file; only TEXT with --all.")
+    @Argument(help: "PEER TEXT; only PEER with --file; only TEXT with --all. PEER: id, its beginning, or label.")
     var words: [String] = []
     @Option(help: ArgumentHelp("Send this file instead of a text.", valueName: "path"))
     var file: String?
@@ -36,14 +36,23 @@ struct Send: AsyncParsableCommand {
 
     func run() async throws {
         if let file { return try await sendFile(HomeOptions.absolute(file)) }
-        let request: ControlRequest =
-            all
-            ? .broadcast(network: network.map { NetworkName($0) }, text: words[0])
-            : .send(PeerName(words[0]), text: words[1])
+        if all { return try await broadcast() }
+        let request = ControlRequest.send(PeerName(words[0]), text: words[1])
         let report = try await Session.with(home, node, onNetwork: true) {
             try await $0.ask(request, for: SentReport.self)
         }
         Output.report(report, asJSON: home.output.json)
+    }
+
+    private func broadcast() async throws {
+        let request = ControlRequest.broadcast(network: network.map { NetworkName($0) }, text: words[0])
+        let report = try await Session.with(home, node, onNetwork: true) {
+            try await $0.ask(request, for: BroadcastReport.self)
+        }
+        Output.report(report, asJSON: home.output.json)
+        guard let failure = report.error else { return }
+        if !home.output.json { Output.failure(failure, asJSON: false) }
+        throw ExitCode(failure.status.rawValue)
     }
 
     private func sendFile(_ path: String) async throws {

@@ -6,15 +6,17 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case stop
     case networks
     case network(NetworkName?)
-    case createNetwork(name: String)
+    /// With the index of its key, if the person gives it.
+    case createNetwork(name: String, index: UInt32?)
     case renameNetwork(NetworkName, name: String)
     case leaveNetwork(NetworkName)
     /// Seconds since 1970, or nil for a token without end.
-    case issueToken(PeerName, network: NetworkName?, expiration: UInt64?)
+    case issueToken(PeerName, network: NetworkName?, expiration: UInt64?, label: String?)
     case revoke(PeerName, network: NetworkName?)
     /// Texts that the person pasted.
     case join(String)
-    case peers
+    /// Those that are connected, or all that are known.
+    case peers(all: Bool)
     case connect(PeerName, network: NetworkName, address: String)
     case connectByText(String)
     case connectionText(NetworkName?, address: String?)
@@ -56,7 +58,7 @@ struct NetworkName: Codable, Hashable, Sendable {
     }
 }
 
-/// A peer as a person names it: its id, or the beginning of the id of a peer that is known.
+/// A peer as a person names it: its id, its label, or the beginning of the id of a peer that is known.
 struct PeerName: Codable, Hashable, Sendable {
     let text: String
 

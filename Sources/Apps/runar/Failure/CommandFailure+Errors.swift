@@ -23,7 +23,6 @@ extension CommandFailure {
         case let error as IdentityError: self.init("bad-data", .data, error.description)
         case let error as RecoveryPhraseError: self.init("bad-phrase", .data, "\(error)")
         case let error as BytesError: self.init("bad-data", .data, error.description)
-        case let error as BroadcastError: self.init(broadcast: error)
         case is CancellationError: self.init("cancelled", .tryAgain, "the command was cancelled before it was done")
         case let error as ValidationError: self.init("usage", .usage, error.message)
         default: self.init("internal", .software, "unexpected: \(error)")
@@ -50,8 +49,10 @@ extension CommandFailure {
             case .badToken: ("bad-token", .data)
             case .notAMember: ("not-a-member", .notPermitted)
             case .notTheOwner: ("not-the-owner", .notPermitted)
+            case .networkIndexNeeded: ("index-needed", .usage)
+            case .networkIndexRefused: ("bad-index", .usage)
             }
-        self.init(code, status, "\(error)")
+        self.init(code, status, error.message)
     }
 
     private init(keychain error: KeychainError) {
@@ -105,10 +106,5 @@ extension CommandFailure {
         case .timedOut: self.init("timed-out", .tryAgain, error.description)
         default: self.init("unreachable", .unavailable, error.description)
         }
-    }
-
-    private init(broadcast error: BroadcastError) {
-        let first = error.failures.sorted { $0.key < $1.key }.first.map { CommandFailure($0.value) }
-        self.init("partly-delivered", first?.status ?? .unavailable, "not everybody has the message:\n\(error)")
     }
 }

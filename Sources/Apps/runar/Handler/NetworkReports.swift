@@ -11,6 +11,8 @@ struct NetworkReport: Report, Hashable {
     let name: String?
     /// `owner` or `member`, or `none` for a network that is only known.
     let role: String
+    /// Which of the networks of the root key it is, from 0; nil unless this device is the owner.
+    let index: UInt32?
     /// The version of the metadata.
     let version: UInt32?
     /// Whether this device holds a token.
@@ -22,8 +24,10 @@ struct NetworkReport: Report, Hashable {
 
     var lines: [String] {
         var lines = [
-            "network   \(name ?? "(its text is not known yet)")", "id        \(networkIdText)", "role      \(role)",
+            "network   \(name ?? "(its text is not known yet)")", "id        \(networkIdText)",
+            "role      \(role == "none" ? "no member: join with a token from its owner" : role)",
         ]
+        if let index { lines.append("index     \(index)") }
         if isMember {
             lines.append("member    \(expiration.map { "until \(CivilTime(seconds: $0))" } ?? "without end")")
         }
@@ -33,7 +37,7 @@ struct NetworkReport: Report, Hashable {
 
     var line: String {
         let end = expiration.map { ", until \(CivilTime(seconds: $0))" } ?? ""
-        return "\(networkIdText.prefix(8))  \(name ?? "(name unknown)")  \(role)\(end)"
+        return "\(networkIdText.prefix(8))  \(name ?? "(name unknown)")  \(role == "none" ? "no member" : role)\(end)"
     }
 }
 
@@ -80,12 +84,15 @@ struct RevocationReport: Report {
 struct JoinReport: Report {
     let networkId: String
     let name: String?
+    /// As in ``NetworkReport``.
+    let role: String
     /// Whether this device now holds a token.
     let isMember: Bool
     let expiration: UInt64?
 
     var lines: [String] {
         let what = name ?? "network \(networkId)"
+        if role == "owner" { return ["\(what) belongs to this device's root key: you own it here"] }
         guard isMember else {
             return [
                 "\(what) is known now; to become a member give its owner this device's peer id and join with the token"
@@ -120,6 +127,7 @@ extension NetworkReport {
             networkIdText: info.networkId.text,
             name: info.metadata?.name,
             role: info.isOwner ? "owner" : info.token == nil ? "none" : "member",
+            index: info.index,
             version: info.metadata?.version,
             isMember: info.token != nil,
             expiration: info.token?.expirationSeconds,

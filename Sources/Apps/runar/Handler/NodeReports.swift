@@ -1,3 +1,5 @@
+internal import Identity
+
 /// Whether a node runs on the home, and how it is set up.
 struct StatusReport: Report {
     let isRunning: Bool
@@ -53,7 +55,7 @@ struct StopReport: Report {
     var lines: [String] { [stopped ? "stopped" : "no node was running"] }
 }
 
-/// Who is connected.
+/// Who is connected, or known at all.
 struct PeersReport: Report {
     struct Peer: Codable, Hashable, Sendable {
         let peerId: String
@@ -62,20 +64,55 @@ struct PeersReport: Report {
         let networks: [String]
         /// Their names, as far as they are known.
         let networkNames: [String]
+        /// What this device's person called it with its token.
+        let label: String?
+        let isConnected: Bool
+        /// When it was last admitted, in seconds since 1970; nil for never.
+        let lastSeen: UInt64?
+
+        private enum CodingKeys: String, CodingKey {
+            case peerId
+            case peerIdText
+            case networks
+            case networkNames
+            case label
+            case isConnected = "connected"
+            case lastSeen
+        }
+
+        /// When it was here, for people.
+        var presence: String {
+            if isConnected { return "connected" }
+            return lastSeen.map { "last seen \(CivilTime(seconds: $0))" } ?? "never seen"
+        }
     }
 
     let isRunning: Bool
+    /// Whether the peers that are not connected are among them.
+    let isAll: Bool
     let peers: [Peer]
 
     private enum CodingKeys: String, CodingKey {
         case isRunning = "running"
+        case isAll = "all"
         case peers
     }
 
     var lines: [String] {
-        guard isRunning else { return ["no node runs, so nobody is connected: `runar up` starts it"] }
-        guard !peers.isEmpty else { return ["nobody is connected: dial somebody with `runar connect TEXT`"] }
-        return peers.map { "\($0.peerIdText)  \($0.networkNames.joined(separator: ", "))" }
+        guard isRunning || isAll else {
+            return ["no node runs, so nobody is connected: `runar up` starts it, `runar peers --all` shows the known"]
+        }
+        guard !peers.isEmpty else {
+            return [
+                isAll
+                    ? "nobody is known yet: admit somebody with `runar network issue`, or dial with `runar connect TEXT`"
+                    : "nobody is connected: dial somebody with `runar connect TEXT`"
+            ]
+        }
+        return peers.map { peer in
+            let columns = [peer.peerIdText, peer.networkNames.joined(separator: ", "), isAll ? peer.presence : nil]
+            return (columns + [peer.label]).compactMap(\.self).joined(separator: "  ")
+        }
     }
 }
 
@@ -88,12 +125,60 @@ struct ConnectReport: Report {
     var lines: [String] { ["connected to \(peerId) at \(address); both are admitted"] }
 }
 
-/// A message that arrived at every peer named.
+/// A message that arrived at the peer named.
 struct SentReport: Report {
     let peerIds: [String]
     let bytes: Int
 
-    var lines: [String] { [peerIds.count == 1 ? "delivered" : "delivered to \(peerIds.count) peers"] }
+    var lines: [String] { ["delivered"] }
+}
+
+/// What became of a message to everybody.
+struct BroadcastReport: Report {
+    /// A peer that did not confirm the message.
+    struct Failure: Codable, Hashable, Sendable {
+        let peerId: String
+        let peerIdText: String
+        let code: String
+        let message: String
+    }
+
+    /// Who has it.
+    let peerIds: [String]
+    /// Who may not have it, ascending by id.
+    let failures: [Failure]
+    let bytes: Int
+    /// Set when somebody may not have it.
+    let error: CommandFailure?
+
+    init(delivered: [PeerId], failures: [PeerId: any Error] = [:], bytes: Int) {
+        peerIds = delivered.map(\.base64Encoded)
+        self.failures = failures.sorted { $0.key < $1.key }.map { peer, error in
+            let failure = CommandFailure(error)
+            return Failure(
+                peerId: peer.base64Encoded,
+                peerIdText: peer.text,
+                code: failure.code,
+                message: failure.message
+            )
+        }
+        self.bytes = bytes
+        guard !failures.isEmpty else {
+            error = nil
+            return
+        }
+        let reasons = self.failures.map { "\($0.peerIdText): \($0.message)" }.joined(separator: "\n")
+        error = CommandFailure(
+            delivered.isEmpty ? "not-delivered" : "partly-delivered",
+            .unavailable,
+            "\(failures.count) of \(delivered.count + failures.count) peers did not confirm the message:\n\(reasons)"
+        )
+    }
+
+    var lines: [String] {
+        guard failures.isEmpty else { return peerIds.compactMap { PeerId($0) }.map { "delivered to \($0.text)" } }
+        return ["delivered to \(peerIds.count) peer\(peerIds.count == 1 ? "" : "s")"]
+    }
 }
 
 /// A file that the peer has checked and stored.

@@ -6,44 +6,27 @@ internal import RunarNode
 
 // Peers, messages and files.
 extension RequestHandler {
-    func peers() throws -> PeersReport {
-        let networks = try networkReports()
-        let peers = try node.connectedPeers().map { peer in
-            let shared = try networks.filter {
-                node.connectedPeers(in: try NetworkId(base64Encoded: $0.networkId)).contains(peer)
-            }
+    /// The connected peers, or all that are known.
+    func peers(all: Bool) throws -> PeersReport {
+        let networks = try node.networks()
+        let connected = networks.map { Set(node.connectedPeers(in: $0.networkId)) }
+        let known = Dictionary(uniqueKeysWithValues: try node.knownPeers().map { ($0.peerId, $0) })
+        let shown = all ? Set(known.keys).union(node.connectedPeers()) : Set(node.connectedPeers())
+        let peers = shown.sorted().map { peer in
+            let shared = zip(networks, connected).filter { network, connected in
+                connected.contains(peer) || (all && known[peer]?.networks.contains(network.networkId) == true)
+            }.map(\.0)
             return PeersReport.Peer(
                 peerId: peer.base64Encoded,
                 peerIdText: peer.text,
-                networks: shared.map(\.networkId),
-                networkNames: shared.map { $0.name ?? String($0.networkIdText.prefix(8)) }
+                networks: shared.map(\.networkId.base64Encoded),
+                networkNames: shared.map { $0.name ?? $0.networkId.short },
+                label: known[peer]?.label,
+                isConnected: connected.contains { $0.contains(peer) },
+                lastSeen: known[peer]?.lastSeen.map(UnixTime.clampedSeconds)
             )
         }
-        return PeersReport(isRunning: node.isRunning, peers: peers)
-    }
-
-    /// The peer that a person means.
-    ///
-    /// - Throws: ``CommandFailure`` when it is no id and no connected peer's beginning.
-    func resolve(_ name: PeerName) throws -> PeerId {
-        let text = name.text.trimmingCharacters(in: .whitespacesAndNewlines)
-        if let peer = PeerId(text) { return peer }
-        let matches = node.connectedPeers().filter { $0.text.hasPrefix(text.lowercased()) }
-        guard text.count >= 4, let peer = matches.first else {
-            throw CommandFailure(
-                "no-such-peer",
-                .data,
-                "\"\(text)\" is no peer id and not the beginning of a connected peer's: `runar peers` lists them"
-            )
-        }
-        guard matches.count == 1 else {
-            throw CommandFailure(
-                "ambiguous-peer",
-                .data,
-                "\"\(text)\" is the beginning of several peer ids: type more of it"
-            )
-        }
-        return peer
+        return PeersReport(isRunning: node.isRunning, isAll: all, peers: peers)
     }
 
     func connect(_ peer: PeerName, _ network: NetworkName, _ address: String) async throws -> ConnectReport {
@@ -104,7 +87,7 @@ extension RequestHandler {
         return SentReport(peerIds: [peer.base64Encoded], bytes: text.utf8.count)
     }
 
-    func broadcast(_ text: String, in network: NetworkName?) async throws -> SentReport {
+    func broadcast(_ text: String, in network: NetworkName?) async throws -> BroadcastReport {
         let network = try network.map { try resolve($0).networkId }
         let peers = node.connectedPeers(in: network)
         guard !peers.isEmpty else {
@@ -114,8 +97,12 @@ extension RequestHandler {
                 "nobody is connected: dial somebody with `runar connect TEXT` first"
             )
         }
-        try await node.broadcast(text, peerIds: peers)
-        return SentReport(peerIds: peers.map(\.base64Encoded), bytes: text.utf8.count)
+        do {
+            try await node.broadcast(text, peerIds: peers)
+            return BroadcastReport(delivered: peers, bytes: text.utf8.count)
+        } catch let error as BroadcastError {
+            return BroadcastReport(delivered: error.delivered, failures: error.failures, bytes: text.utf8.count)
+        }
     }
 
     func sendFile(_ path: String, to peer: PeerName, _ reply: @escaping Reply) async throws -> FileSentReport {

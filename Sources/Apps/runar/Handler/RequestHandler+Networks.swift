@@ -12,60 +12,8 @@ extension RequestHandler {
         try NetworkReport(info)
     }
 
-    /// The network that a person means; without a name the only one.
-    ///
-    /// - Throws: ``CommandFailure`` that says how to name it.
-    func resolve(_ name: NetworkName?) throws -> NetworkInfo {
-        try Self.choose(name, among: try node.networks())
-    }
-
-    /// The network that this device owns and a person means.
-    private func resolveOwned(_ name: NetworkName?) throws -> NetworkId {
-        guard name == nil else { return try resolve(name).networkId }
-        return try Self.choose(nil, among: try node.networks().filter { try report($0).role == "owner" }).networkId
-    }
-
-    static func choose(_ name: NetworkName?, among networks: [NetworkInfo]) throws -> NetworkInfo {
-        guard let text = name?.text.trimmingCharacters(in: .whitespacesAndNewlines) else {
-            guard let only = networks.first else {
-                throw CommandFailure(
-                    "no-network",
-                    .data,
-                    "there is no such network here yet: make one with `runar network create NAME`"
-                )
-            }
-            guard networks.count == 1 else {
-                throw CommandFailure(
-                    "ambiguous-network",
-                    .usage,
-                    "there are several networks: say which one; `runar network list` shows them"
-                )
-            }
-            return only
-        }
-        if let id = NetworkId(text), let found = networks.first(where: { $0.networkId == id }) { return found }
-        let named = try networks.filter { try NetworkReport($0).name == text }
-        let begun = text.count >= 4 ? networks.filter { $0.networkId.text.hasPrefix(text.lowercased()) } : []
-        let matches = named.isEmpty ? begun : named
-        guard let found = matches.first else {
-            throw CommandFailure(
-                "no-such-network",
-                .data,
-                "there is no network \"\(text)\" here: `runar network list` shows them"
-            )
-        }
-        guard matches.count == 1 else {
-            throw CommandFailure(
-                "ambiguous-network",
-                .data,
-                "several networks are called \"\(text)\": name one by its id"
-            )
-        }
-        return found
-    }
-
-    func createNetwork(_ name: String) throws -> NetworkReport {
-        let metadata = try node.createNetwork(name: name)
+    func createNetwork(_ name: String, index: UInt32?) throws -> NetworkReport {
+        let metadata = try node.createNetwork(name: name, index: index)
         return try report(resolve(NetworkName(metadata.networkId.base64Encoded)))
     }
 
@@ -80,10 +28,20 @@ extension RequestHandler {
         return LeaveReport(networkId: found.networkId, name: found.name)
     }
 
-    func issue(to peer: PeerName, in network: NetworkName?, expiration: UInt64?) throws -> TokenReport {
-        let peer = try resolve(peer)
+    func issue(
+        to peer: PeerName,
+        in network: NetworkName?,
+        expiration: UInt64?,
+        label: String?
+    ) throws -> TokenReport {
         let network = try resolveOwned(network)
-        let token = try node.issueToken(for: peer, in: network, expiration: expiration.map(UnixTime.date))
+        let peer = try resolve(peer)
+        let token = try node.issueToken(
+            for: peer,
+            in: network,
+            expiration: expiration.map(UnixTime.date),
+            label: label
+        )
         return TokenReport(
             networkId: network.base64Encoded,
             peerId: peer.base64Encoded,
@@ -93,8 +51,8 @@ extension RequestHandler {
     }
 
     func revoke(_ peer: PeerName, in network: NetworkName?) throws -> RevocationReport {
-        let peer = try resolve(peer)
         let network = try resolveOwned(network)
+        let peer = try resolve(peer, in: network)
         let entry = try node.revoke(peer, in: network)
         return RevocationReport(
             networkId: network.base64Encoded,
@@ -134,6 +92,7 @@ extension RequestHandler {
         return JoinReport(
             networkId: joined.networkId,
             name: joined.name,
+            role: joined.role,
             isMember: joined.isMember,
             expiration: joined.expiration
         )

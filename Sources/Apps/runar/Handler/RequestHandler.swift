@@ -56,7 +56,7 @@ final class RequestHandler: Sendable {
         case .stop:
             stop?()
             return JSONText.encode(StopReport(stopped: true, processId: SystemProcess.id))
-        case .peers: return JSONText.encode(try peers())
+        case .peers(let all): return JSONText.encode(try peers(all: all))
         case .connect(let peer, let network, let address):
             return JSONText.encode(try await connect(peer, network, address))
         case .connectByText(let text): return JSONText.encode(try await connect(byText: text))
@@ -79,11 +79,11 @@ final class RequestHandler: Sendable {
         switch request {
         case .networks: return JSONText.encode(NetworksReport(networks: try networkReports()))
         case .network(let name): return JSONText.encode(try report(resolve(name)))
-        case .createNetwork(let name): return JSONText.encode(try createNetwork(name))
+        case .createNetwork(let name, let index): return JSONText.encode(try createNetwork(name, index: index))
         case .renameNetwork(let network, let name): return JSONText.encode(try rename(network, to: name))
         case .leaveNetwork(let network): return JSONText.encode(try leave(network))
-        case .issueToken(let peer, let network, let expiration):
-            return JSONText.encode(try issue(to: peer, in: network, expiration: expiration))
+        case .issueToken(let peer, let network, let expiration, let label):
+            return JSONText.encode(try issue(to: peer, in: network, expiration: expiration, label: label))
         case .revoke(let peer, let network): return JSONText.encode(try revoke(peer, in: network))
         case .join(let text): return JSONText.encode(try await join(text))
         case .exportKey(let name, let isRevealed): return JSONText.encode(try exportKey(name, isRevealed: isRevealed))

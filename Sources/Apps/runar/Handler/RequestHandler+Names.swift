@@ -1,0 +1,119 @@
+internal import Foundation
+internal import Identity
+internal import RunarNode
+
+// What a person types for a network or a peer.
+extension RequestHandler {
+    /// The fewest characters of an id that are looked up: fewer are a slip.
+    private static let fewestCharacters = 4
+    /// How many candidates an ambiguous name lists.
+    private static let mostCandidates = 8
+    /// Beyond this an argument is meant as a whole id, and what is wrong with it is worth saying.
+    private static let wholeIdCharacters = 40
+
+    /// The peer that a person means among those known in `network`, or in all networks.
+    ///
+    /// - Throws: ``CommandFailure`` when it is nobody's id, label or beginning of an id, or that of several.
+    func resolve(_ name: PeerName, in network: NetworkId? = nil) throws -> PeerId {
+        let text = name.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        if let peer = PeerId(text) { return peer }
+        let known = try node.knownPeers().filter { peer in network.map { peer.networks.contains($0) } ?? true }
+        let labelled = known.filter { $0.label == text }
+        let matches = labelled.isEmpty ? known.filter { Self.begins($0.peerId.text, with: text) } : labelled
+        guard let peer = matches.first else {
+            if text.count >= Self.wholeIdCharacters { _ = try PeerId(text: text) }
+            let advice = "`runar peers --all` lists the known ones, and `runar status` on a device shows its whole id"
+            throw CommandFailure(
+                "no-such-peer",
+                .data,
+                "\"\(text)\" is no peer id, and no label or beginning (\(Self.fewestCharacters) characters or more) of"
+                    + " the id of a peer that is known \(network == nil ? "here" : "in this network"): \(advice)"
+            )
+        }
+        guard matches.count == 1 else {
+            let list = Self.list(matches.map { ($0.peerId.text, $0.label) }, typed: text.count)
+            throw CommandFailure("ambiguous-peer", .data, "\"\(text)\" may be any of \(list): type more of the id")
+        }
+        return peer.peerId
+    }
+
+    /// The network that a person means; without a name the only one.
+    ///
+    /// - Throws: ``CommandFailure`` that says how to name it.
+    func resolve(_ name: NetworkName?) throws -> NetworkInfo {
+        try Self.choose(name, among: try node.networks())
+    }
+
+    /// The network that this device owns and a person means.
+    ///
+    /// - Throws: ``CommandFailure`` that says how to name it.
+    func resolveOwned(_ name: NetworkName?) throws -> NetworkId {
+        let networks = try node.networks()
+        let owned = networks.filter(\.isOwner)
+        guard networks.isEmpty || !owned.isEmpty else {
+            throw CommandFailure(
+                "not-the-owner",
+                .notPermitted,
+                "this device owns no network: only the device that made a network, or restored its root key, can do this"
+            )
+        }
+        return try Self.choose(name, among: name == nil ? owned : networks).networkId
+    }
+
+    static func choose(_ name: NetworkName?, among networks: [NetworkInfo]) throws -> NetworkInfo {
+        guard let text = name?.text.trimmingCharacters(in: .whitespacesAndNewlines) else {
+            guard let only = networks.first else {
+                throw CommandFailure(
+                    "no-network",
+                    .data,
+                    "there is no network here yet: make one with `runar network create NAME`, or join one with `runar join`"
+                )
+            }
+            guard networks.count == 1 else {
+                let list = list(networks.map { ($0.networkId.text, $0.name) }, typed: 0)
+                throw CommandFailure(
+                    "ambiguous-network",
+                    .usage,
+                    "there are several networks, \(list): say which one by the beginning of its id or by its name"
+                )
+            }
+            return only
+        }
+        if let id = NetworkId(text), let found = networks.first(where: { $0.networkId == id }) { return found }
+        let named = networks.filter { $0.name == text }
+        let matches = named.isEmpty ? networks.filter { begins($0.networkId.text, with: text) } : named
+        guard let found = matches.first else {
+            throw CommandFailure(
+                "no-such-network",
+                .data,
+                "there is no network \"\(text)\" here: `runar network list` shows them"
+            )
+        }
+        guard matches.count == 1 else {
+            let list = list(matches.map { ($0.networkId.text, $0.name) }, typed: named.isEmpty ? text.count : 0)
+            throw CommandFailure(
+                "ambiguous-network",
+                .data,
+                "\"\(text)\" may be any of \(list): name one by the beginning of its id"
+            )
+        }
+        return found
+    }
+
+    private static func begins(_ id: String, with text: String) -> Bool {
+        let typed = text.lowercased().filter { $0 != "-" && $0 != " " }
+        return typed.count >= fewestCharacters && id.hasPrefix(typed)
+    }
+
+    /// Candidates by as much of their ids as tells them apart, with what people call them.
+    private static func list(_ candidates: [(id: String, name: String?)], typed: Int) -> String {
+        let ids = candidates.map(\.id)
+        var length = max(8, typed)
+        while length < (ids.first?.count ?? 0), Set(ids.map { $0.prefix(length) }).count < ids.count { length += 1 }
+        let shown = candidates.prefix(mostCandidates).map { candidate in
+            candidate.id.prefix(length) + (candidate.name.map { " (\($0))" } ?? "")
+        }
+        let rest = candidates.count - shown.count
+        return shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    }
+}

@@ -1,0 +1,51 @@
+public import Identity
+internal import Storage
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A peer that this device has heard of in its networks, connected or not.
+public struct KnownPeer: Hashable, Sendable {
+    /// Which peer.
+    public let peerId: PeerId
+    /// Where it is known, ascending.
+    public let networks: [NetworkId]
+    /// What this device's person called it with its token; nil without a label, or when another device is the owner.
+    public let label: String?
+    /// When it was last admitted; nil for never.
+    public let lastSeen: Date?
+}
+
+extension RunarNode {
+    /// The peers that were given a token here, were met before, or are connected, ascending.
+    ///
+    /// Whoever was revoked is left out, so that a name or the beginning of an id never means a lost device where its
+    /// successor is meant.
+    ///
+    /// - Throws: ``StorageError``.
+    public func knownPeers() throws -> [KnownPeer] {
+        var found: [PeerId: (networks: [NetworkId], label: String?)] = [:]
+        for network in try self.store.networks().map(\.networkId).sorted() {
+            let issued = try self.store.issuedTokens(of: network)
+            let remembered = try self.store.peers(of: network).map(\.peerId)
+            let revoked = try self.store.revocationSet(of: network)
+            let here = Set(issued.map(\.peerId) + remembered + self.connectedPeers(in: network))
+            for peer in here where peer != self.peerId && !revoked.contains(peer) {
+                found[peer, default: ([], nil)].networks.append(network)
+            }
+            for token in issued where token.label != nil { found[token.peerId]?.label = token.label }
+        }
+        return try found.sorted { $0.key < $1.key }.map { peer, known in
+            let seconds = try self.store.peer(peer)?.lastSeen
+            return KnownPeer(
+                peerId: peer,
+                networks: known.networks,
+                label: known.label,
+                lastSeen: seconds.map(UnixTime.date)
+            )
+        }
+    }
+}
