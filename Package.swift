@@ -85,7 +85,7 @@ let package = Package(
         // Platform: what differs from system to system.
         .target(
             name: "Platform",
-            dependencies: ["Bytes", "Locking", crypto, cryptoExtras],
+            dependencies: ["Bytes", "Identity", "Locking", crypto, cryptoExtras],
             path: "Sources/Platform",
             swiftSettings: house
         ),
@@ -164,11 +164,14 @@ let package = Package(
             path: "Tests/Helpers/CrashWriter",
             swiftSettings: house
         ),
-        tests(of: "Platform", ["Bytes", "Locking", "Platform", "TestSupport", "CrashWriter"]),
+        tests(of: "Platform", ["Bytes", "Identity", "Locking", "Platform", "TestSupport", "CrashWriter"]),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport"]),
         tests(of: "NodeCore", ["Bytes", "Identity", "NodeCore", "TestSupport", collections]),
-        tests(of: "Node", ["Bytes", "Identity", "Locking", "NodeCore", "Node", "Transport", "TestSupport", logging]),
+        tests(
+            of: "Node",
+            ["Bytes", "Identity", "Locking", "NodeCore", "Node", "Platform", "Transport", "TestSupport", logging]
+        ),
         tests(of: "RunarNode", ["RunarNode", "Transport", logging]),
     ]
 )

@@ -1,0 +1,29 @@
+package import Identity
+package import Platform
+
+/// A node's ear and voice in its local network, and its knowledge of where others can dial it.
+///
+/// The real one is ``Platform/MulticastSocket``; tests put an ``InMemoryLink`` here.
+package protocol DiscoveryLink: AnyObject, Sendable {
+    /// What was heard, our own datagrams among it, for one reader.
+    ///
+    /// A reader that is too slow loses datagrams. Ends when the link is closed.
+    var datagrams: AsyncStream<MulticastDatagram> { get }
+
+    /// The addresses at which others can dial us: at once, and then whenever they change, for one reader.
+    ///
+    /// A reader that is too slow gets only the newest list. Ends when the link is closed.
+    var localAddresses: AsyncStream<[SocketAddress]> { get }
+
+    /// Sends one datagram of at most ``MulticastDatagram/byteLimit`` bytes on every interface, without waiting.
+    ///
+    /// Whatever hinders it is dropped like loss.
+    func send(_ bytes: [UInt8])
+
+    /// Ends both streams and gives the port back.
+    ///
+    /// What was given to ``send(_:)`` before is still sent.
+    func close() async
+}
+
+extension MulticastSocket: DiscoveryLink {}

@@ -1,0 +1,67 @@
+#if canImport(Darwin)
+internal import Darwin
+
+/// What a thread that reads sockets waits for: datagrams, a bell that others ring, and news of the interfaces.
+///
+/// Only ``ring()`` may be called by other threads.
+@safe
+final class NetworkEvents: @unchecked Sendable {
+    private let bell: Int32
+    private let clapper: Int32
+    private let news: Int32
+    private var waiting: [pollfd] = []
+
+    /// Fails when the system has no more descriptors.
+    init?() {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { return nil }
+        bell = ends[0]
+        clapper = ends[1]
+        // Tells of routes, interfaces and addresses; an app in a sandbox may be refused it.
+        news = socket(PF_ROUTE, SOCK_RAW, 0)
+        for descriptor in [bell, clapper, news] where descriptor >= 0 {
+            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        }
+    }
+
+    deinit {
+        for descriptor in [bell, clapper, news] where descriptor >= 0 { _ = close(descriptor) }
+    }
+
+    /// Whether the system tells of interfaces that come, go and change; else they have to be listed now and then.
+    var hasNews: Bool { news >= 0 }
+
+    /// Ends a wait, the next one if there is none.
+    func ring() {
+        var byte: UInt8 = 0
+        _ = unsafe write(clapper, &byte, 1)  // a full pipe rings as well
+    }
+
+    /// Waits until a datagram comes, the bell rings, the interfaces change or the time is over.
+    ///
+    /// - Returns: which of `descriptors` have something, and whether the interfaces may have changed.
+    func wait(for descriptors: [Int32], milliseconds: Int32) -> (ready: [Bool], hasChanged: Bool) {
+        waiting.removeAll(keepingCapacity: true)
+        for descriptor in [bell, news] + descriptors {
+            waiting.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+        }
+        guard unsafe poll(&waiting, nfds_t(waiting.count), milliseconds) > 0 else {
+            return (descriptors.map { _ in false }, false)
+        }
+        if waiting[0].revents != 0 { drain(bell) }
+        let hasChanged = waiting[1].revents != 0
+        if hasChanged { drain(news) }
+        return (waiting.dropFirst(2).map { $0.revents != 0 }, hasChanged)
+    }
+
+    /// Throws away what is there: that there was something is all that matters.
+    private func drain(_ descriptor: Int32) {
+        var scrap = [UInt8](repeating: 0, count: 8192)
+        for _ in 0..<64 {
+            let count = unsafe scrap.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EAGAIN { return }
+        }
+    }
+}
+#endif

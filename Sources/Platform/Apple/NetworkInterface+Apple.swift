@@ -1,0 +1,39 @@
+#if canImport(Darwin)
+internal import Darwin
+internal import Identity
+
+extension NetworkInterface {
+    /// The interfaces of this machine, by number; nil when the system does not say.
+    package static func all() -> [NetworkInterface]? {
+        var head: UnsafeMutablePointer<ifaddrs>?
+        guard unsafe getifaddrs(&head) == 0 else { return nil }
+        defer { unsafe freeifaddrs(head) }
+        var found: [UInt32: NetworkInterface] = [:]
+        var next = unsafe head
+        while let entry = unsafe next {
+            unsafe next = entry.pointee.ifa_next
+            let index = unsafe if_nametoindex(entry.pointee.ifa_name)
+            guard index != 0, let name = unsafe entry.pointee.ifa_name.map({ unsafe String(cString: $0) }) else {
+                continue  // it went while we looked
+            }
+            let flags = unsafe entry.pointee.ifa_flags
+            func has(_ flag: Int32) -> Bool { flags & UInt32(flag) != 0 }
+            let address = unsafe SystemAddress.read(entry.pointee.ifa_addr)
+            var interface =
+                found[index]
+                ?? NetworkInterface(
+                    name: name,
+                    index: index,
+                    isUp: has(IFF_UP) && has(IFF_RUNNING),
+                    isLoopback: has(IFF_LOOPBACK),
+                    isMulticast: has(IFF_MULTICAST),
+                    isPointToPoint: has(IFF_POINTOPOINT),
+                    addresses: []
+                )
+            if let address { interface.addresses.append(address.ip) }
+            found[index] = interface
+        }
+        return found.values.sorted { $0.index < $1.index }
+    }
+}
+#endif

@@ -1,0 +1,42 @@
+#if canImport(Darwin)
+internal import Darwin
+
+/// Threads of our own, for work that waits in the system.
+enum SystemThread {
+    private final class Body {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) {
+            self.run = run
+        }
+    }
+
+    /// What our loops need, many times over.
+    private static let stackByteCount = 512 << 10
+
+    /// Runs `body` on a thread of its own, which gets no signals; returns the system's error, or 0.
+    static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED)
+        unsafe pthread_attr_setstacksize(&attributes, stackByteCount)
+        let box = unsafe Unmanaged.passRetained(Body(body))
+        var thread: pthread_t?
+        let status = unsafe pthread_create(
+            &thread,
+            &attributes,
+            { raw in
+                var signals = sigset_t()
+                unsafe sigfillset(&signals)
+                unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+                unsafe Unmanaged<Body>.fromOpaque(raw).takeRetainedValue().run()
+                return nil
+            },
+            box.toOpaque()
+        )
+        if status != 0 { unsafe box.release() }
+        return status
+    }
+}
+#endif

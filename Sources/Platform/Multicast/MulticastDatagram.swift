@@ -1,0 +1,22 @@
+package import Identity
+
+/// A datagram that was heard in a multicast group; nothing about it is proved.
+package struct MulticastDatagram: Hashable, Sendable {
+    /// What it carried: 1 to ``byteLimit`` bytes.
+    package var bytes: [UInt8]
+    /// Who claims to have sent it; an IPv6 link-local source has the interface's number as its scope.
+    package var source: SocketAddress
+    /// The number of the interface on which it was heard.
+    package var interface: UInt32
+
+    package init(bytes: [UInt8], source: SocketAddress, interface: UInt32) {
+        self.bytes = bytes
+        self.source = source
+        self.interface = interface
+    }
+
+    /// What fits into one packet on every IPv6 link: 1280 bytes (RFC 8200, section 5) less two headers.
+    ///
+    /// Longer datagrams are neither sent nor handed on, so nothing is ever fragmented.
+    package static let byteLimit = 1232
+}

@@ -1,0 +1,213 @@
+internal import Identity
+internal import Locking
+
+/// The one thread behind a ``MulticastSocket``: it owns the sockets of all interfaces.
+///
+/// Everything in here belongs to that thread once ``start()`` was called, except what is `Sendable` and constant; hence
+/// `@unchecked Sendable`.
+final class MulticastLoop: @unchecked Sendable {
+    /// What others want of the thread.
+    enum Mail: Sendable {
+        case send([UInt8])
+        case close
+    }
+
+    private struct Mailbox: Sendable {
+        var outgoing: [[UInt8]] = []
+        var isClosed = false
+        var isEnded = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// What tells one socket from another; a change of any of it needs a new one.
+    private struct Key: Hashable {
+        let interface: UInt32
+        let name: String
+        let source: IPAddress
+        let group: SocketAddress
+    }
+
+    /// Datagrams that wait for a slow reader: a second's worth of a busy network.
+    static let waitingDatagrams = 256
+    /// Datagrams that wait to be sent; a node sends one per network every few seconds.
+    private static let outgoingDatagrams = 64
+    /// Interfaces that are joined; more of them are bridges and pairs of containers.
+    private static let interfaceLimit = 32
+    /// Datagrams read from one socket before others get their turn.
+    private static let datagramsPerTurn = 32
+    /// The least time between two listings, however often the interfaces change.
+    private static let listingPause = Duration.milliseconds(100)
+    /// When interfaces are listed again that refused, or where the system tells of no changes.
+    private static let listingInterval = Duration.seconds(5)
+
+    /// The names of the interfaces that are joined.
+    let joinedNames = Locked<[String]>([])
+    private let configuration: MulticastSocket.Configuration
+    private let events: NetworkEvents
+    private let heard: AsyncStream<MulticastDatagram>.Continuation
+    private let addresses: AsyncStream<[SocketAddress]>.Continuation
+    private let mailbox = Locked(Mailbox())
+
+    private var sockets: [(key: Key, socket: InterfaceSocket)] = []
+    private var lastAddresses: [SocketAddress]?
+    private var lastListing: ContinuousClock.Instant?
+    private var nextListing: ContinuousClock.Instant?
+    /// One byte more than a datagram may have, to tell one that is too long.
+    private var buffer = [UInt8](repeating: 0, count: MulticastDatagram.byteLimit + 1)
+
+    init(
+        _ configuration: MulticastSocket.Configuration,
+        events: NetworkEvents,
+        heard: AsyncStream<MulticastDatagram>.Continuation,
+        addresses: AsyncStream<[SocketAddress]>.Continuation
+    ) {
+        self.configuration = configuration
+        self.events = events
+        self.heard = heard
+        self.addresses = addresses
+    }
+
+    /// Starts the thread, which keeps the loop alive until it is closed.
+    func start() throws(MulticastError) {
+        list(at: .now)
+        let status = SystemThread.start { self.run() }
+        guard status != 0 else { return }
+        throw .noThread(status)
+    }
+
+    /// Leaves a message for the thread.
+    func post(_ mail: Mail) {
+        mailbox.withLock { mailbox in
+            switch mail {
+            case .send(let bytes):
+                guard !mailbox.isClosed, mailbox.outgoing.count < Self.outgoingDatagrams else { return }
+                mailbox.outgoing.append(bytes)
+            case .close: mailbox.isClosed = true
+            }
+        }
+        events.ring()
+    }
+
+    /// Returns once the thread has given everything back.
+    func ended() async {
+        await withCheckedContinuation { waiter in
+            let isEnded = mailbox.withLock { mailbox in
+                if !mailbox.isEnded { mailbox.waiters.append(waiter) }
+                return mailbox.isEnded
+            }
+            if isEnded { waiter.resume() }
+        }
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        while takeMail() {
+            let (ready, hasChanged) = events.wait(for: sockets.map(\.socket.descriptor), milliseconds: patience())
+            receive(ready)
+            let now = ContinuousClock.now
+            if hasChanged { plan((lastListing ?? now) + Self.listingPause) }
+            if let nextListing, nextListing <= now { list(at: now) }
+        }
+        sockets = []
+        heard.finish()
+        addresses.finish()
+        let waiters = mailbox.withLock { mailbox in
+            mailbox.isEnded = true
+            defer { mailbox.waiters = [] }
+            return mailbox.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Sends what waits to be sent; false when it was the last.
+    private func takeMail() -> Bool {
+        let (outgoing, isClosed) = mailbox.withLock { mailbox in
+            defer { mailbox.outgoing = [] }
+            return (mailbox.outgoing, mailbox.isClosed)
+        }
+        for bytes in outgoing {
+            for (_, socket) in sockets { socket.send(bytes) }
+        }
+        return !isClosed
+    }
+
+    private func receive(_ ready: [Bool]) {
+        var isBroken = false
+        for (entry, isReady) in zip(sockets, ready) where isReady {
+            reading: for _ in 0..<Self.datagramsPerTurn {
+                switch entry.socket.receive(into: &buffer) {
+                case .datagram(let datagram): heard.yield(datagram)
+                case .ignored: continue
+                case .empty: break reading
+                case .failed:
+                    isBroken = true
+                    sockets.removeAll { $0.key == entry.key }
+                    break reading
+                }
+            }
+        }
+        // Not at once: a socket that breaks again and again must not keep the thread busy.
+        if isBroken { plan(.now + Self.listingInterval) }
+    }
+
+    /// How long to wait for something to happen, in milliseconds; -1 for ever.
+    private func patience() -> Int32 {
+        guard let nextListing else { return -1 }
+        let (seconds, attoseconds) = (nextListing - .now).components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        return Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
+    }
+
+    private func plan(_ moment: ContinuousClock.Instant) {
+        nextListing = min(nextListing ?? moment, moment)
+    }
+
+    // MARK: Interfaces
+
+    /// Joins where something is new, leaves where something went, and says which addresses we have now.
+    private func list(at now: ContinuousClock.Instant) {
+        lastListing = now
+        nextListing = events.hasNews ? nil : now + Self.listingInterval
+        guard let interfaces = configuration.interfaces() else { return plan(now + Self.listingInterval) }
+        let wanted = keys(for: interfaces)
+        sockets.removeAll { !wanted.contains($0.key) }
+        var kept: [(key: Key, socket: InterfaceSocket)] = []
+        for key in wanted {
+            let socket =
+                sockets.first { $0.key == key }?.socket
+                ?? InterfaceSocket(group: key.group, interface: key.interface, source: key.source)
+            if let socket { kept.append((key, socket)) } else { plan(now + Self.listingInterval) }
+        }
+        sockets = kept
+        joinedNames.withLock { names in
+            names = kept.reduce(into: []) { if !$0.contains($1.key.name) { $0.append($1.key.name) } }
+        }
+        let dialable = OwnAddresses.dialable(bound: configuration.bound, interfaces: interfaces)
+        guard dialable != lastAddresses else { return }
+        lastAddresses = dialable
+        addresses.yield(dialable)
+    }
+
+    /// The sockets that there should be, IPv6 before IPv4.
+    ///
+    /// In this order, because only a datagram that comes over IPv6 tells its hearer on which interface a link-local
+    /// address in it is good.
+    private func keys(for interfaces: [NetworkInterface]) -> [Key] {
+        let useful = OwnAddresses.announcing(
+            bound: configuration.bound,
+            interfaces: interfaces,
+            limit: Self.interfaceLimit
+        )
+        return [configuration.groups.ipv6, configuration.groups.ipv4].flatMap { group -> [Key] in
+            guard let group else { return [] }
+            return useful.compactMap { interface in
+                // The loopback interface carries IPv4 groups alone: the system has no route for the others there.
+                guard !(group.isIPv6 && interface.isLoopback),
+                    let source = interface.sourceAddress(isIPv6: group.isIPv6)
+                else { return nil }
+                return Key(interface: interface.index, name: interface.name, source: source, group: group)
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package import Identity
+internal import Locking
+
+/// Speaks and listens in the multicast groups of a local network, on every interface on which a node can be dialled.
+///
+/// Interfaces may come, go and change: the socket follows, and says each time at which addresses the node can be
+/// dialled now. One thread waits in the system for all of it and costs nothing while nothing happens. Letting go of
+/// the socket closes it.
+///
+/// On iOS the app needs the entitlement `com.apple.developer.networking.multicast`; without it nothing is heard.
+package final class MulticastSocket: Sendable {
+    /// How a socket is set up.
+    package struct Configuration: Sendable {
+        /// Where to speak and listen.
+        package var groups: MulticastGroups
+        /// The addresses on which the node waits for connections, with their ports.
+        package var bound: [SocketAddress]
+        /// Lists the interfaces; tests put their own here.
+        package var interfaces: @Sendable () -> [NetworkInterface]?
+
+        package init(
+            groups: MulticastGroups,
+            bound: [SocketAddress],
+            interfaces: @escaping @Sendable () -> [NetworkInterface]? = { NetworkInterface.all() }
+        ) {
+            self.groups = groups
+            self.bound = bound
+            self.interfaces = interfaces
+        }
+    }
+
+    /// What was heard, our own datagrams among it, for one reader; bounded, later ones are dropped.
+    package let datagrams: AsyncStream<MulticastDatagram>
+    /// The addresses at which others can dial the node: at once, and at each change, for one reader.
+    package let localAddresses: AsyncStream<[SocketAddress]>
+    private let loop: MulticastLoop
+
+    /// Opens what can be opened now; interfaces that refuse are tried again.
+    ///
+    /// - Throws: ``MulticastError`` when the process has no more descriptors or threads.
+    package static func open(_ configuration: Configuration) throws(MulticastError) -> MulticastSocket {
+        guard let events = NetworkEvents() else { throw .noDescriptors }
+        let (datagrams, heard) = AsyncStream.makeStream(
+            of: MulticastDatagram.self,
+            bufferingPolicy: .bufferingOldest(MulticastLoop.waitingDatagrams)
+        )
+        let (lists, addresses) = AsyncStream.makeStream(
+            of: [SocketAddress].self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        let loop = MulticastLoop(configuration, events: events, heard: heard, addresses: addresses)
+        try loop.start()
+        return MulticastSocket(datagrams: datagrams, localAddresses: lists, loop: loop)
+    }
+
+    private init(
+        datagrams: AsyncStream<MulticastDatagram>,
+        localAddresses: AsyncStream<[SocketAddress]>,
+        loop: MulticastLoop
+    ) {
+        self.datagrams = datagrams
+        self.localAddresses = localAddresses
+        self.loop = loop
+    }
+
+    deinit {
+        loop.post(.close)
+    }
+
+    /// Sends one datagram of 1 to ``MulticastDatagram/byteLimit`` bytes on every interface, without waiting.
+    ///
+    /// Whatever hinders it is dropped like loss.
+    package func send(_ bytes: [UInt8]) {
+        guard (1...MulticastDatagram.byteLimit).contains(bytes.count) else { return }
+        loop.post(.send(bytes))
+    }
+
+    /// Ends both streams and gives the port back; what was given to ``send(_:)`` before is still sent.
+    package func close() async {
+        loop.post(.close)
+        await loop.ended()
+    }
+
+    /// The names of the interfaces on which the groups are joined at the moment.
+    package var interfaceNames: [String] { loop.joinedNames.withLock { $0 } }
+}
+
+/// Why no multicast socket could be opened.
+package enum MulticastError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The process may not open any more descriptors.
+    case noDescriptors
+    /// The system refused a thread, with its error number.
+    case noThread(Int32)
+
+    package var description: String {
+        switch self {
+        case .noDescriptors: "no more file descriptors for multicast; raise the limit (ulimit -n) or close something"
+        case .noThread(let code): "the system refused a thread for multicast: \(SystemErrors.text(of: code))"
+        }
+    }
+}

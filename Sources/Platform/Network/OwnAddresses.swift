@@ -1,0 +1,61 @@
+package import Identity
+
+/// The addresses at which others can dial this machine.
+package enum OwnAddresses {
+    /// The most that anybody is told; those that are most likely to be of use come first.
+    package static let limit = 8
+
+    /// Works out what to announce for sockets that are bound to `bound`.
+    ///
+    /// An unspecified address stands for every address of its family on the interfaces that are up. Loopback addresses
+    /// count only when there is no other, because they mean somebody else on every other machine. Scopes are left out
+    /// for the same reason. IPv4 comes before IPv6 and link-local addresses come last; without repetitions.
+    package static func dialable(
+        bound: [SocketAddress],
+        interfaces: [NetworkInterface],
+        limit: Int = limit
+    ) -> [SocketAddress] {
+        let all = bound.flatMap { socket -> [SocketAddress] in
+            guard socket.isUnspecified else { return [socket.unmapped] }
+            return interfaces.filter(\.isUp).sorted { $0.index < $1.index }
+                .flatMap { $0.addresses.filter { $0.isIPv6 == socket.isIPv6 } }
+                .map { SocketAddress($0, port: socket.port) }
+        }
+        let plain = all.map { SocketAddress($0.ip.withoutScope, port: $0.port) }.filter(\.isDialable)
+        let remote = plain.filter { !$0.isLoopback }
+        var seen: Set<SocketAddress> = []
+        let different = (remote.isEmpty ? plain : remote).filter { seen.insert($0).inserted }
+        let ranked = different.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
+        return ranked.prefix(limit).map(\.element)
+    }
+
+    private static func rank(_ address: SocketAddress) -> Int {
+        switch (address.isLinkLocal, address.isIPv6) {
+        case (false, false): 0
+        case (false, true): 1
+        case (true, false): 2
+        case (true, true): 3
+        }
+    }
+
+    /// The interfaces on which somebody could hear of us and dial us, at most `limit` of them.
+    ///
+    /// A socket that is bound to one address can be reached where this address is, an unspecified one everywhere.
+    static func announcing(
+        bound: [SocketAddress],
+        interfaces: [NetworkInterface],
+        limit: Int
+    ) -> [NetworkInterface] {
+        let useful = interfaces.filter { interface in
+            interface.carriesMulticast
+                && bound.contains { socket in
+                    interface.addresses.contains { address in
+                        socket.isUnspecified ? address.isIPv6 == socket.isIPv6 : address.withoutScope == plain(socket)
+                    }
+                }
+        }
+        return Array(useful.sorted { $0.index < $1.index }.prefix(limit))
+    }
+
+    private static func plain(_ socket: SocketAddress) -> IPAddress { socket.unmapped.ip.withoutScope }
+}
