@@ -62,7 +62,7 @@ extension NodeCore {
     ) -> Bool {
         var offers: [Frame.Offer] = []
         for network in networks {
-            guard let token = self.memberships[network]?.token, self.problem(with: token, at: now) == nil,
+            guard let token = self.ownToken(in: network, now),
                 self.mayShare(network, on: id), let index = self.connections[id]?.index(for: network)
             else { continue }
             offers.append(Frame.Offer(index: index, token: token))
@@ -141,10 +141,14 @@ extension NodeCore {
             let isGenuine = isKnown && token.peerId == peer && self.configuration.verifier.token(token)
             return CloseCode(telling: problem, toGenuineHolder: isGenuine)
         }
-        guard let own = self.memberships[token.networkId]?.token, self.problem(with: own, at: now) == nil,
-            self.mayShare(token.networkId, on: id)
-        else { return .notAdmitted }
-        return nil
+        let isAnswerable = self.ownToken(in: token.networkId, now) != nil && self.mayShare(token.networkId, on: id)
+        return isAnswerable ? nil : .notAdmitted
+    }
+
+    /// This node's token of a network while it may be shown; its signature was checked when it came.
+    private func ownToken(in network: NetworkId, _ now: NodeTime) -> AccessToken? {
+        guard let membership = self.memberships[network] else { return nil }
+        return membership.token.isExpired(at: self.expiryTime(in: membership, now)) ? nil : membership.token
     }
 
     /// The order of section "Checks" of docs/spec/admission.md: known network, expiry, revocation, binding, signature.
