@@ -55,7 +55,7 @@ let package = Package(
         module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
-        module("Discovery", in: "Protocols", ["Bytes", "Identity"]),
+        module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto]),
         module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto]),
         module("NodeCore", in: "Protocols", ["Bytes", "Identity", collections]),
 
@@ -167,6 +167,7 @@ let package = Package(
         tests(of: "Platform", ["Bytes", "Identity", "Locking", "Platform", "TestSupport", "CrashWriter"]),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport"]),
+        tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "TestSupport"]),
         tests(of: "NodeCore", ["Bytes", "Identity", "NodeCore", "TestSupport", collections]),
         tests(
             of: "Node",

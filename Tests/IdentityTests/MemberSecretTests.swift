@@ -4,11 +4,57 @@ import TestSupport
 import Testing
 
 @Suite("Member secret") struct MemberSecretTests {
+    struct Row: Decodable, CustomTestStringConvertible {
+        let network_private: String
+        let epoch: UInt64
+        let secret: String
+        let signed: String
+        let binary: String
+        let beacon_key: String
+        let rendezvous_private: String
+        let rendezvous_public: String
+        let token_text: String
+        let network_text: String
+
+        var testDescription: String { "of \(epoch)" }
+    }
+
     private let network = Ed25519KeyPair()
     private var id: NetworkId { NetworkId(publicKey: network.publicKey) }
 
     private func secret(epoch: UInt64 = 1_800_000_000) throws -> MemberSecret {
         try MemberSecret.create(networkId: id, signer: network.privateKey, epoch: epoch)
+    }
+
+    @Test(arguments: try vectors(named: "Identity/member-secrets.json", as: [Row].self))
+    func `secrets of another implementation are ours`(row: Row) throws {
+        let secret = try MemberSecret(binary: Hex.decode(row.binary))
+        #expect(secret.verify())
+        #expect(secret.epoch == row.epoch)
+        #expect(try secret.secret == SecretBytes(copying: Hex.decode(row.secret)))
+        #expect(Hex.encode(secret.binary) == row.binary)
+        #expect(secret.key(for: DomainLabel("runar/beacon-key/v1")).withBytes { Hex.encode($0) } == row.beacon_key)
+        #expect(Hex.encode(secret.rendezvous.publicKey.bytes) == row.rendezvous_public)
+        let signer = try Ed25519PrivateKey(rawRepresentation: Hex.decode(row.network_private))
+        let ours = try MemberSecret(
+            networkId: secret.networkId,
+            epoch: row.epoch,
+            secret: secret.secret,
+            signature: Ed25519Signature(of: Hex.decode(row.signed), by: signer)
+        )
+        #expect(ours.verify())
+    }
+
+    @Test(arguments: try vectors(named: "Identity/member-secrets.json", as: [Row].self))
+    func `texts with a rendezvous key of another implementation are ours`(row: Row) throws {
+        let key = try RendezvousKey(rawRepresentation: Hex.decode(row.rendezvous_public))
+        let token = try AccessToken.fromQRString(row.token_text)
+        #expect(token.rendezvous == key)
+        #expect(token.qrString == row.token_text)
+        let metadata = try NetworkMetadata.fromQRString(row.network_text)
+        #expect(metadata.rendezvous == key)
+        #expect(try metadata.qrString == row.network_text)
+        #expect(metadata.verify())
     }
 
     @Test func `a new secret is genuine, and no two are alike`() throws {

@@ -130,8 +130,23 @@ import Testing
         #expect(text.contains("`\(Invitation.exporterLabel)`"))
     }
 
+    @Test func `its member secret and keys are what the code reads and derives`() throws {
+        let secret = try MemberSecret(binary: bytes("member secret", of: "Member secret"))
+        #expect(secret.verify())
+        let signed = MemberSecret.label.prefix + secret.networkId.bytes + secret.binary[33..<73]
+        #expect(try signed == bytes("signed bytes", of: "Member secret"))
+        let beacon = secret.key(for: DomainLabel("runar/beacon-key/v1"))
+        #expect(try beacon == SecretBytes(copying: bytes("beacon key", of: "Member secret")))
+        let key = try RendezvousKey(rawRepresentation: bytes("rendezvous key, public", of: "Member secret"))
+        #expect(secret.rendezvous.publicKey == key)
+        let token = try AccessToken.fromQRString(value("token text", of: "Member secret"))
+        #expect(token.rendezvous == key)
+        #expect(text.contains("recognised for \(MemberSecrets.recognitionSeconds) seconds"))
+        #expect(text.contains("at most \(MemberSecrets.maximumCount) of one network"))
+    }
+
     @Test func `its labels and bounds are those of the code`() throws {
-        for label in [AccessToken.label, NetworkMetadata.label, Revocation.label] {
+        for label in [AccessToken.label, NetworkMetadata.label, Revocation.label, MemberSecret.label] {
             #expect(text.contains("label \"\(String(decoding: label.prefix.dropFirst(), as: UTF8.self))\""))
         }
         #expect(text.contains("\(AccessToken.byteCount) bytes. An expiry"))

@@ -21,6 +21,7 @@ import struct
 from bip_utils import Bip32Slip10Ed25519, Bip39MnemonicDecoder
 from Crypto.SelfTest.Signature.test_eddsa import rfc8032_tv_str
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from mnemonic import Mnemonic
@@ -250,6 +251,7 @@ def metadata(network, admin):
             "text": json.dumps(text, separators=(",", ":"), ensure_ascii=False),
         })
     store("metadata.json", rows)
+    return rows
 
 
 def connections(network, peers, token_rows):
@@ -331,6 +333,35 @@ def invitations(network, inviter, joiner):
     })
 
 
+def member_secrets(network, token_rows, metadata_rows):
+    """Signed member secrets, keys that come out of them, and texts with a rendezvous key."""
+    rows = []
+    for index, epoch in enumerate([0, 1_800_000_000, 253_402_300_799]):
+        secret = hashlib.sha256(b"member secret %d" % index).digest()
+        body = network.public + struct.pack(">Q", epoch) + secret
+        signed = label("runar/member-secret/v1") + body
+
+        def key(purpose):
+            info = label(purpose) + network.public
+            return HKDF(algorithm=SHA256(), length=32, salt=b"runar/member-secret-keys/v1", info=info).derive(secret)
+
+        rendezvous = key("runar/rendezvous-key/v1")
+        public = X25519PrivateKey.from_private_bytes(rendezvous).public_key().public_bytes_raw()
+
+        def with_rendezvous(text):
+            fields = json.loads(text) | {"rendezvous": b64(public)}
+            return json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
+
+        rows.append({
+            "network_private": network.seed.hex(), "epoch": epoch, "secret": secret.hex(), "signed": signed.hex(),
+            "binary": (b"\x01" + body + network.sign(signed)).hex(), "beacon_key": key("runar/beacon-key/v1").hex(),
+            "rendezvous_private": rendezvous.hex(), "rendezvous_public": public.hex(),
+            "token_text": with_rendezvous(token_rows[index]["text"]),
+            "network_text": with_rendezvous(metadata_rows[index]["text"]),
+        })
+    store("member-secrets.json", rows)
+
+
 def identifiers(peers):
     store("identifiers.json", [
         {
@@ -352,8 +383,9 @@ def main():
     phrases()
     derivation(root, network)
     identifiers(peers)
-    connections(network, peers, tokens(network, peers))
-    metadata(network, admin)
+    token_rows = tokens(network, peers)
+    connections(network, peers, token_rows)
+    member_secrets(network, token_rows, metadata(network, admin))
     revocations(network, peers)
     invitations(network, peers[0], peers[1])
 

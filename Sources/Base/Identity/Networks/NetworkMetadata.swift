@@ -4,7 +4,7 @@ internal import Bytes
 ///
 /// The version grows with each renaming; of two that verify, the higher one counts. Layout and signed bytes:
 /// `docs/spec/identity.md`, section 6.
-public struct NetworkMetadata: Hashable, Sendable {
+public struct NetworkMetadata: Sendable {
     /// What the signature is for.
     package static let label = DomainLabel("runar/network-metadata/v1")
     private static let formatVersion: UInt8 = 1
@@ -19,6 +19,8 @@ public struct NetworkMetadata: Hashable, Sendable {
     public let adminPublicKey: Ed25519PublicKey
     /// 1 at first, one more with each change.
     public let version: UInt32
+    /// Where members listen for somebody with nothing but a token; a hint in the text that the signature leaves out.
+    public private(set) var rendezvous: RendezvousKey?
     package private(set) var signatureValue: Ed25519Signature?
 
     /// Describes a network; unsigned until ``sign(with:)``.
@@ -71,9 +73,16 @@ public struct NetworkMetadata: Hashable, Sendable {
             name: name,
             adminPublicKey: adminPublicKey,
             version: version + 1
-        )
+        ).with(rendezvous: rendezvous)
         try next.sign(with: networkPrivateKey)
         return next
+    }
+
+    /// The same metadata whose text says where members listen.
+    public func with(rendezvous: RendezvousKey?) -> NetworkMetadata {
+        var copy = self
+        copy.rendezvous = rendezvous
+        return copy
     }
 
     /// Whether the name may be one, and the network's own key signed exactly this.
@@ -100,6 +109,19 @@ public struct NetworkMetadata: Hashable, Sendable {
         writer.write(UInt8(truncatingIfNeeded: name.utf8.count))
         writer.write(utf8: name)
         return writer.bytes
+    }
+}
+
+extension NetworkMetadata: Hashable {
+    /// Whether both say the same by the same signature; the hint beside it does not count.
+    public static func == (left: NetworkMetadata, right: NetworkMetadata) -> Bool {
+        left.fields == right.fields && left.signatureValue == right.signatureValue
+    }
+
+    /// Feeds what is compared.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(fields)
+        hasher.combine(signatureValue)
     }
 }
 

@@ -14,6 +14,8 @@ internal import Foundation
 public struct RendezvousKey: Hashable, Sendable {
     /// How many bytes a key has.
     package static let byteCount = 32
+    /// The field of texts that holds a key.
+    static let fieldName = "rendezvous"
     /// How many bytes sealing adds: the encapsulated key and the tag.
     package static let sealingByteCount = encapsulatedByteCount + 16
     static let encapsulatedByteCount = 32

@@ -19,6 +19,7 @@ extension AccessToken {
             expirationSeconds: json.integerOrNull("expiration"),
             signature: Ed25519Signature(base64: json.string("signature"))
         )
+        self = with(rendezvous: try json.rendezvous())
     }
 
     /// The JSON text that a token QR code carries.
@@ -29,6 +30,7 @@ extension AccessToken {
         json.add("network_id", networkId.base64Encoded)
         json.add("expiration", expirationSeconds)
         json.add("signature", signatureValue.base64)
+        if let rendezvous { json.add(rendezvous) }
         return json.object
     }
 }
@@ -39,6 +41,7 @@ extension AccessToken: Codable {
         case networkId = "network_id"
         case expiration
         case signature
+        case rendezvous
     }
 
     /// Reads the fields of the JSON text but `type`.
@@ -50,6 +53,9 @@ extension AccessToken: Codable {
             expirationSeconds: container.decode(UInt64?.self, forKey: .expiration),
             signature: Ed25519Signature(base64: container.decode(String.self, forKey: .signature))
         )
+        if let rendezvous = try container.decodeIfPresent(String.self, forKey: .rendezvous) {
+            self = with(rendezvous: try RendezvousKey(base64Encoded: rendezvous))
+        }
     }
 
     /// Writes the fields of the JSON text but `type`.
@@ -59,6 +65,7 @@ extension AccessToken: Codable {
         try container.encode(networkId, forKey: .networkId)
         try container.encode(expirationSeconds, forKey: .expiration)
         try container.encode(signatureValue.base64, forKey: .signature)
+        try container.encodeIfPresent(rendezvous?.base64Encoded, forKey: .rendezvous)
     }
 }
 

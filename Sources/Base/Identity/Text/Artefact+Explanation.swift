@@ -91,7 +91,7 @@ extension Artefact {
                 ("name", .string(metadata.name)),
                 ("admin_pubkey", .string(metadata.adminPublicKey.base64Encoded)),
                 ("version", .integer(UInt64(metadata.version))),
-            ]
+            ] + Self.fields(of: metadata.rendezvous)
         case .token(let token): Self.fields(of: token)
         case .peerConnection(let data):
             [
@@ -122,7 +122,11 @@ extension Artefact {
             ("peer_text", .string(token.peerId.text)),
             ("network_id", .string(token.networkId.base64Encoded)),
             ("network_text", .string(token.networkId.text)),
-        ] + fields(ofExpiration: token.expirationSeconds)
+        ] + fields(ofExpiration: token.expirationSeconds) + fields(of: token.rendezvous)
+    }
+
+    private static func fields(of rendezvous: RendezvousKey?) -> [(String, Explanation.Value)] {
+        rendezvous.map { [(RendezvousKey.fieldName, .string($0.base64Encoded))] } ?? []
     }
 
     private static func fields(ofExpiration seconds: UInt64?) -> [(String, Explanation.Value)] {

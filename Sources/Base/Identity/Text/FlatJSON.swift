@@ -50,6 +50,12 @@ struct FlatJSON {
         return text
     }
 
+    /// Where members listen, if the text says so.
+    func rendezvous() throws(IdentityError) -> RendezvousKey? {
+        guard self[RendezvousKey.fieldName] != nil else { return nil }
+        return try RendezvousKey(base64Encoded: string(RendezvousKey.fieldName))
+    }
+
     /// The value of a field that must be a whole number from 0.
     func integer(_ name: String) throws(IdentityError) -> UInt64 {
         guard case .integer(let number)? = self[name] else {

@@ -12,6 +12,11 @@ struct JSONText {
         add(name, literal: value.map(String.init) ?? "null")
     }
 
+    /// Adds where members listen.
+    mutating func add(_ rendezvous: RendezvousKey) {
+        add(RendezvousKey.fieldName, rendezvous.base64Encoded)
+    }
+
     /// The object.
     var object: String { text + "}" }
 

@@ -23,6 +23,7 @@ extension NetworkMetadata {
             signature: Ed25519Signature(base64: json.string("signature"))
         )
         try check()
+        self = with(rendezvous: try json.rendezvous())
     }
 
     /// The JSON text that a network QR code carries; refused before the metadata is signed.
@@ -37,6 +38,7 @@ extension NetworkMetadata {
             json.add("admin_pubkey", adminPublicKey.base64Encoded)
             if version != 1 { json.add("version", UInt64(version)) }
             json.add("signature", signatureValue.base64)
+            if let rendezvous { json.add(rendezvous) }
             return json.object
         }
     }

@@ -10,7 +10,7 @@ public import Foundation
 ///
 /// A token is no secret and proves nothing about who shows it: whoever honours one has seen proof of the peer's key
 /// before. Layout and signed bytes: `docs/spec/identity.md`, section 5.
-public struct AccessToken: Hashable, Sendable {
+public struct AccessToken: Sendable {
     /// How many bytes the binary form has.
     public static let byteCount = 137
     /// What the signature is for.
@@ -24,6 +24,8 @@ public struct AccessToken: Hashable, Sendable {
     public let networkId: NetworkId
     /// The last second of the membership since 1970; nil means without end.
     public let expirationSeconds: UInt64?
+    /// Where members listen for somebody with nothing but this token; a hint in its text that the signature leaves out.
+    public private(set) var rendezvous: RendezvousKey?
     package let signatureValue: Ed25519Signature
 
     /// The end of the membership, in whole seconds; nil means without end.
@@ -99,6 +101,13 @@ public struct AccessToken: Hashable, Sendable {
         expirationSeconds.map { UnixTime.isPast($0, at: nowSeconds) } ?? false
     }
 
+    /// The same token whose text says where members listen.
+    public func with(rendezvous: RendezvousKey?) -> AccessToken {
+        var copy = self
+        copy.rendezvous = rendezvous
+        return copy
+    }
+
     /// Exactly what the signature covers.
     package var signedBytes: [UInt8] {
         Self.signedBytes(peerId: peerId, networkId: networkId, expirationSeconds: expirationSeconds)
@@ -111,6 +120,22 @@ public struct AccessToken: Hashable, Sendable {
         writer.write(networkId.bytes)
         writer.write(expirationSeconds ?? never)
         return writer.bytes
+    }
+}
+
+extension AccessToken: Hashable {
+    /// Whether both say the same by the same signature; the hint beside it does not count.
+    public static func == (left: AccessToken, right: AccessToken) -> Bool {
+        left.peerId == right.peerId && left.networkId == right.networkId
+            && left.expirationSeconds == right.expirationSeconds && left.signatureValue == right.signatureValue
+    }
+
+    /// Feeds what is compared.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(peerId)
+        hasher.combine(networkId)
+        hasher.combine(expirationSeconds)
+        hasher.combine(signatureValue)
     }
 }
 
