@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Testing
 
 @testable import runar
@@ -13,8 +14,8 @@ internal import Testing
 
     @Test(arguments: ["", "30", "d", "1x", "-1d", "1d1d", "1.5h", "never", " 1d", "99999999999999999999d", "101w5000w"])
     func `anything else is refused with an example`(text: String) {
-        let failure = #expect(throws: CommandFailure.self) { try DurationText.parse(text) }
-        #expect(failure?.status == .usage)
+        let mistake = #expect(throws: DurationTextError.self) { try DurationText.parse(text) }
+        #expect(mistake.map { CommandFailure($0).status } == .usage)
     }
 
     @Test func `a span is written as it is read`() throws {

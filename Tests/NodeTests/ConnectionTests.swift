@@ -2,7 +2,6 @@ internal import Bytes
 internal import Identity
 internal import Locking
 internal import NodeCore
-internal import TestSupport
 internal import Testing
 internal import Transport
 

@@ -3,12 +3,11 @@ internal import Locking
 internal import Logging
 internal import Node
 internal import NodeCore
-internal import TestSupport
 internal import Transport
 
 /// Drivers on one in-memory network with a clock that only tests move.
 struct Lab: Sendable {
-    let clock = ManualClock()
+    let clock = VirtualClock()
     let network: InMemoryNetwork
     let owner = generateMasterKey()
 

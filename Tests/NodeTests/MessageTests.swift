@@ -1,7 +1,6 @@
 internal import Identity
 internal import Locking
 internal import NodeCore
-internal import TestSupport
 internal import Testing
 internal import Transport
 

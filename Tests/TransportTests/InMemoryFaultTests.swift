@@ -1,19 +1,18 @@
 internal import Identity
-internal import TestSupport
 internal import Testing
 internal import Transport
 internal import TransportConformance
 
 @Suite("In-memory faults", .timeLimit(.minutes(1))) struct InMemoryFaultTests {
-    private let clock = ManualClock()
+    private let clock = VirtualClock()
 
-    /// Two endpoints on a network that follows the manual clock.
+    /// Two endpoints on a network that follows the virtual clock.
     private struct Bench {
         let network: InMemoryNetwork
         let first: InMemoryEndpoint
         let second: InMemoryEndpoint
 
-        init(clock: ManualClock, seed: UInt64 = 1, limits: InMemoryLimits = .init()) throws {
+        init(clock: VirtualClock, seed: UInt64 = 1, limits: InMemoryLimits = .init()) throws {
             network = InMemoryNetwork(seed: seed, clock: clock, limits: limits)
             first = try network.makeEndpoint(peerId: somePeerId())
             second = try network.makeEndpoint(peerId: somePeerId())
@@ -251,7 +250,7 @@ internal import TransportConformance
 
     @Test func `datagrams are lost, doubled and overtaken as the seed says`() async throws {
         func arrivals(seed: UInt64) async throws -> [UInt8] {
-            let clock = ManualClock()
+            let clock = VirtualClock()
             let bench = try Bench(clock: clock, seed: seed)
             bench.network.defaultLink = LinkModel(
                 latency: .milliseconds(1),

@@ -20,7 +20,7 @@ struct Runar: AsyncParsableCommand {
             CommandGroup(name: "Networks", subcommands: [Network.self, Join.self, Inspect.self]),
             CommandGroup(name: "The node", subcommands: [Up.self, Status.self, Stop.self]),
             CommandGroup(name: "Others", subcommands: [Peers.self, Connect.self, Send.self, Listen.self]),
-            CommandGroup(name: "More", subcommands: [Demo.self, Completion.self, Outsider.self]),
+            CommandGroup(name: "More", subcommands: [Demo.self, Simulate.self, Completion.self, Outsider.self]),
         ]
     )
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Bytes
 internal import Foundation
 internal import Identity
 internal import Platform

@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// A setting of a node; each has a key in `config.json`, a variable of the environment and a flag.
 enum Setting: String, CaseIterable, Codable, Sendable {
     case listen

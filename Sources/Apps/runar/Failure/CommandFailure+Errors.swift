@@ -5,6 +5,7 @@ internal import Identity
 internal import Node
 internal import Platform
 internal import RunarNode
+internal import Simulation
 internal import Storage
 internal import Transport
 
@@ -22,6 +23,8 @@ extension CommandFailure {
         case let error as TokenProblem: self.init("bad-token", .data, "the token is refused: \(error)")
         case let error as IdentityError: self.init("bad-data", .data, error.description)
         case let error as RecoveryPhraseError: self.init("bad-phrase", .data, "\(error)")
+        case let error as ScenarioError: self.init(scenario: error)
+        case let error as DurationTextError: self.init("bad-duration", .usage, error.description)
         case let error as BytesError: self.init("bad-data", .data, error.description)
         case is CancellationError: self.init("cancelled", .tryAgain, "the command was cancelled before it was done")
         case let error as ValidationError: self.init("usage", .usage, error.message)
@@ -105,6 +108,14 @@ extension CommandFailure {
         case .initializationFailed: self.init("no-socket", .unavailable, error.description)
         case .timedOut: self.init("timed-out", .tryAgain, error.description)
         default: self.init("unreachable", .unavailable, error.description)
+        }
+    }
+
+    private init(scenario error: ScenarioError) {
+        switch error {
+        case .unknown: self.init("no-scenario", .noInput, error.description)
+        case .nodeCount: self.init("bad-node-count", .usage, error.description)
+        default: self.init("bad-scenario", .data, error.description)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Identity
 
 /// Whether a node runs on the home, and how it is set up.

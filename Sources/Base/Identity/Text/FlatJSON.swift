@@ -20,17 +20,19 @@ struct FlatJSON {
         case other
     }
 
-    private let fields: [(name: String, value: Value)]
+    private static let limits = JSONLimits(
+        byteCount: maximumByteCount,
+        fieldCount: maximumFieldCount,
+        depth: maximumDepth
+    )
+
+    private let fields: [JSONField]
     private let subject: String
 
     /// Reads `text`, which is `subject` in the words of an error.
     init(_ text: String, of subject: String) throws(IdentityError) {
-        guard text.utf8.count <= Self.maximumByteCount else {
-            throw .invalidText(of: subject, reason: "it is longer than \(Self.maximumByteCount) bytes")
-        }
-        var scanner = JSONScanner(Array(text.utf8))
         do {
-            fields = try scanner.scanDocument()
+            fields = try JSONValue.fields(of: Array(text.utf8), limits: Self.limits)
         } catch {
             throw .invalidText(of: subject, reason: error.description)
         }
@@ -39,7 +41,13 @@ struct FlatJSON {
 
     /// The value of a field, or nil if there is none.
     subscript(name: String) -> Value? {
-        fields.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+        guard let field = fields.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return nil }
+        switch field.value {
+        case .string(let text): return .string(text)
+        case .integer(let number): return .integer(number)
+        case .null: return .null
+        default: return .other
+        }
     }
 
     /// The value of a field that must be a string.

@@ -1,33 +1,16 @@
-/// Why a text is not the JSON that is expected.
-enum JSONProblem: Error, Equatable, CustomStringConvertible {
-    case notJSON(at: Int)
-    case notAnObject
-    case duplicateField(String)
-    case tooManyFields
-    case tooDeep
-
-    var description: String {
-        switch self {
-        case .notJSON(let offset): "it is not JSON from character \(offset + 1) on"
-        case .notAnObject: "it is not a JSON object"
-        case .duplicateField(let name): "its field \(PlainText.quoted(name)) is there twice"
-        case .tooManyFields: "it has too many fields"
-        case .tooDeep: "it is nested too deeply"
-        }
-    }
-}
-
 /// Walks once over UTF-8 bytes by the grammar of RFC 8259.
 struct JSONScanner {
     private let bytes: [UInt8]
+    private let limits: JSONLimits
     private var position = 0
 
-    init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8], limits: JSONLimits) {
         self.bytes = bytes
+        self.limits = limits
     }
 
     /// Reads one object and nothing but white space around it.
-    mutating func scanDocument() throws(JSONProblem) -> [(name: String, value: FlatJSON.Value)] {
+    mutating func scanDocument() throws(JSONProblem) -> [JSONField] {
         skipSpace()
         guard peek == UInt8(ascii: "{") else { throw .notAnObject }
         let fields = try scanObject(depth: 1)
@@ -36,9 +19,9 @@ struct JSONScanner {
         return fields
     }
 
-    private mutating func scanObject(depth: Int) throws(JSONProblem) -> [(name: String, value: FlatJSON.Value)] {
+    private mutating func scanObject(depth: Int) throws(JSONProblem) -> [JSONField] {
         position += 1
-        var fields: [(name: String, value: FlatJSON.Value)] = []
+        var fields: [JSONField] = []
         skipSpace()
         if take(UInt8(ascii: "}")) { return fields }
         while true {
@@ -47,61 +30,59 @@ struct JSONScanner {
             guard !fields.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
                 throw .duplicateField(name)
             }
-            guard fields.count < FlatJSON.maximumFieldCount else { throw .tooManyFields }
+            guard fields.count < limits.fieldCount else { throw .tooManyFields }
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw problem }
-            fields.append((name, try scanValue(depth: depth)))
+            fields.append(JSONField(name: name, value: try scanValue(depth: depth)))
             skipSpace()
             if take(UInt8(ascii: "}")) { return fields }
             guard take(UInt8(ascii: ",")) else { throw problem }
         }
     }
 
-    private mutating func scanArray(depth: Int) throws(JSONProblem) {
+    private mutating func scanArray(depth: Int) throws(JSONProblem) -> [JSONValue] {
         position += 1
+        var elements: [JSONValue] = []
         skipSpace()
-        if take(UInt8(ascii: "]")) { return }
-        for _ in 0..<FlatJSON.maximumFieldCount {
-            _ = try scanValue(depth: depth)
+        if take(UInt8(ascii: "]")) { return elements }
+        for _ in 0..<limits.fieldCount {
+            elements.append(try scanValue(depth: depth))
             skipSpace()
-            if take(UInt8(ascii: "]")) { return }
+            if take(UInt8(ascii: "]")) { return elements }
             guard take(UInt8(ascii: ",")) else { throw problem }
         }
         throw .tooManyFields
     }
 
-    private mutating func scanValue(depth: Int) throws(JSONProblem) -> FlatJSON.Value {
+    private mutating func scanValue(depth: Int) throws(JSONProblem) -> JSONValue {
         skipSpace()
         switch peek {
         case UInt8(ascii: "\""):
             return .string(try scanString())
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            guard depth < FlatJSON.maximumDepth else { throw .tooDeep }
-            if peek == UInt8(ascii: "{") {
-                _ = try scanObject(depth: depth + 1)
-            } else {
-                try scanArray(depth: depth + 1)
-            }
-            return .other
+            guard depth < limits.depth else { throw .tooDeep }
+            if peek == UInt8(ascii: "{") { return .object(try scanObject(depth: depth + 1)) }
+            return .array(try scanArray(depth: depth + 1))
         case UInt8(ascii: "n"):
             try expect("null")
             return .null
         case UInt8(ascii: "t"):
             try expect("true")
-            return .other
+            return .boolean(true)
         case UInt8(ascii: "f"):
             try expect("false")
-            return .other
+            return .boolean(false)
         default:
             return try scanNumber()
         }
     }
 
-    private mutating func scanNumber() throws(JSONProblem) -> FlatJSON.Value {
-        let isNegative = take(UInt8(ascii: "-"))
+    private mutating func scanNumber() throws(JSONProblem) -> JSONValue {
         let start = position
+        let isNegative = take(UInt8(ascii: "-"))
+        let digitsStart = position
         skipDigits()
-        let digits = bytes[start..<position]
+        let digits = bytes[digitsStart..<position]
         guard !digits.isEmpty, digits.count == 1 || digits.first != UInt8(ascii: "0") else { throw problem }
         var isWhole = true
         if take(UInt8(ascii: ".")) {
@@ -113,7 +94,9 @@ struct JSONScanner {
             if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
             try requireDigits()
         }
-        guard isWhole, !isNegative, let number = UInt64(String(decoding: digits, as: UTF8.self)) else { return .other }
+        guard isWhole, !isNegative, let number = UInt64(String(decoding: digits, as: UTF8.self)) else {
+            return .number(String(decoding: bytes[start..<position], as: UTF8.self))
+        }
         return .integer(number)
     }
 

@@ -70,6 +70,14 @@ public final class InMemoryNetwork: Sendable {
 
     private static func timebase(of clock: some Clock<Duration>) -> Timebase { Timebase(clock) }
 
+    /// How long the network exists, by its clock.
+    package var age: Duration { agenda.timebase.now }
+
+    /// Returns when the network is `age` old, or throws when cancelled.
+    package func sleep(untilAge age: Duration) async throws {
+        try await agenda.timebase.sleep(until: age)
+    }
+
     // MARK: Endpoints
 
     /// Makes an endpoint for `peerId`, at `address` or at a free one of the network.

@@ -1,23 +1,29 @@
 internal import Locking
 
-/// A clock that stands still until a test moves it.
+/// A clock for tests: it stands still until it is moved.
 ///
-/// Code under test sleeps on it as on any clock; a test *waits for the sleeper* and moves the time to it, so that
-/// nothing depends on how fast the machine is.
-package final class ManualClock: Clock, Sendable {
+/// Code under test sleeps on it as on any clock. A test that controls every step *waits for the sleeper* and moves the
+/// time to it, so that nothing depends on how fast the machine is:
+///
+/// ```swift
+/// await clock.advanceToNextDeadline()
+/// ```
+///
+/// A test of a whole app lets ``run(speed:_:)`` move the clock, a thousand times as fast as real time.
+public final class VirtualClock: Clock, Sendable {
     /// A moment, as the time since the clock was made.
-    package struct Instant: InstantProtocol {
+    public struct Instant: InstantProtocol {
         /// The time since the clock was made.
-        package let offset: Duration
+        public let offset: Duration
 
         /// The moment that is `duration` later.
-        package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
         /// How much later `other` is.
-        package func duration(to other: Instant) -> Duration { other.offset - offset }
+        public func duration(to other: Instant) -> Duration { other.offset - offset }
 
         /// Whether `first` is earlier.
-        package static func < (first: Instant, second: Instant) -> Bool { first.offset < second.offset }
+        public static func < (first: Instant, second: Instant) -> Bool { first.offset < second.offset }
     }
 
     private struct Sleeper {
@@ -35,19 +41,19 @@ package final class ManualClock: Clock, Sendable {
     private let state = Locked(State())
 
     /// Creates a clock that shows zero.
-    package init() {}
+    public init() {}
 
     /// The current moment.
-    package var now: Instant { Instant(offset: state.withLock { $0.now }) }
+    public var now: Instant { Instant(offset: state.withLock { $0.now }) }
 
     /// The clock is exact.
-    package var minimumResolution: Duration { .zero }
+    public var minimumResolution: Duration { .zero }
 
     /// How many tasks sleep.
-    package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+    public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Suspends until a test has moved the clock to `deadline`.
-    package func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    /// Suspends until somebody has moved the clock to `deadline`.
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let ticket = state.withLock { state in
             state.lastTicket += 1
             return state.lastTicket
@@ -73,7 +79,7 @@ package final class ManualClock: Clock, Sendable {
     }
 
     /// Moves the clock and wakes everybody whose deadline has come, the earliest first.
-    package func advance(by duration: Duration) {
+    public func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now += duration
             let now = state.now
@@ -85,7 +91,7 @@ package final class ManualClock: Clock, Sendable {
     }
 
     /// Waits until somebody sleeps and returns the earliest deadline, as the time since the clock was made.
-    package func nextDeadline() async -> Duration {
+    public func nextDeadline() async -> Duration {
         while true {
             if let deadline = state.withLock({ $0.sleepers.values.map(\.deadline).min() }) { return deadline }
             await withCheckedContinuation { continuation in
@@ -101,9 +107,49 @@ package final class ManualClock: Clock, Sendable {
 
     /// Waits until somebody sleeps, moves the clock to the earliest deadline, and returns it.
     @discardableResult
-    package func advanceToNextDeadline() async -> Duration {
+    public func advanceToNextDeadline() async -> Duration {
         let deadline = await nextDeadline()
         advance(by: max(.zero, deadline - now.offset))
         return deadline
+    }
+
+    // MARK: Running by itself
+
+    /// Lets the clock run, `speed` times as fast as real time, while `body` does something.
+    ///
+    /// Virtual time must not pass much quicker than tasks can do what they do between their sleeps, or their timeouts
+    /// come true; the default leaves a millisecond to compute for each second that passes.
+    public func run<Result>(speed: Int = 1000, _ body: () async throws -> Result) async rethrows -> Result {
+        precondition(speed > 0, "a clock cannot run at the speed \(speed)")
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.tick(speed: speed) }
+            defer { group.cancelAll() }
+            return try await body()
+        }
+    }
+
+    /// How long the clock stands still between two moves, at most.
+    private static let tick = Duration.milliseconds(1)
+
+    private func tick(speed: Int) async throws {
+        let clock = ContinuousClock()
+        var last = clock.now
+        while true {
+            try await clock.sleep(until: last.advanced(by: Self.tick), tolerance: .zero)
+            let now = clock.now
+            var passed = last.duration(to: now) * speed
+            last = now
+            // One sleeper after the other, so that whoever sleeps again at once does not sleep longer than it wants.
+            while let pause = self.pauseBeforeNextDeadline, pause <= passed {
+                self.advance(by: pause)
+                passed -= pause
+                await Task.yield()
+            }
+            self.advance(by: passed)
+        }
+    }
+
+    private var pauseBeforeNextDeadline: Duration? {
+        state.withLock { state in state.sleepers.values.map(\.deadline).min().map { max(.zero, $0 - state.now) } }
     }
 }

@@ -1,5 +1,5 @@
 /// Spans of time as people write them: `30d`, `12h`, `1d12h`, `90s`.
-enum DurationText {
+package enum DurationText {
     private static let units: [(suffix: String, milliseconds: Int64)] = [
         ("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("ms", 1), ("m", 60_000), ("s", 1000),
     ]
@@ -8,8 +8,8 @@ enum DurationText {
 
     /// Reads numbers with units, the larger unit first or not, each at most once.
     ///
-    /// - Throws: ``CommandFailure`` that shows how to write it.
-    static func parse(_ text: String) throws(CommandFailure) -> Duration {
+    /// - Throws: ``DurationTextError`` that shows how to write it.
+    package static func parse(_ text: String) throws(DurationTextError) -> Duration {
         var rest = Substring(text)
         var total: Int64 = 0
         var seen: Set<String> = []
@@ -18,20 +18,20 @@ enum DurationText {
             rest = rest.dropFirst(digits.count)
             guard let number = Int64(digits), let unit = units.first(where: { rest.hasPrefix($0.suffix) }),
                 seen.insert(unit.suffix).inserted
-            else { throw mistake(text) }
+            else { throw .notADuration(text) }
             rest = rest.dropFirst(unit.suffix.count)
             let (product, overflow) = number.multipliedReportingOverflow(by: unit.milliseconds)
             guard !overflow, product <= maximumMilliseconds - total else {
-                throw CommandFailure("bad-duration", .usage, "\"\(text)\" is longer than a hundred years")
+                throw .tooLong(text)
             }
             total += product
         }
-        guard !seen.isEmpty else { throw mistake(text) }
+        guard !seen.isEmpty else { throw .notADuration(text) }
         return .milliseconds(total)
     }
 
     /// Writes it with the largest units that leave nothing over.
-    static func text(of duration: Duration) -> String {
+    package static func text(of duration: Duration) -> String {
         var rest = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
         guard rest > 0 else { return "0s" }
         var text = ""
@@ -41,12 +41,22 @@ enum DurationText {
         }
         return text
     }
+}
 
-    private static func mistake(_ text: String) -> CommandFailure {
-        CommandFailure(
-            "bad-duration",
-            .usage,
+/// Why a text is no span of time.
+package enum DurationTextError: Error, Hashable, Sendable {
+    /// It has not the form of one.
+    case notADuration(String)
+    /// It is longer than a hundred years.
+    case tooLong(String)
+}
+
+extension DurationTextError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .notADuration(let text):
             "\"\(text)\" is not a duration: write a number and a unit, as in 30d, 12h, 90m or 45s"
-        )
+        case .tooLong(let text): "\"\(text)\" is longer than a hundred years"
+        }
     }
 }

@@ -1,0 +1,10 @@
+extension Duration {
+    /// Whole nanoseconds, rounded down; simulations count time in 64 bits because they compare it so often.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = self.components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+
+    /// The same as a number of milliseconds, for figures.
+    static func milliseconds(ofNanoseconds nanoseconds: Int64) -> Double { Double(nanoseconds) / 1e6 }
+}

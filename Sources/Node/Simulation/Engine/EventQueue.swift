@@ -1,0 +1,128 @@
+/// What happens at one moment to one node, small enough to be moved about in a heap.
+struct Event {
+    /// What happens; the other fields mean something else for each.
+    enum Kind: UInt8 {
+        /// A control frame arrives: on the connection in `slot` of `stamp`, its bytes in `payload`.
+        case frame
+        /// The acceptor learns of a connection.
+        case acceptedUp
+        /// The dialler learns of a connection that it dialled.
+        case dialledUp
+        /// A connection ends at this node; `payload` is its code, or ``noCode``.
+        case down
+        /// The first flight of the dial in `slot` reaches whoever is there.
+        case dialArrived
+        /// The dial in `slot` gives up one address.
+        case dialFailed
+        /// The wake of the generation `stamp` is due.
+        case wake
+        /// A datagram arrives, its bytes in `payload`.
+        case datagram
+        /// The node starts, unless its generation is no longer `stamp`.
+        case start
+        /// The node stops: says goodbye if `payload` is 0, vanishes otherwise.
+        case stop
+        /// A step of the scenario, number `payload`, is due.
+        case step
+    }
+
+    static let noCode = UInt32.max
+
+    /// Nanoseconds since the beginning.
+    let time: Int64
+    /// Events of one moment happen in the order in which they were scheduled; the lowest byte is the kind.
+    private let orderAndKind: UInt64
+    let node: UInt32
+    let slot: UInt32
+    let stamp: UInt32
+    let payload: UInt32
+
+    init(time: Int64, order: UInt64, kind: Kind, node: Int, slot: UInt32, stamp: UInt32, payload: UInt32) {
+        self.time = time
+        self.orderAndKind = order << 8 | UInt64(kind.rawValue)
+        self.node = UInt32(truncatingIfNeeded: node)
+        self.slot = slot
+        self.stamp = stamp
+        self.payload = payload
+    }
+
+    var kind: Kind {
+        guard let kind = Kind(rawValue: UInt8(truncatingIfNeeded: self.orderAndKind)) else {
+            preconditionFailure("an event of the unknown kind \(self.orderAndKind & 0xFF)")
+        }
+        return kind
+    }
+
+    static func < (first: Event, second: Event) -> Bool {
+        first.time != second.time ? first.time < second.time : first.orderAndKind < second.orderAndKind
+    }
+}
+
+/// The events to come, the next one first: a heap with four children per parent, which is flat and so kind to caches.
+struct EventQueue {
+    private var heap: [Event] = []
+    private var lastOrder: UInt64 = 0
+
+    var count: Int { self.heap.count }
+
+    /// When the next event happens.
+    var nextTime: Int64? { self.heap.first?.time }
+
+    /// Schedules an event after all others of its moment.
+    mutating func schedule(
+        _ kind: Event.Kind,
+        at time: Int64,
+        node: Int,
+        slot: UInt32 = 0,
+        stamp: UInt32 = 0,
+        payload: UInt32 = 0
+    ) {
+        self.lastOrder += 1
+        let event = Event(
+            time: time,
+            order: self.lastOrder,
+            kind: kind,
+            node: node,
+            slot: slot,
+            stamp: stamp,
+            payload: payload
+        )
+        self.heap.append(event)
+        self.rise(event)
+    }
+
+    /// Takes the next event out.
+    mutating func next() -> Event? {
+        guard let first = self.heap.first, let last = self.heap.popLast() else { return nil }
+        if !self.heap.isEmpty { self.sink(last) }
+        return first
+    }
+
+    private mutating func rise(_ event: Event) {
+        var position = self.heap.count - 1
+        while position > 0 {
+            let parent = (position - 1) / 4
+            guard event < self.heap[parent] else { break }
+            self.heap[position] = self.heap[parent]
+            position = parent
+        }
+        self.heap[position] = event
+    }
+
+    private mutating func sink(_ event: Event) {
+        var position = 0
+        let count = self.heap.count
+        while true {
+            let first = position * 4 + 1
+            guard first < count else { break }
+            var least = first
+            for child in (first + 1)..<max(first + 1, min(first + 4, count)) where self.heap[child] < self.heap[least] {
+                least = child
+            }
+            guard self.heap[least] < event else { break }
+            self.heap[position] = self.heap[least]
+            position = least
+        }
+        self.heap[position] = event
+    }
+}

@@ -1,0 +1,60 @@
+internal import NodeCore
+
+/// A connection between two nodes; what is sent on it arrives in order.
+struct SimulatedConnection {
+    /// How far an end is.
+    enum Stage: UInt8 {
+        /// The core there does not know of the connection yet. May become `up` or `down`.
+        case pending
+        /// The core there uses it. May become `down`.
+        case up
+        /// Nothing that comes to this end matters any more.
+        case down
+    }
+
+    /// One end.
+    struct End {
+        let node: UInt32
+        /// The node's generation when the connection was made.
+        let generation: UInt32
+        var stage = Stage.pending
+        /// When the last thing that was sent to this end arrives.
+        var lastArrival: Int64 = 0
+    }
+
+    /// Never used twice, and greater for a later connection.
+    let stamp: UInt32
+    var dialler: End
+    var acceptor: End
+
+    /// The name by which the cores at both ends know it.
+    static func id(slot: UInt32, stamp: UInt32) -> ConnectionId { ConnectionId(UInt64(stamp) << 32 | UInt64(slot)) }
+
+    func isDialler(_ node: Int) -> Bool { Int(self.dialler.node) == node }
+
+    /// The end at `node`.
+    subscript(node: Int) -> End {
+        get { self.isDialler(node) ? self.dialler : self.acceptor }
+        set {
+            if self.isDialler(node) { self.dialler = newValue } else { self.acceptor = newValue }
+        }
+    }
+
+    /// The node at the other end of `node`.
+    func other(than node: Int) -> Int { Int(self.isDialler(node) ? self.acceptor.node : self.dialler.node) }
+}
+
+extension ConnectionId {
+    var slot: UInt32 { UInt32(truncatingIfNeeded: self.number) }
+    var stamp: UInt32 { UInt32(truncatingIfNeeded: self.number >> 32) }
+}
+
+/// An attempt of a node to reach a peer at one of its addresses.
+struct SimulatedDial {
+    let node: UInt32
+    let generation: UInt32
+    let peerNumber: UInt32
+    /// Attempts that have neither succeeded nor failed.
+    var attemptsLeft: Int
+    var isConnected = false
+}

@@ -1,0 +1,89 @@
+internal import Identity
+internal import NodeCore
+
+/// A device: its identity and disk, and its core while it runs.
+struct SimulatedNode {
+    let peerId: PeerId
+    let token: AccessToken
+    /// Seconds by which the wall clock is ahead.
+    var wallOffset: Int64
+    /// Nil while the device is off.
+    var core: NodeCore?
+    /// How often it was started or stopped; events for an older generation are void.
+    var generation: UInt32 = 0
+    /// The wake that counts.
+    var wakeGeneration: UInt32 = 0
+    /// The slots of its connections, in no order that matters.
+    var links: [UInt32] = []
+    /// When it was started last.
+    var startedAt: Int64 = 0
+    /// Whether anybody was admitted since.
+    var isAdmitted = false
+    /// On which side of the partition it is.
+    var isCutOff = false
+    /// When it was seen with a connection across a healed partition first.
+    var firstContact: Int64?
+    var disk = Disk()
+
+    /// What survives a stop.
+    struct Disk {
+        /// The most peers that are kept, the latest first.
+        static let peerLimit = 64
+
+        var revocations: [Revocation] = []
+        var peers: [(peer: PeerId, addresses: [SocketAddress])] = []
+
+        mutating func remember(_ peer: PeerId, at addresses: [SocketAddress]) {
+            self.peers.removeAll { $0.peer == peer }
+            self.peers.insert((peer, addresses), at: 0)
+            if self.peers.count > Self.peerLimit { self.peers.removeLast() }
+        }
+    }
+
+    init(peerId: PeerId, token: AccessToken, wallOffset: Int64) {
+        self.peerId = peerId
+        self.token = token
+        self.wallOffset = wallOffset
+    }
+
+    var isRunning: Bool { self.core != nil }
+
+    /// Moves the disk's content into what a core is told when it starts.
+    func revocationSet(of network: NetworkId) -> RevocationSet {
+        var set = RevocationSet(networkId: network)
+        do throws(IdentityError) {
+            try set.merge(self.disk.revocations, verifySignature: { _ in true })
+        } catch {
+            preconditionFailure("a node stored revocations of another network: \(error)")
+        }
+        return set
+    }
+}
+
+/// Addresses of simulated nodes: each has a host of its own in 10.0.0.0/8, neighbours by number far apart.
+enum SimulatedAddress {
+    private static let port: UInt16 = 4242
+    private static let hostBits: UInt32 = 24
+    /// Odd, so that multiplying by it modulo 2^24 gives each number another host; the other number undoes it.
+    private static let spread: UInt32 = 0x9E_3779
+    private static let inverse: UInt32 = {
+        var inverse = spread
+        for _ in 0..<4 { inverse = inverse &* (2 &- spread &* inverse) }
+        return inverse & (1 << hostBits - 1)
+    }()
+
+    /// Where node number `number` is.
+    static func of(_ number: Int) -> SocketAddress {
+        let host = UInt32(truncatingIfNeeded: number + 1) &* self.spread & (1 << self.hostBits - 1)
+        return SocketAddress(.v4(10 << self.hostBits | host), port: self.port)
+    }
+
+    /// The number of the node that would be at `address`; nil if it cannot be one's.
+    static func number(at address: SocketAddress) -> Int? {
+        guard case .v4(let word) = address.ip, word >> self.hostBits == 10, address.port == self.port else {
+            return nil
+        }
+        let host = word & (1 << self.hostBits - 1)
+        return Int(host &* self.inverse & (1 << self.hostBits - 1)) - 1
+    }
+}

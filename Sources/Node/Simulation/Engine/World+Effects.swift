@@ -1,0 +1,32 @@
+internal import Identity
+internal import NodeCore
+
+// What cores want done.
+extension World {
+    mutating func carryOut(_ effect: Effect, of node: Int) {
+        switch effect {
+        case .send(let id, let frame): self.send(frame, on: id, from: node)
+        case .close(let id, let code): self.close(id, code, by: node)
+        case .drain(let id): self.drain(id, by: node)
+        case .dial(let peer, let addresses): self.dial(peer, at: addresses, by: node)
+        case .wake(let time): self.schedule(wakeOf: node, at: time.nanoseconds)
+        case .persistRevocations(let entries):
+            self.nodes[node].disk.revocations += entries
+            for entry in entries { self.noteRevocation(of: entry.peerId, knownTo: node) }
+        case .persistPeer(let peer, _, let address):
+            self.nodes[node].disk.remember(peer, at: address.map { [$0] } ?? [])
+        case .peerJoined(let peer, _): self.noteAdmission(of: peer, at: node)
+        case .peerLeft(let peer, _, _): self.digest.mix(0x1EF7 << 32 | peer.words.first >> 32)
+        case .refused(let peer, _, _), .refusedByPeer(let peer, _, _):
+            self.digest.mix(0x4EF0 << 32 | peer.words.first >> 32)
+            self.admissions.refusals += 1
+        default: break
+        }
+    }
+
+    private mutating func schedule(wakeOf node: Int, at time: Int64) {
+        self.nodes[node].wakeGeneration &+= 1
+        let generation = self.nodes[node].wakeGeneration
+        self.queue.schedule(.wake, at: max(time, self.now), node: node, stamp: generation)
+    }
+}

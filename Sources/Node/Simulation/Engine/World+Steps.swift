@@ -1,0 +1,51 @@
+internal import Bytes
+internal import Identity
+internal import NodeCore
+
+// What a scenario does.
+extension World {
+    mutating func perform(_ action: Scenario.Action) throws(IdentityError) {
+        switch action {
+        case .start(let count, let span): self.startNodes(count, over: span.nanoseconds)
+        case .partition(let share, let lasting, let isOneWay):
+            self.cutOff(share: share, lasting: lasting.nanoseconds, isOneWay: isOneWay)
+        case .revoke(let count): try self.revoke(count)
+        case .clockJump(let share, let span, let isBackwards):
+            let seconds = span.components.seconds * (isBackwards ? -1 : 1)
+            for node in self.nodes.indices where self.stepChance.decide(share) {
+                self.nodes[node].wallOffset += seconds
+            }
+        case .churn(let churn): self.beginChurn(churn)
+        }
+    }
+
+    private mutating func startNodes(_ count: Int?, over span: Int64) {
+        let waiting = self.nodes.indices.filter { self.nodes[$0].generation == 0 }
+        let chosen = waiting.prefix(count ?? waiting.count)
+        for (index, node) in chosen.enumerated() {
+            let time = self.now + span / Int64(max(chosen.count, 1)) * Int64(index)
+            self.queue.schedule(.start, at: time, node: node, stamp: 0)
+        }
+    }
+
+    /// The owner's device revokes running members, never itself.
+    private mutating func revoke(_ count: Int) throws(IdentityError) {
+        let running = self.nodes.indices.filter {
+            $0 != self.owner && self.nodes[$0].isRunning && !self.nodes[$0].isCutOff
+                && !self.revocations.isVictim(self.nodes[$0].peerId)
+        }
+        var entries: [Revocation] = []
+        for node in running.shuffled(using: &self.stepChance).prefix(count) {
+            let entry = try Revocation.create(
+                peerId: self.nodes[node].peerId,
+                networkId: self.keys.networkId,
+                signer: self.keys.network,
+                seconds: self.time(of: self.owner).wallSeconds
+            )
+            entries.append(entry)
+            self.revocations.begin(self.nodes[node].peerId, at: self.now, nodeCount: self.nodes.count)
+        }
+        self.note(.step, self.owner, UInt64(entries.count))
+        self.apply(.revocationsAdded(entries), to: self.owner)
+    }
+}

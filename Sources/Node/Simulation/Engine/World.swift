@@ -1,0 +1,118 @@
+internal import Bytes
+internal import Identity
+internal import NodeCore
+
+/// Everything in a run: nodes, what is under way between them, and the one queue of events that moves the time.
+///
+/// Event after event is taken from the queue and given to one node's core as an input; the effects that come back
+/// schedule further events. Nothing else happens, and chance comes from generators that the seed starts, so a run
+/// depends on the scenario and the seed alone.
+struct World {
+    /// The wall clock of nodes without skew at the beginning.
+    static let startSeconds: UInt64 = 1_900_000_000
+
+    let scenario: Scenario
+    let seed: UInt64
+    let keys: SimulatedKeys
+    let latency: LatencyMap
+    /// The number of the node that owns the network.
+    let owner = 0
+
+    var queue = EventQueue()
+    /// Nanoseconds since the beginning.
+    var now: Int64 = 0
+    var eventCount = 0
+    var nodes: [SimulatedNode] = []
+    /// The number of each node by its id; looked up, never iterated.
+    var numbers: [PeerId: Int] = [:]
+    var connections = Slab<SimulatedConnection>()
+    var lastStamp: UInt32 = 0
+    var dials = Slab<SimulatedDial>()
+    /// The bytes of frames under way.
+    var frames = Slab<[UInt8]>()
+    /// Used again for each input.
+    var effects: [Effect] = []
+
+    var partition = Partition()
+    var churn: ChurnState?
+    var connectionChance: SeededGenerator
+    var lifeChance: SeededGenerator
+    var stepChance: SeededGenerator
+    var instances: SeededGenerator
+
+    var digest = RunDigest()
+    var traffic = Traffic()
+    var admissions = AdmissionProbe()
+    var revocations = RevocationProbe()
+
+    init(_ scenario: Scenario, seed: UInt64) throws(IdentityError) {
+        self.scenario = scenario
+        self.seed = seed
+        self.keys = SimulatedKeys(scenario.signatures, seed: seed)
+        self.latency = LatencyMap(scenario.network, seed: seed)
+        self.connectionChance = SeededGenerator(seed: seed, name: "connections")
+        self.lifeChance = SeededGenerator(seed: seed, name: "lives")
+        self.stepChance = SeededGenerator(seed: seed, name: "steps")
+        self.instances = SeededGenerator(seed: seed, name: "instances")
+        self.nodes.reserveCapacity(scenario.nodeCount)
+        for _ in 0..<scenario.nodeCount { try self.addNode() }
+        for number in self.nodes.indices { self.giveContacts(to: number) }
+        for (index, step) in scenario.steps.enumerated() {
+            self.queue.schedule(.step, at: step.at.nanoseconds, node: 0, payload: UInt32(index))
+        }
+    }
+
+    /// Lets the next event happen, unless it lies after `end`; false when nothing is left until then.
+    mutating func advance(until end: Int64) throws(IdentityError) -> Bool {
+        guard let time = self.queue.nextTime, time <= end, let event = self.queue.next() else {
+            self.now = end
+            return false
+        }
+        self.now = time
+        self.eventCount += 1
+        let node = Int(event.node)
+        switch event.kind {
+        case .frame: self.deliverFrame(event, to: node)
+        case .acceptedUp: self.bringUp(event, at: node, isDialler: false)
+        case .dialledUp: self.finishDial(event, by: node)
+        case .down: self.bringDown(event, at: node)
+        case .dialArrived: self.answerDial(event, by: node)
+        case .dialFailed: self.failDial(event.slot)
+        case .wake: self.wake(node, event.stamp)
+        case .datagram: break
+        case .start: if self.nodes[node].generation == event.stamp { self.start(node) }
+        case .stop: if self.nodes[node].generation == event.stamp { try self.end(node, isAbrupt: event.payload != 0) }
+        case .step: try self.perform(self.scenario.steps[Int(event.payload)].action)
+        }
+        return true
+    }
+
+    // MARK: Inputs and effects
+
+    /// The two times as the node sees them.
+    func time(of node: Int) -> NodeTime {
+        let seconds = Int64(Self.startSeconds) + self.now / 1_000_000_000 + self.nodes[node].wallOffset
+        return NodeTime(monotonic: .nanoseconds(self.now), wallSeconds: UInt64(max(seconds, 0)))
+    }
+
+    /// Gives an input to a node that runs, and carries out what comes of it.
+    mutating func apply(_ input: Input, to node: Int) {
+        let time = self.time(of: node)
+        self.effects.removeAll(keepingCapacity: true)
+        self.nodes[node].core?.handle(input, at: time, into: &self.effects)
+        for index in self.effects.indices { self.carryOut(self.effects[index], of: node) }
+    }
+
+    private mutating func wake(_ node: Int, _ generation: UInt32) {
+        guard self.nodes[node].wakeGeneration == generation, self.nodes[node].isRunning else { return }
+        self.note(.wake, node, 0)
+        self.apply(.timeReached, to: node)
+    }
+
+    /// Mixes an event into the digest.
+    mutating func note(_ kind: Event.Kind, _ node: Int, _ what: UInt64) {
+        self.digest.mix(UInt64(bitPattern: self.now))
+        self.digest.mix(UInt64(kind.rawValue) << 56 | UInt64(node))
+        self.digest.mix(what)
+    }
+}

@@ -1,0 +1,19 @@
+/// Named numbers, the unit last in each name.
+struct Figures {
+    private(set) var values: [String: Double] = [:]
+
+    subscript(name: String) -> Double? {
+        get { self.values[name] }
+        set { self.values[name] = newValue }
+    }
+
+    /// Adds median, 90th and 99th percentile and maximum in milliseconds, and how many values there are.
+    mutating func add(_ name: String, _ samples: Samples) {
+        var samples = samples
+        self.values[name + "Count"] = Double(samples.count)
+        for (suffix, percent) in [("P50", 50), ("P90", 90), ("P99", 99), ("Max", 100)] {
+            guard let value = samples.percentile(percent) else { continue }
+            self.values[name + suffix + "Milliseconds"] = Duration.milliseconds(ofNanoseconds: value)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import Identity
+internal import NodeCore
+
+/// How long nodes take from their start to their first admission.
+struct AdmissionProbe {
+    var samples = Samples()
+    /// Refusals by either side.
+    var refusals = 0
+}
+
+/// How long revocations take to be known.
+struct RevocationProbe {
+    private struct Case {
+        let victim: PeerId
+        let time: Int64
+        /// Nodes that know, by number.
+        var knowing: [Bool]
+    }
+
+    private var cases: [Case] = []
+    /// From the revocation, at nodes that were never cut off.
+    var spread = Samples()
+    /// From the first contact across a healed partition, at nodes that were cut off.
+    var afterContact = Samples()
+
+    var isEmpty: Bool { self.cases.isEmpty }
+
+    func isVictim(_ peer: PeerId) -> Bool { self.cases.contains { $0.victim == peer } }
+
+    mutating func begin(_ victim: PeerId, at time: Int64, nodeCount: Int) {
+        self.cases.append(Case(victim: victim, time: time, knowing: [Bool](repeating: false, count: nodeCount)))
+    }
+
+    /// Notes that a node knows; nil if it did before, else since when it could.
+    mutating func learn(_ victim: PeerId, by node: Int) -> Int64? {
+        guard let index = self.cases.firstIndex(where: { $0.victim == victim }) else { return nil }
+        while self.cases[index].knowing.count <= node { self.cases[index].knowing.append(false) }
+        guard !self.cases[index].knowing[node] else { return nil }
+        self.cases[index].knowing[node] = true
+        return self.cases[index].time
+    }
+
+    /// How many pairs of a revocation and a node there are in which the node does not know it, and in how many of them a
+    /// node still admits the victim.
+    func gaps(in nodes: [SimulatedNode]) -> (ignorant: Int, admitting: Int) {
+        var gaps = (ignorant: 0, admitting: 0)
+        for revocation in self.cases {
+            for (number, node) in nodes.enumerated() where node.peerId != revocation.victim {
+                guard let core = node.core else { continue }
+                let isKnown = number < revocation.knowing.count && revocation.knowing[number]
+                if !isKnown { gaps.ignorant += 1 }
+                if core.route(to: revocation.victim) != nil { gaps.admitting += 1 }
+            }
+        }
+        return gaps
+    }
+}
+
+extension World {
+    mutating func noteAdmission(of peer: PeerId, at node: Int) {
+        let other = self.numbers[peer] ?? -1
+        self.digest.mix(0xAD3 << 32 | UInt64(node) << 16 ^ UInt64(truncatingIfNeeded: other))
+        if !self.nodes[node].isAdmitted {
+            self.nodes[node].isAdmitted = true
+            self.admissions.samples.add(self.now - self.nodes[node].startedAt)
+        }
+        guard other >= 0, self.now >= self.partition.end, self.nodes[node].firstContact == nil,
+            self.nodes[node].isCutOff, !self.nodes[other].isCutOff
+        else { return }
+        self.nodes[node].firstContact = self.now
+    }
+
+    mutating func noteRevocation(of victim: PeerId, knownTo node: Int) {
+        self.digest.mix(0x4E40 << 32 | UInt64(node))
+        guard let time = self.revocations.learn(victim, by: node), self.nodes[node].peerId != victim else { return }
+        if self.nodes[node].isCutOff {
+            // Whoever hears of it from a neighbour before its own first contact waited for nothing.
+            self.revocations.afterContact.add(self.now - (self.nodes[node].firstContact ?? self.now))
+        } else {
+            self.revocations.spread.add(self.now - time)
+        }
+    }
+
+    /// What came out.
+    var figures: Figures {
+        var figures = Figures()
+        figures["events"] = Double(self.eventCount)
+        figures["runningNodes"] = Double(self.nodes.count { $0.isRunning })
+        figures["unadmittedNodes"] = Double(self.nodes.count { $0.isRunning && !$0.isAdmitted })
+        figures["refusals"] = Double(self.admissions.refusals)
+        figures.add("admission", self.admissions.samples)
+        guard !self.revocations.isEmpty else { return figures }
+        figures.add("revocationKnown", self.revocations.spread)
+        figures.add("revocationKnownAfterContact", self.revocations.afterContact)
+        let gaps = self.revocations.gaps(in: self.nodes)
+        figures["revocationUnknownNodes"] = Double(gaps.ignorant)
+        figures["revokedStillAdmitted"] = Double(gaps.admitting)
+        return figures
+    }
+}

@@ -1,0 +1,26 @@
+/// How many frames of each kind were sent, and how many bytes they have with their length, without packets around them.
+struct Traffic {
+    struct Count {
+        var messages = 0
+        var bytes = 0
+    }
+
+    private var kinds = [Count](repeating: Count(), count: 256)
+
+    mutating func note(_ kind: UInt8, byteCount: Int) {
+        self.kinds[Int(kind)].messages += 1
+        self.kinds[Int(kind)].bytes += byteCount
+    }
+
+    var total: Count {
+        self.kinds.reduce(into: Count()) { total, kind in
+            total.messages += kind.messages
+            total.bytes += kind.bytes
+        }
+    }
+
+    /// The kinds of which there was any, by the type byte of their frames.
+    var byKind: [(kind: UInt8, count: Count)] {
+        self.kinds.enumerated().filter { $0.element.messages > 0 }.map { (UInt8($0.offset), $0.element) }
+    }
+}

@@ -1,0 +1,68 @@
+internal import Bytes
+internal import Identity
+internal import NodeCore
+
+/// Signs with a hash that anybody can compute who knows the public key: as long as an Ed25519 signature and a thousand
+/// times quicker, for runs in which nobody forges.
+struct HashSigner: Signer {
+    let publicKey: Ed25519PublicKey
+
+    func sign(_ message: [UInt8]) throws(IdentityError) -> [UInt8] { Self.signature(by: self.publicKey.words, message) }
+
+    /// Whether `signature` is what ``sign(_:)`` gives.
+    static func isValid(_ signature: [UInt8], by key: Bytes32, for message: [UInt8]) -> Bool {
+        signature == self.signature(by: key, message)
+    }
+
+    private static func signature(by key: Bytes32, _ message: [UInt8]) -> [UInt8] {
+        var digest = RunDigest()
+        for word in [key.first, key.second, key.third, key.fourth] { digest.mix(word) }
+        digest.mix(message)
+        var signature: [UInt8] = []
+        signature.reserveCapacity(Ed25519Signature.byteCount)
+        for number in 0..<UInt64(Ed25519Signature.byteCount / 8) {
+            let word = digest.word(number)
+            for shift in stride(from: UInt64(56), through: 0, by: -8) {
+                signature.append(UInt8(truncatingIfNeeded: word >> shift))
+            }
+        }
+        return signature
+    }
+}
+
+/// The keys of a simulation: those of its one network and of its nodes, drawn from the seed.
+struct SimulatedKeys {
+    let signatures: Scenario.Signatures
+    let network: any Signer
+    let networkId: NetworkId
+    private let seed: UInt64
+
+    init(_ signatures: Scenario.Signatures, seed: UInt64) {
+        var random = SeededGenerator(seed: seed, name: "network key")
+        let key = Ed25519PrivateKey(generating: &random)
+        self.signatures = signatures
+        self.seed = seed
+        self.network = signatures == .real ? key : HashSigner(publicKey: key.publicKey)
+        self.networkId = NetworkId(publicKey: key.publicKey)
+    }
+
+    /// The signer of node number `number`.
+    func peer(_ number: Int) -> any Signer {
+        var random = SeededGenerator(seed: self.seed, name: "peer key \(number)")
+        let key = Ed25519PrivateKey(generating: &random)
+        return self.signatures == .real ? key : HashSigner(publicKey: key.publicKey)
+    }
+
+    /// How the nodes check signatures.
+    var verifier: NodeCore.Verifier {
+        guard self.signatures == .hashed else { return NodeCore.Verifier() }
+        return NodeCore.Verifier(
+            token: {
+                HashSigner.isValid($0.signatureValue.bytes, by: $0.networkId.words, for: $0.signedBytes)
+            },
+            revocation: {
+                HashSigner.isValid($0.signatureValue.bytes, by: $0.networkId.words, for: $0.signedBytes)
+            }
+        )
+    }
+}

@@ -1,0 +1,152 @@
+/// What is simulated: the nodes, the network between them, what happens when, and what must come out.
+///
+/// A scenario is a data file; `docs/simulation.md` explains its fields. Those that come with this library are in
+/// ``library``.
+public struct Scenario: Sendable, Hashable {
+    /// The most nodes of one simulation.
+    public static let nodeLimit = 1_000_000
+
+    /// The longest file of a scenario, in bytes.
+    public static let byteLimit = 256 * 1024
+
+    /// What it is called, in lower case with hyphens.
+    public let name: String
+    /// What it shows, in a sentence.
+    public let summary: String
+    /// How many nodes there are, unless a run says otherwise.
+    public var nodeCount: Int
+    /// How much virtual time passes.
+    public let duration: Duration
+
+    var signatures = Signatures.hashed
+    var network = NetworkModel()
+    var clocks = ClockModel()
+    var contacts = Contacts()
+    var steps: [Step] = []
+    var expectations: [Expectation] = []
+
+    init(name: String, summary: String, nodeCount: Int, duration: Duration) {
+        self.name = name
+        self.summary = summary
+        self.nodeCount = nodeCount
+        self.duration = duration
+    }
+}
+
+extension Scenario {
+    /// How signatures are made and checked.
+    enum Signatures: String, Sendable, CaseIterable {
+        /// By keyed hashes of equal length, which anybody could forge: for big runs of honest nodes.
+        case hashed
+        /// By Ed25519.
+        case real
+    }
+
+    /// The clocks of nodes.
+    struct ClockModel: Sendable, Hashable {
+        /// The most by which a node's wall clock is wrong, evenly spread to both sides.
+        var skew = Duration.zero
+    }
+
+    /// Which members a node knows by address before it is started for the first time.
+    struct Contacts: Sendable, Hashable {
+        enum Pattern: String, Sendable, CaseIterable {
+            /// Nobody.
+            case none
+            /// The nodes of the following numbers, the first one after the last one.
+            case ring
+            /// Any.
+            case random
+            /// The nodes of the lowest numbers.
+            case first
+        }
+
+        var pattern = Pattern.none
+        var count = 1
+    }
+
+    /// Something that is done at a moment.
+    struct Step: Sendable, Hashable {
+        var at: Duration
+        var action: Action
+    }
+
+    /// What can be done.
+    enum Action: Sendable, Hashable {
+        /// Starts nodes that never ran, one after the other, evenly spread over the time; nil is all that are left.
+        case start(count: Int?, over: Duration)
+        /// Cuts a share of the nodes off from the others; `isOneWay` lets what they send pass.
+        case partition(share: Double, lasting: Duration, isOneWay: Bool)
+        /// The owner of the network revokes so many nodes.
+        case revoke(count: Int)
+        /// Moves the wall clocks of a share of the nodes.
+        case clockJump(share: Double, by: Duration, isBackwards: Bool)
+        /// From now on sessions of nodes end, and others begin.
+        case churn(Churn)
+    }
+
+    /// How nodes come and go; their number stays.
+    struct Churn: Sendable, Hashable {
+        /// How long a node stays.
+        var sessions: Quantiles
+        /// How long at least one that comes back is away.
+        var absences: Quantiles
+        /// The share of departed nodes that come back, with their id and what they had stored.
+        var returning: Double
+        /// The share of departures without a goodbye.
+        var abrupt: Double
+        /// For how long this goes on.
+        var lasting: Duration
+    }
+
+    /// A bound for a figure of the report.
+    struct Expectation: Sendable, Hashable {
+        enum Relation: String, Sendable, CaseIterable {
+            case atMost
+            case atLeast
+            case equal
+        }
+
+        var figure: String
+        var relation: Relation
+        var bound: Double
+
+        func isMet(by value: Double) -> Bool {
+            switch self.relation {
+            case .atMost: value <= self.bound
+            case .atLeast: value >= self.bound
+            case .equal: value == self.bound
+            }
+        }
+    }
+}
+
+/// A distribution of durations by some of its quantiles, straight in between.
+struct Quantiles: Sendable, Hashable {
+    struct Point: Sendable, Hashable {
+        var share: Double
+        var value: Duration
+    }
+
+    /// From the share 0 to the share 1, both ascending.
+    let points: [Point]
+
+    /// Takes points that ascend from 0 to 1; nil for others.
+    init?(_ points: [Point]) {
+        guard let first = points.first, let last = points.last, first.share == 0, last.share == 1,
+            zip(points, points.dropFirst()).allSatisfy({ $0.share < $1.share && $0.value <= $1.value }),
+            first.value >= .zero
+        else { return nil }
+        self.points = points
+    }
+
+    /// The value below which `share` of all lie, in nanoseconds.
+    func nanoseconds(at share: Double) -> Int64 {
+        for (low, high) in zip(self.points, self.points.dropFirst()) where share <= high.share {
+            let part = (share - low.share) / (high.share - low.share)
+            let (from, to) = (low.value.nanoseconds, high.value.nanoseconds)
+            return from + Int64(part * Double(to - from))
+        }
+        return self.points.last?.value.nanoseconds ?? 0
+    }
+}

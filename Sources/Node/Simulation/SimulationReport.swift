@@ -1,0 +1,79 @@
+/// What came out of a run.
+public struct SimulationReport: Sendable, Codable, Hashable {
+    /// How many frames of a kind were sent, and their bytes without the packets around them.
+    public struct Traffic: Sendable, Codable, Hashable {
+        /// How many.
+        public let messages: Int
+        /// How many bytes they have together.
+        public let bytes: Int
+    }
+
+    /// A bound of the scenario and whether it was kept.
+    public struct Expectation: Sendable, Codable, Hashable {
+        /// The name of the figure.
+        public let figure: String
+        /// `atMost`, `atLeast` or `equal`.
+        public let relation: String
+        /// The bound.
+        public let bound: Double
+        /// What came out; nil if the run has no such figure.
+        public let value: Double?
+        /// Whether the bound was kept.
+        public let isMet: Bool
+    }
+
+    /// The name of the scenario.
+    public let scenario: String
+    /// The seed of the run.
+    public let seed: UInt64
+    /// How many nodes there were at the beginning.
+    public let nodes: Int
+    /// Equal for two runs exactly if the same happened in the same order.
+    public let digest: String
+    /// How much time passed for the nodes.
+    public let virtualSeconds: Double
+    /// How long the run took.
+    public let realSeconds: Double
+    /// Frames of all kinds.
+    public let messages: Int
+    /// Bytes of all frames.
+    public let bytes: Int
+    /// Frames by the type byte that the specifications give them.
+    public let traffic: [String: Traffic]
+    /// What was measured; the unit is last in each name.
+    public let figures: [String: Double]
+    /// What the scenario asked for.
+    public let expectations: [Expectation]
+    /// Whether every expectation was met.
+    public let ok: Bool
+
+    init(_ world: World, elapsed: Duration) {
+        let figures = world.figures.values
+        let total = world.traffic.total
+        self.scenario = world.scenario.name
+        self.seed = world.seed
+        self.nodes = world.scenario.nodeCount
+        self.digest = world.digest.text
+        self.virtualSeconds = Duration.milliseconds(ofNanoseconds: world.now) / 1000
+        self.realSeconds = Duration.milliseconds(ofNanoseconds: elapsed.nanoseconds) / 1000
+        self.messages = total.messages
+        self.bytes = total.bytes
+        self.traffic = Dictionary(
+            uniqueKeysWithValues: world.traffic.byKind.map { kind, count in
+                (String(kind), Traffic(messages: count.messages, bytes: count.bytes))
+            }
+        )
+        self.figures = figures
+        self.expectations = world.scenario.expectations.map { wanted in
+            let value = figures[wanted.figure]
+            return Expectation(
+                figure: wanted.figure,
+                relation: wanted.relation.rawValue,
+                bound: wanted.bound,
+                value: value,
+                isMet: value.map { wanted.isMet(by: $0) } ?? false
+            )
+        }
+        self.ok = self.expectations.allSatisfy(\.isMet)
+    }
+}

@@ -1,0 +1,32 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import Simulation
+
+@Suite("Scenarios") struct LibraryTests {
+    @Test func `every scenario of the folder is in the library under its own name`() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let folder = root.deletingLastPathComponent().appending(path: "Sources/Node/Simulation/Scenarios")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(Scenario.library.map { $0.name + ".json" } == files)
+    }
+
+    @Test func `a scenario that nobody knows is named together with those that are there`() {
+        let error = #expect(throws: ScenarioError.self) { try Scenario.named("weather") }
+        #expect(error?.description.contains("revocation") == true)
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `a revocation is everywhere within seconds, and on first contact where it could not be`(seed: UInt64) throws {
+        let report = try Simulation(.named("revocation"), seed: seed).run()
+        #expect(report.ok, "\(report.expectations)")
+        #expect(report.figures["revocationKnownCount"].map { $0 > 70 } == true)
+        #expect(report.figures["revocationKnownAfterContactCount"].map { $0 > 1 } == true)
+    }
+
+    @Test func `a storm of members is let in`() throws {
+        let report = try Simulation(.named("admission-storm"), nodeCount: 60).run()
+        #expect(report.ok, "\(report.expectations)")
+        #expect(report.figures["admissionCount"] == 60)
+    }
+}

@@ -1,0 +1,114 @@
+internal import Bytes
+internal import Identity
+internal import Testing
+
+@testable internal import Simulation
+
+@Suite("Parts of a simulation") struct PartTests {
+    @Test func `events come out by time, and those of one moment in their order`() {
+        var queue = EventQueue()
+        var random = SeededGenerator(seed: 4)
+        let times = (0..<5000).map { _ in Int64.random(in: 0..<300, using: &random) }
+        for (number, time) in times.enumerated() { queue.schedule(.wake, at: time, node: number) }
+        var found: [(time: Int64, node: UInt32)] = []
+        while let event = queue.next() { found.append((event.time, event.node)) }
+        let expected = times.enumerated().sorted { ($0.element, $0.offset) < ($1.element, $1.offset) }
+        #expect(found.map(\.node) == expected.map { UInt32($0.offset) })
+        #expect(found.map(\.time) == expected.map(\.element))
+    }
+
+    @Test func `a slab gives numbers again only after they are free`() {
+        var slab = Slab<String>()
+        let (first, second) = (slab.insert("a"), slab.insert("b"))
+        #expect(slab.remove(first) == "a")
+        #expect(slab.remove(first) == nil)
+        #expect(slab[second] == "b")
+        #expect(slab.insert("c") == first)
+        #expect(slab.count == 2)
+        #expect(slab[99] == nil)
+    }
+
+    @Test func `latencies stay within their bounds, are the same for ever and differ from pair to pair`() {
+        for roundTrip in [
+            NetworkModel.RoundTrip.uniform(.milliseconds(20), .milliseconds(200)),
+            .coordinates(.milliseconds(20), .milliseconds(200)),
+        ] {
+            var model = NetworkModel()
+            model.roundTrip = roundTrip
+            let map = LatencyMap(model, seed: 1)
+            var seen: Set<Int64> = []
+            for other in 1..<500 {
+                let there = map.oneWay(from: 0, to: other)
+                #expect((10_000_000...100_000_000).contains(there))
+                #expect(map.oneWay(from: other, to: 0) == there)
+                seen.insert(there)
+            }
+            #expect(seen.count > 490)
+        }
+    }
+
+    @Test func `an asymmetric pair is slower in one direction and keeps its round trip`() {
+        var model = NetworkModel()
+        model.roundTrip = .fixed(.milliseconds(100))
+        model.asymmetry = 0.5
+        let map = LatencyMap(model, seed: 1)
+        var slowThere = 0
+        var equal = 0
+        for other in 1...1000 {
+            let (there, back) = (map.oneWay(from: 0, to: other), map.oneWay(from: other, to: 0))
+            #expect(there + back == 100_000_000)
+            if there == back { equal += 1 }
+            if there > back { slowThere += 1 }
+        }
+        #expect((400...600).contains(equal))
+        #expect((150...350).contains(slowThere))
+    }
+
+    @Test func `addresses lead back to their nodes, and neighbours do not share a block of 256`() {
+        var blocks: Set<UInt32> = []
+        for number in 0..<10_000 {
+            let address = SimulatedAddress.of(number)
+            #expect(SimulatedAddress.number(at: address) == number)
+            #expect(address.isDialable)
+            if case .v4(let word) = address.ip { blocks.insert(word >> 8) }
+        }
+        #expect(blocks.count > 9000)
+        #expect(SimulatedAddress.number(at: SocketAddress(.v4(0x7F00_0001), port: 4242)) == nil)
+    }
+
+    @Test func `percentiles are nearest ranks`() {
+        var samples = Samples()
+        #expect(samples.percentile(50) == nil)
+        for value in (1...200).reversed() { samples.add(Int64(value)) }
+        #expect(samples.percentile(50) == 100)
+        #expect(samples.percentile(99) == 198)
+        #expect(samples.percentile(100) == 200)
+        var one = Samples()
+        one.add(7)
+        #expect(one.percentile(1) == 7)
+    }
+
+    @Test func `quantiles must ascend from 0 to 1`() {
+        func points(_ pairs: [(Double, Int)]) -> [Quantiles.Point] {
+            pairs.map { Quantiles.Point(share: $0.0, value: .seconds($0.1)) }
+        }
+        #expect(Quantiles(points([(0, 1), (1, 2)]))?.nanoseconds(at: 1) == 2_000_000_000)
+        let wrong: [[(Double, Int)]] = [
+            [], [(0, 1)], [(0.5, 1), (1, 2)], [(0, 2), (1, 1)], [(0, 1), (0.5, 2)], [(0, 1), (0, 2), (1, 3)],
+        ]
+        for pairs in wrong { #expect(Quantiles(points(pairs)) == nil) }
+    }
+
+    @Test func `hashed signatures are as long as real ones and fit one message of one key`() throws {
+        let keys = ["a", "b"].map { name in
+            var random = SeededGenerator(seed: 1, name: name)
+            return HashSigner(publicKey: Ed25519PrivateKey(generating: &random).publicKey)
+        }
+        let signature = try keys[0].sign([1, 2, 3])
+        #expect(signature.count == Ed25519Signature.byteCount)
+        #expect(HashSigner.isValid(signature, by: keys[0].publicKey.words, for: [1, 2, 3]))
+        #expect(!HashSigner.isValid(signature, by: keys[1].publicKey.words, for: [1, 2, 3]))
+        #expect(!HashSigner.isValid(signature, by: keys[0].publicKey.words, for: [1, 2, 4]))
+        #expect(!HashSigner.isValid(signature, by: keys[0].publicKey.words, for: [1, 2, 3, 0]))
+    }
+}

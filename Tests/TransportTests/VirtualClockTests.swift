@@ -1,0 +1,40 @@
+internal import Testing
+internal import Transport
+
+@Suite("Virtual clock", .timeLimit(.minutes(1))) struct VirtualClockTests {
+    @Test func `a clock that runs wakes sleepers in order, also those who sleep again`() async throws {
+        let clock = VirtualClock()
+        let wakings = try await clock.run(speed: 100_000) {
+            try await withThrowingTaskGroup(of: [Duration].self) { group in
+                for pause in [7, 3] {
+                    group.addTask {
+                        var wakings: [Duration] = []
+                        for _ in 0..<100 {
+                            try await clock.sleep(for: .seconds(pause))
+                            wakings.append(clock.now.offset)
+                        }
+                        return wakings
+                    }
+                }
+                return try await group.reduce(into: [Int: [Duration]]()) { $0[$0.count] = $1 }
+            }
+        }
+        for wakings in wakings.values { #expect(wakings == wakings.sorted()) }
+        #expect(wakings.values.compactMap(\.last).allSatisfy { $0 >= .seconds(300) })
+    }
+
+    @Test func `a clock stands still before and after it runs`() async throws {
+        let clock = VirtualClock()
+        #expect(clock.now.offset == .zero)
+        try await clock.run(speed: 10_000) { try await clock.sleep(for: .seconds(60)) }
+        let stopped = clock.now
+        #expect(stopped.offset >= .seconds(60))
+        await Task.yield()
+        #expect(clock.now == stopped)
+    }
+
+    @Test func `what the body throws comes out`() async {
+        struct Failure: Error {}
+        await #expect(throws: Failure.self) { try await VirtualClock().run { throw Failure() } }
+    }
+}
