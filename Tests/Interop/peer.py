@@ -13,11 +13,14 @@ import json
 import ssl
 import sys
 
+import aioquic.asyncio.client
 import aioquic.asyncio.server
 from aioquic.asyncio import QuicConnectionProtocol, connect, serve
+from aioquic.buffer import Buffer
 from aioquic.quic import events
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection
+from aioquic.quic.packet import PARAMS, QuicTransportParameters, pull_quic_transport_parameters
 from aioquic.tls import Epoch
 
 from credentials import Credentials, peer_id_of
@@ -28,11 +31,24 @@ VERSION_2 = 0x6B3343CF
 VERSION_UNKNOWN = 0x1A2A3A4A
 
 
+# aioquic skips the transport parameter that RFC 9287 added; here it is known, and not sent.
+PARAMS[0x2AB2] = ("grease_quic_bit", bool)
+QuicTransportParameters.grease_quic_bit = False
+
+
 def say(event, **fields):
     print(json.dumps({"event": event, **fields}), flush=True)
 
 
-class MutualConnection(QuicConnection):
+class Connection(QuicConnection):
+    """A connection that remembers what the other side said of itself."""
+
+    def _parse_transport_parameters(self, data, from_session_ticket=False):
+        self.parameters = pull_quic_transport_parameters(Buffer(data=data))
+        super()._parse_transport_parameters(data, from_session_ticket)
+
+
+class MutualConnection(Connection):
     """A server's connection that asks the client for its certificate."""
 
     def _initialize(self, peer_cid):
@@ -57,6 +73,7 @@ class Peer(QuicConnectionProtocol):
             say(
                 "handshake",
                 alpn=event.alpn_protocol,
+                grease=self._quic.parameters.grease_quic_bit,
                 resumed=event.session_resumed,
                 early=event.early_data_accepted,
                 peer=peer_id_of(certificate) if certificate else None,
@@ -285,6 +302,7 @@ async def foreign_ticket(options):
 
 async def dial(options):
     settings = configuration(options, True)
+    aioquic.asyncio.client.QuicConnection = aioquic.asyncio.server.QuicConnection = Connection
     say("ready", peer=settings.peer_id)
     if options.offer_ticket:
         settings.session_ticket = await foreign_ticket(options)
@@ -312,8 +330,7 @@ async def dial(options):
 async def accept(options):
     settings = configuration(options, False)
     tickets = {}
-    if not options.anonymous:
-        aioquic.asyncio.server.QuicConnection = MutualConnection
+    aioquic.asyncio.server.QuicConnection = Connection if options.anonymous else MutualConnection
     server = await serve(
         "127.0.0.1",
         0,

@@ -60,6 +60,11 @@ internal import TransportConformance
         try await echo { $0.limits.retryThreshold = 0 }
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [CongestionControl.cubic, .bbr])
+    func `each congestion control carries the bytes`(control: CongestionControl) async throws {
+        try await echo { $0.congestionControl = control }
+    }
+
     @Test(.timeLimit(.minutes(1))) func `the exporter is the same on both sides`() async throws {
         try await TransportKit.quic().withConnection { dialled, accepted in
             let first = try dialled.exportKeyingMaterial(label: "runar test", byteCount: 40)

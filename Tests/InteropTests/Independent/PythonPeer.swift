@@ -15,6 +15,7 @@ final class PythonPeer: Sendable {
         var differs: Bool?
         var early: Bool?
         var equal: Bool?
+        var grease: Bool?
         var limit: UInt64?
         var negotiated: Bool?
         var peer: String?
