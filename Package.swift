@@ -72,7 +72,11 @@ let package = Package(
             name: "CQUICShim",
             dependencies: ["CNGTCP2"],
             path: "Sources/Transport/CQUICShim",
-            cSettings: [.define("_GNU_SOURCE")],
+            cSettings: [
+                .define("_GNU_SOURCE"),
+                // Apple's headers show the options of RFC 3542 (where an IPv6 datagram went) only to those who ask.
+                .define("__APPLE_USE_RFC_3542", .when(platforms: [.macOS, .iOS])),
+            ],
             linkerSettings: [
                 .linkedLibrary("ngtcp2_crypto_gnutls"), .linkedLibrary("ngtcp2"), .linkedLibrary("gnutls"),
             ]

@@ -7,6 +7,15 @@ internal import Transport
 /// A UDP socket that speaks no QUIC, for the parts of a stranger.
 @safe
 final class RawSocket: @unchecked Sendable {
+    /// A datagram and what the system says of it.
+    struct Arrival: Equatable {
+        let bytes: [UInt8]
+        let source: SocketAddress?
+        let destination: SocketAddress?
+        /// The two bits of explicit congestion notification.
+        let mark: UInt8
+    }
+
     let address: SocketAddress
     private let raw: OpaquePointer
     private let batch: OpaquePointer
@@ -28,25 +37,43 @@ final class RawSocket: @unchecked Sendable {
         unsafe rq_batch_free(batch)
     }
 
-    func send(_ bytes: [UInt8], to remote: SocketAddress) {
+    func send(_ bytes: [UInt8], to remote: SocketAddress, mark: UInt8 = 0) {
         var remote = rq_addr(remote)
-        _ = unsafe rq_udp_send(raw, nil, &remote, 0, bytes, bytes.count, bytes.count)
+        _ = unsafe rq_udp_send(raw, nil, &remote, mark, bytes, bytes.count, bytes.count)
     }
 
     /// What has arrived by now, without waiting.
-    func received() -> [[UInt8]] {
-        var datagrams: [[UInt8]] = []
+    func received() -> [Arrival] {
+        var arrivals: [Arrival] = []
         while true {
             let count = unsafe rq_udp_receive(raw, batch)
-            guard count > 0 else { return datagrams }
+            guard count > 0 else { return arrivals }
             for index in 0..<count {
                 guard let train = unsafe rq_batch_train(batch, index) else { continue }
-                let bytes = unsafe Array(UnsafeBufferPointer(start: train.pointee.bytes, count: train.pointee.length))
-                let step = unsafe max(1, train.pointee.segment)
-                for start in stride(from: 0, to: bytes.count, by: step) {
-                    datagrams.append(Array(bytes[start..<min(bytes.count, start + step)]))
-                }
+                unsafe arrivals.append(contentsOf: Self.arrivals(of: train.pointee))
             }
+        }
+    }
+
+    /// Waits until something has arrived; empty when `waker` rang instead.
+    func received(or waker: Waker) -> [Arrival] {
+        let sockets: [OpaquePointer?] = unsafe [raw]
+        let readable = unsafe sockets.withUnsafeBufferPointer {
+            unsafe rq_waker_wait(waker.raw, $0.baseAddress, $0.count, .max)
+        }
+        return readable == 0 ? [] : received()
+    }
+
+    private static func arrivals(of train: rq_train) -> [Arrival] {
+        let bytes = unsafe Array(UnsafeBufferPointer(start: train.bytes, count: train.length))
+        let step = unsafe max(1, train.segment)
+        return stride(from: 0, to: bytes.count, by: step).map { start in
+            unsafe Arrival(
+                bytes: Array(bytes[start..<min(bytes.count, start + step)]),
+                source: train.source.socketAddress,
+                destination: train.destination.socketAddress,
+                mark: train.ecn
+            )
         }
     }
 }

@@ -7,8 +7,9 @@
 static void random_bytes(uint8_t *out, size_t length, const ngtcp2_rand_ctx *context) {
     (void)context;
     rq_random(out, length);
-    // ngtcp2 asks for a single byte only to decide whether to clear the fixed bit towards peers that allow it; we keep
-    // it set, so that whoever is between us can tell our packets from STUN.
+    // By the lowest bit of a single byte ngtcp2 decides whether to clear the fixed bit towards peers that allow it; we
+    // keep it set, so that whoever is between us can tell our packets from STUN. (BBR too asks for single bytes, and
+    // takes them as fractions.)
     if (length == 1) out[0] &= 0xfe;
 }
 

@@ -394,9 +394,3 @@ void rq_conn_close_info(const rq_conn *conn, rq_close_info *info) {
     info->reason_length = (uint16_t)(error->reasonlen > sizeof(info->reason) ? sizeof(info->reason) : error->reasonlen);
     if (info->reason_length > 0) memcpy(info->reason, error->reason, info->reason_length);
 }
-
-bool rq_conn_offers_grease(const rq_conn *conn) {
-    return ngtcp2_conn_get_local_transport_params(conn->engine)->grease_quic_bit != 0;
-}
-
-const char *rq_engine_version(void) { return ngtcp2_version(0)->version_str; }

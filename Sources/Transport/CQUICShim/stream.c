@@ -21,9 +21,6 @@ rq_stream *rq_stream_open(rq_conn *conn, void *user) {
     return stream;
 }
 
-int64_t rq_stream_id(const rq_stream *stream) { return stream->id; }
-void *rq_stream_user(const rq_stream *stream) { return stream->user; }
-
 void rq_touch(rq_stream *stream, uint32_t events) {
     rq_conn *conn = stream->conn;
     stream->events |= events;

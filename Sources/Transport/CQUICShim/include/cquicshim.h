@@ -80,21 +80,15 @@ rq_udp *rq_udp_bind(rq_addr *address, int *error);
 // Whether `error` of rq_udp_bind says that the system lacks the family, not the address.
 bool rq_is_family_missing(int error);
 void rq_udp_free(rq_udp *udp);
-int rq_udp_descriptor(const rq_udp *udp);
 void rq_udp_set_fault(rq_udp *udp, rq_fault fault, void *context);
-void rq_udp_set_offload(rq_udp *udp, bool segmentation);
-bool rq_udp_has_segmentation(const rq_udp *udp);
+// From now on each datagram of a train is handed to the system by itself.
+void rq_udp_stop_segmentation(rq_udp *udp);
 // Whether a train waits for room in the socket.
 bool rq_udp_is_blocked(const rq_udp *udp);
 void rq_udp_flush(rq_udp *udp);
 // Sends one datagram (or a train of segments of `segment` bytes). Errors of the network count as loss.
 int rq_udp_send(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn, const uint8_t *bytes, size_t length,
                 size_t segment);
-
-typedef struct rq_udp_counters {
-    uint64_t sent_datagrams, sent_trains, received_datagrams, send_errors, offload_fallbacks;
-} rq_udp_counters;
-rq_udp_counters rq_udp_count(const rq_udp *udp);
 
 // A received train of datagrams of `segment` bytes each; the last may be shorter.
 typedef struct rq_train {
@@ -244,8 +238,6 @@ void rq_conn_close_info(const rq_conn *conn, rq_close_info *info);
 
 // Makes a stream of ours; it gets its id when the peer allows one more.
 rq_stream *rq_stream_open(rq_conn *conn, void *user);
-int64_t rq_stream_id(const rq_stream *stream);
-void *rq_stream_user(const rq_stream *stream);
 // Queues bytes by copying them.
 void rq_stream_write_copy(rq_stream *stream, const uint8_t *bytes, size_t length);
 // Queues bytes in place; hooks.release(owner) is called once they are acknowledged or given up.
@@ -284,8 +276,5 @@ bool rq_conn_has_unsent(const rq_conn *conn);
 void rq_stream_free(rq_stream *stream);
 // Takes any stream that is left, for tearing down; NULL when there is none. The stream is freed.
 void *rq_conn_pop_stream(rq_conn *conn);
-const char *rq_engine_version(void);
-// The transport parameter by which the peer would let us clear the fixed bit; must stay unset.
-bool rq_conn_offers_grease(const rq_conn *conn);
 
 #endif

@@ -33,7 +33,7 @@ final class Sockets: @unchecked Sendable {
         for index in families.indices {
             let udp = unsafe raw[index]
             if let fault { unsafe rq_udp_set_fault(udp, Fault.ask, Unmanaged.passUnretained(fault).toOpaque()) }
-            if seams.isSegmentationOff { unsafe rq_udp_set_offload(udp, false) }
+            if seams.isSegmentationOff { unsafe rq_udp_stop_segmentation(udp) }
         }
     }
 
