@@ -13,11 +13,11 @@ FORMATTED := Package.swift Sources Tests Benchmarks/Sources Examples
 export SUITES VERBOSE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build format lint sanitize bench clean dependencies
+.PHONY: help demo test build format lint sanitize check-ngtcp2-1x check-posix-udp bench clean dependencies
 
 help: ## List the targets.
 	@echo "Runar: private networks of your own devices. Targets:"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## Install what is missing, build, and show the main job with real node processes.
 	@"$$(swift build --configuration $(CONFIGURATION) --show-bin-path)/runar" demo
@@ -38,11 +38,17 @@ lint: ## Check the house format; every finding is an error.
 sanitize: ## Run the transport suites under the address and the thread sanitizer.
 	@./scripts/sanitize.sh
 
+check-ngtcp2-1x: ## On Debian 12: run the QUIC suites with ngtcp2 1.x, and let it talk to the system's 0.12.
+	@./scripts/check-ngtcp2-1x.sh
+
+check-posix-udp: ## Run the QUIC suites over the sockets that Apple systems use, on Linux.
+	@./scripts/check-posix-udp.sh
+
 bench: ## Measure beside iroh and the raw ceilings of this machine; prints one table.
 	@./Benchmarks/run.sh
 
 clean: ## Remove what was built here.
-	rm -rf .build .build-address .build-thread .venv Benchmarks/.build Benchmarks/.venv
+	rm -rf .build .build-address .build-thread .build-ngtcp2-1x .build-posix-udp .venv Benchmarks/.build Benchmarks/.venv
 
 dependencies:
 	@./scripts/install-dependencies.sh build

@@ -195,3 +195,18 @@ let package = Package(
         tests(of: "RunarNode", ["RunarNode", "Transport", logging]),
     ]
 )
+
+// `RUNAR_TARGETS="QUICTests InteropTests" swift build --build-tests` builds these targets and what they need, and
+// nothing else: for what is built a second time under other settings (`make sanitize`, `make check-ngtcp2-1x`).
+if let roots = Context.environment["RUNAR_TARGETS"] {
+    var names = roots.split(separator: " ").map(String.init)
+    var kept: Set<String> = []
+    while let name = names.popLast() {
+        guard kept.insert(name).inserted else { continue }
+        for case .byNameItem(let other, _) in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+            names.append(other)
+        }
+    }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products.removeAll()
+}

@@ -127,7 +127,8 @@ fi
 collect_needs
 if on_apple && [ "${#missing_brew[@]}" -ne 0 ]; then
     fail "still missing after the installation: ${missing_brew[*]}" \
-        "Homebrew's ngtcp2 may lack its GnuTLS part (libngtcp2_crypto_gnutls); macOS builds are not proven yet."
+        "Homebrew's libngtcp2 has no GnuTLS part (libngtcp2_crypto_gnutls): build ngtcp2 yourself, with --with-gnutls." \
+        "No build on macOS was tried yet."
 elif ! on_apple && [ "${#missing_apt[@]}" -ne 0 ]; then
     fail "still missing after the installation: ${missing_apt[*]}"
 fi

@@ -7,7 +7,6 @@ set -u
 cd "$(dirname "$0")/.."
 
 logs=.build/test-logs
-limit_seconds=600
 
 ./scripts/install-dependencies.sh test || exit 1
 make --no-print-directory lint || exit 1
@@ -29,26 +28,6 @@ if [ -z "$suites" ]; then
     done
 fi
 
-bounded() {
-    if command -v timeout >/dev/null 2>&1; then timeout --kill-after=10 "$limit_seconds" "$@"; else "$@"; fi
-}
-
-# Single tests that begin or pass are noise in a log; suites, failures and everything unexpected are not.
-visible() {
-    if [ -n "${VERBOSE:-}" ]; then
-        cat
-    else
-        grep -a --line-buffered -v -E '^(◇|✔|↳) +Test | started\.$|^never-crash:|^Build|^\[[0-9]+/[0-9]+\]'
-    fi
-}
-
-# Says every now and then how far a long suite is.
-watch_log() {
-    while sleep 20; do
-        printf '   ... %s tests after %d s\n' "$(grep -a -c -E '^✔ +Test .* passed' "$1")" "$(($(date +%s) - $2))"
-    done
-}
-
 mkdir -p "$logs"
 summary=""
 total=0
@@ -58,32 +37,23 @@ for suite in $suites; do
     log="$logs/$suite.log"
     printf '\n== %s\n' "$suite"
     started=$(date +%s)
-    : >"$log"
-    watch_log "$log" "$started" &
-    watcher=$!
-    bounded swift test --skip-build --disable-xctest --filter "^$suite\\." 2>&1 | tee "$log" | visible
-    status=${PIPESTATUS[0]}
-    kill "$watcher" 2>/dev/null
-    wait "$watcher" 2>/dev/null
+    ./scripts/suite.sh "$suite" "$log"
+    status=$?
     seconds=$(($(date +%s) - started))
     count=$(sed -n 's/.*Test run with \([0-9][0-9]*\) test.*/\1/p' "$log" | tail -1)
     bad=$(grep -a -c -E '^.{1,4}Test [^c].* failed after' "$log")
     count=${count:-0}
     verdict=passed
     if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
-        verdict="STOPPED after $limit_seconds s"
+        verdict="STOPPED after $seconds s"
         broken=$((broken + 1))
     elif [ "$status" -ne 0 ]; then
         verdict="FAILED (exit $status)"
         [ "$bad" -gt 0 ] || broken=$((broken + 1))
-    elif [ "$count" -eq 0 ]; then
-        verdict="FAILED (no test ran)"
-        broken=$((broken + 1))
     fi
     total=$((total + count))
     failed=$((failed + bad))
     [ "$count" -ge "$bad" ] || total=$((total + bad - count))
-    [ -n "${VERBOSE:-}" ] || grep -a -E '^✔ Test run with' "$log" | tail -1
     printf '== %s: %s, %d tests in %d s\n' "$suite" "$verdict" "$count" "$seconds"
     summary="$summary$(printf '%-22s %6d tests %5d s  %s' "$suite" "$count" "$seconds" "$verdict")
 "

@@ -27,7 +27,7 @@ extension Rules {
 
     /// `make` targets that a document names and the Makefile lacks.
     static func makeTargetFindings(path: String, text: String, targets: Set<String>) -> [Finding] {
-        let inCode = /(?:^|[`$]|&& ) *(?:sudo )?make ([a-z][a-z-]*)/
+        let inCode = /(?:^|[`$]|&& ) *(?:sudo )?make ([a-z][a-z0-9-]*)/
         return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().flatMap { index, line in
             line.matches(of: inCode).map { String($0.1) }.filter { !targets.contains($0) }
                 .map { Finding(path: path, line: index + 1, rule: "there is no `make \($0)`") }
@@ -36,7 +36,7 @@ extension Rules {
 
     /// The targets of a Makefile.
     static func makeTargets(in text: String) -> Set<String> {
-        Set(text.matches(of: /(?m)^([a-z][a-z-]*):/).map { String($0.1) })
+        Set(text.matches(of: /(?m)^([a-z][a-z0-9-]*):/).map { String($0.1) })
     }
 
     /// The lines outside fenced code, with their numbers.
