@@ -57,7 +57,7 @@ let package = Package(
 
         // Protocols: values. Input, time and randomness in, effects out.
         module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto]),
-        module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto]),
+        module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("NodeCore", in: "Protocols", ["Bytes", "Identity", collections]),
 
         // Transport: streams between two authenticated peers.
@@ -184,7 +184,7 @@ let package = Package(
         ),
         tests(of: "Platform", ["Bytes", "Identity", "Locking", "Platform", "TestSupport", "CrashWriter"]),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
-        tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport"]),
+        tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", crypto, collections]),
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "TestSupport"]),
         tests(of: "NodeCore", ["Bytes", "Identity", "NodeCore", "TestSupport", collections]),
         tests(

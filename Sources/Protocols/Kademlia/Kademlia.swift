@@ -1,6 +1,23 @@
 package import Identity
+internal import OrderedCollections
+
+internal import struct Bytes.SeededGenerator
 
 /// The distributed hash table of one network as a value, free of I/O.
+///
+/// Petar Maymounkov and David Mazières, *Kademlia: A Peer-to-peer Information System Based on the XOR Metric* (2002),
+/// with the disjoint paths of Baumgart and Mies, *S/Kademlia* (2007). The driver feeds it ``Input``s with the time and
+/// carries out the ``Effect``s it appends, in order. Only members of the network ever speak to it.
+///
+/// Where it departs from the paper:
+/// * **Connections stand for liveness.** Nobody is pinged. The nearest ``Limits/bucketSize`` are kept connected, so a
+///   neighbour that goes is noticed at once and replaced from what the other neighbours know.
+/// * **Only who was admitted enters the table**, and contacts that others name are hearsay until they answer.
+/// * **The neighbourhood has no bucket bounds**: the nearest 2k always find a place (section 4.2 of the paper splits
+///   buckets for the same end).
+/// * **Records are signed**, belong to their writers, and are handed on by their holders: when the nearest members of a
+///   location change, the few nearest holders offer digests to those who may lack the record.
+/// * **A slow node holds nobody up**: see ``Lookup``.
 package struct Kademlia: Sendable {
     /// What a table must know to start.
     package struct Configuration: Sendable {
@@ -38,14 +55,77 @@ package struct Kademlia: Sendable {
     }
 
     let configuration: Configuration
+    var random: SeededGenerator
+    var token: AccessToken?
+    var revoked: Set<PeerId> = []
+
+    // Who is there.
+    var table: RoutingTable
+    /// The connected peers, in the table or not.
+    var members: [PeerId: Member] = [:]
+    var hearsay: OrderedDictionary<PeerId, Hearsay> = [:]
+    /// What a question costs that needs a dial first, smoothed.
+    var dialTime = Duration.milliseconds(500)
+
+    // What is under way.
+    var asked: [UInt32: Asked] = [:]
+    /// The numbers of the questions to each peer.
+    var askedOf: [PeerId: [UInt32]] = [:]
+    var lastNumber: UInt32 = 0
+    var lookups: [UInt32: LookupTask] = [:]
+    var lastLookup: UInt32 = 0
+    var requests: OrderedDictionary<RequestId, PendingRequest> = [:]
+
+    // Records.
+    var store = RecordStore()
+    var verifiedWriters: [PeerId: Record.Membership] = [:]
+    var reservations: OrderedDictionary<Bytes32, Reservation> = [:]
+    /// Records that peers asked for after an offer.
+    var transfers: [PeerId: Transfer] = [:]
+    /// Members whose coming or going may change who holds what.
+    var changes: [PeerId] = []
+    /// Whether this node has just joined with records of an earlier time.
+    var isReturning = false
+
+    // Time.
+    var timers = Timers()
+    var plans = Plans()
+    /// When each bucket was last looked into.
+    var refreshedAt: [Duration] = []
+    /// The earliest wake that the driver was asked for.
+    var armed: Duration?
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
+        self.random = SeededGenerator(seed: configuration.randomSeed)
+        self.table = RoutingTable(
+            local: configuration.localPeerId,
+            places: configuration.limits.bucketSize,
+            peersPerAddressGroup: configuration.limits.peersPerAddressGroup
+        )
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
+        switch input {
+        case .memberUp(let peer, let addresses): self.memberUp(peer, addresses, now, &effects)
+        case .memberDown(let peer): self.memberDown(peer, now, &effects)
+        case .memberRevoked(let peer): self.memberRevoked(peer, now, &effects)
+        case .contactHeard(let contact): self.contactHeard(contact, now, &effects)
+        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, now, &effects)
+        case .unreachable(let peer): self.unreachable(peer, now, &effects)
+        case .tokenChanged(let token): self.token = token
+        case .requested(let id, let request, let policy): self.requested(id, request, policy, now, &effects)
+        case .cancelled(let id): self.end(id)
+        case .recordsLoaded(let records): self.load(records, now, &effects)
+        case .timeReached: self.timeReached(now, &effects)
+        case .stopping: self.stop(now, &effects)
+        }
+        self.arm(&effects)
     }
+
+    var limits: Limits { self.configuration.limits }
+    var local: PeerId { self.configuration.localPeerId }
 
     /// The highest version that a writer whose clock shows `seconds` may give: microseconds since 1970.
     ///
@@ -54,44 +134,5 @@ package struct Kademlia: Sendable {
     static func highestVersion(at seconds: UInt64) -> UInt64 {
         let (version, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
         return overflow ? .max : version
-    }
-}
-
-// MARK: - Questions
-
-extension Kademlia {
-    /// The live members nearest to this node, the nearest first, at most ``Limits/bucketSize``.
-    package var neighbours: [Contact] { [] }
-
-    /// Every member that the table knows alive, the nearest to this node first.
-    package var contacts: [Contact] { [] }
-
-    /// Whether an idle connection to the peer is worth keeping: it is a neighbour, or one of the few that keep a far
-    /// bucket one round trip away.
-    package func keeps(_ peer: PeerId) -> Bool { false }
-
-    /// Figures for status and console.
-    package var health: Health { Health() }
-
-    /// How well the table stands.
-    package struct Health: Hashable, Sendable {
-        /// Members in the table.
-        package var contacts = 0
-        /// Of these, connected.
-        package var connected = 0
-        /// Of the nearest ``Limits/bucketSize``, connected.
-        package var connectedNeighbours = 0
-        /// Buckets with at least one member.
-        package var buckets = 0
-        /// Records held, tombstones included.
-        package var records = 0
-        /// Bytes of these.
-        package var recordBytes = 0
-        /// Records of these that this node wrote.
-        package var ownRecords = 0
-        /// Requests of the application under way.
-        package var requests = 0
-
-        package init() {}
     }
 }

@@ -19,6 +19,8 @@ extension Kademlia {
         package var questions = 1024
         /// Contacts that are only hearsay; the oldest makes room.
         package var hearsay = 64
+        /// Writers whose membership has been verified and is remembered, so that it is verified once.
+        package var verifiedWriters = 1024
 
         // MARK: Records
 
@@ -38,6 +40,13 @@ extension Kademlia {
         package var recordsPerMember = 8_192
         /// Bytes of records held of one member.
         package var recordBytesPerMember = 16 << 20
+        /// Members beyond the nearest ``bucketSize`` by which a node that joins makes itself known, because a near node
+        /// may have it among its own nearest without being among the joiner's.
+        package var greetedBeyondNeighbours = 12
+        /// Locations that are reserved for a conditional write at a time.
+        package var reservations = 256
+        /// Values up to so many bytes come with the first answer; longer ones are fetched from one holder.
+        package var inlineByteCount = 4096
         /// Writers of one key that are held.
         package var writersPerKey = 256
         /// Requests of one peer that are answered at once; further ones wait for ``requestsPerSecond``.

@@ -1,0 +1,167 @@
+internal import Identity
+internal import OrderedCollections
+
+// Answering what other members ask.
+extension Kademlia {
+    private enum Bounds {
+        /// A holder accepts records that are this far beyond its place among the nearest, because views differ.
+        static let slack = 10
+        /// How long a reservation keeps others off: a conditional write takes about a second.
+        static let reservation = Duration.seconds(10)
+        /// Questions dropped before a peer that does not stop asking is named an offender.
+        static let dropped = 10_000
+    }
+
+    mutating func serve(
+        _ question: Message.Question,
+        _ number: UInt32,
+        from peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard self.mayAsk(peer, now, &effects) else { return }
+        let answer: Message.Answer
+        switch question {
+        case .findPeers(let target): answer = .peers(self.nearest(to: target, for: peer))
+        case .findRecords(let location, let selection, let inlineLimit):
+            let found = self.found(at: location, selection, inlineLimit: inlineLimit, now)
+            answer = .records(found, self.nearest(to: location, for: peer))
+        case .store(let record): answer = .stored(self.accept(record, from: peer, now, &effects))
+        case .offer(let digests): answer = .wanted(self.wishes(for: digests, from: peer, now))
+        case .reserve(let location, let condition):
+            answer = .reserved(self.reserve(location, condition, for: peer, now))
+        case .release(let location):
+            self.release(location, by: peer)
+            answer = .reserved(false)
+        }
+        let bytes = Message(number: number, body: .answer(answer)).bytes
+        effects.append(.send(peer, self.members[peer]?.addresses ?? [], bytes))
+    }
+
+    /// Counts a question against what the peer may ask.
+    private mutating func mayAsk(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+        guard var member = self.members[peer] else { return false }
+        defer { self.members[peer] = member }
+        let idle = min(now.monotonic - member.refilledAt, .seconds(60)).components
+        let milliseconds = Int(idle.seconds) * 1000 + Int(idle.attoseconds / 1_000_000_000_000_000)
+        let refill = milliseconds * self.limits.requestsPerSecond / 1000
+        if refill > 0 {
+            member.allowance = min(self.limits.requestBurst, member.allowance + refill)
+            member.refilledAt = now.monotonic
+            member.dropped = max(0, member.dropped - refill)
+        }
+        guard member.allowance > 0 else {
+            member.dropped += 1
+            if member.dropped == Bounds.dropped { effects.append(.offence(peer, "a flood of questions")) }
+            return false
+        }
+        member.allowance -= 1
+        return true
+    }
+
+    private func nearest(to target: Bytes32, for peer: PeerId) -> [Contact] {
+        self.table.nearest(to: target, count: self.limits.bucketSize) { entry in
+            entry.isAlive && entry.peerId != peer && !entry.addresses.isEmpty
+        }.map { self.table.entries[$0].contact }
+    }
+
+    // MARK: Reading
+
+    private func found(
+        at location: Bytes32,
+        _ selection: Message.Selection,
+        inlineLimit: Int,
+        _ now: NodeTime
+    ) -> [Message.Found] {
+        let records = self.store.held(at: location).compactMap(\.record)
+            .filter { !UnixTime.isPast($0.expirySeconds, at: now.wallSeconds) }
+            .sorted { $0.revision > $1.revision }
+        let selected: [Record]
+        switch selection {
+        case .newest:
+            // The newest live one, and the tombstones that are newer: other holders may not know of these deletions.
+            let end = records.firstIndex { !$0.isTombstone }.map { $0 + 1 } ?? records.count
+            selected = Array(records[..<end])
+        case .all: selected = records
+        case .one(let writer): selected = records.filter { $0.writer == writer }
+        }
+        var room = Message.recordBytesLimit
+        var found: [Message.Found] = []
+        for record in selected.prefix(Message.recordLimit) {
+            room -= record.head.byteCount
+            guard room >= 0 else { break }
+            let isShort = record.value.count <= inlineLimit && record.value.count <= room
+            if isShort { room -= record.value.count }
+            found.append(Message.Found(head: record.head, value: isShort ? record.value : nil))
+        }
+        return found
+    }
+
+    // MARK: Storing
+
+    /// Whether this node is among the nearest to the location, or nearly so.
+    func isNear(_ location: Bytes32) -> Bool {
+        self.table.countNearer(to: location, limit: self.limits.bucketSize + Bounds.slack)
+            < self.limits.bucketSize + Bounds.slack
+    }
+
+    private mutating func accept(
+        _ record: Record,
+        from peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> Message.StoreVerdict {
+        let location = Record.location(of: record.key, in: self.configuration.networkId)
+        let id = RecordId(location: location, writer: record.writer)
+        if let held = self.store[id], held.version >= record.version {
+            guard held.version == record.version else { return .outdated }
+            self.store.update(id) { $0.noteHolder(peer) }
+            return .kept
+        }
+        guard self.isNear(location) || id.writer == self.local else { return .notNear }
+        guard self.store.hasRoom(for: record, id: id, limits: self.limits) else { return .overQuota }
+        switch self.problem(with: record.head, now) {
+        case nil: break
+        case .expired, .expiresTooLate, .versionInFuture: return .clockDiffers
+        case .revokedWriter: return .refused
+        case .writerIsNoMember, .badSignature:
+            effects.append(.offence(peer, "a forged record to store"))
+            return .refused
+        }
+        self.keep(record, id, isOwn: id.writer == self.local, now, &effects)
+        if peer != record.writer { self.store.update(id) { $0.noteHolder(peer) } }
+        if self.reservations[location]?.peer == peer { self.reservations[location] = nil }
+        return .kept
+    }
+
+    // MARK: Reservations
+
+    /// Whether the condition holds and nobody else has the location reserved; reserves it then.
+    mutating func reserve(
+        _ location: Bytes32,
+        _ condition: Message.Condition,
+        for peer: PeerId,
+        _ now: NodeTime
+    ) -> Bool {
+        if let reservation = self.reservations[location], reservation.peer != peer,
+            reservation.until > now.monotonic
+        {
+            return false
+        }
+        let current = self.store.live(at: location, now: now.wallSeconds).first?.version
+        switch condition {
+        case .absent: if current != nil { return false }
+        case .version(let version): if current != version { return false }
+        }
+        if self.reservations[location] == nil, self.reservations.count >= self.limits.reservations {
+            self.reservations.removeAll { $0.value.until <= now.monotonic }
+            guard self.reservations.count < self.limits.reservations else { return false }
+        }
+        self.reservations[location] = Reservation(peer: peer, until: now.monotonic + Bounds.reservation)
+        return true
+    }
+
+    mutating func release(_ location: Bytes32, by peer: PeerId) {
+        if self.reservations[location]?.peer == peer { self.reservations[location] = nil }
+    }
+}

@@ -1,0 +1,175 @@
+internal import Identity
+internal import OrderedCollections
+
+// Members that come and go.
+extension Kademlia {
+    private enum Pace {
+        static let firstRetry = Duration.seconds(1)
+        static let longestRetry = Duration.seconds(300)
+        static let retryDoublings = 9
+        /// Contacts of hearsay that are tried at a time.
+        static let triesAtOnce = 4
+        /// With fewer members than this every new one is asked for others at once.
+        static let fewMembers = 5
+        /// Failures after which a member leaves the table.
+        static let failures = 2
+    }
+
+    mutating func memberUp(_ peer: PeerId, _ addresses: [SocketAddress], _ now: NodeTime, _ effects: inout [Effect]) {
+        guard peer != self.local, !self.revoked.contains(peer) else { return }
+        let dialable = Array(addresses.filter(\.isDialable).prefix(Contact.addressLimit))
+        let isFirst = self.members.isEmpty
+        if self.members[peer] == nil {
+            self.members[peer] = Member(
+                addresses: dialable,
+                allowance: self.limits.requestBurst,
+                refilledAt: now.monotonic
+            )
+        } else if !dialable.isEmpty {
+            self.members[peer]?.addresses = dialable
+        }
+        self.hearsay[peer] = nil
+        let wasAlive = self.table[peer]?.isAlive == true
+        let isIn = self.table.insert(peer, addresses: dialable, at: now.monotonic)
+        if isIn, !wasAlive { self.neighbourhoodChanged(by: peer, now) }
+        if isFirst {
+            self.join(now, &effects)
+        } else if isIn, !wasAlive, self.members.count < Pace.fewMembers {
+            self.planNeighbourhood(soon: true, now)
+        }
+    }
+
+    mutating func memberDown(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.members.removeValue(forKey: peer) != nil else { return }
+        let addresses = self.table[peer]?.addresses ?? []
+        self.table.update(peer) { entry in
+            entry.isConnected = false
+            entry.lastSeen = now.monotonic
+        }
+        self.transfers[peer] = nil
+        self.repeatAll(to: peer, addresses, now, &effects)
+        guard let position = self.table.position(of: peer) else { return }
+        if addresses.isEmpty {
+            self.drop(peer, now)
+        } else if position < self.limits.bucketSize {
+            // A neighbour: it counts as gone until it answers again, and is asked at once whether it is.
+            self.suspect(peer, now)
+            self.greet(Contact(peerId: peer, addresses: addresses), now, &effects)
+        }
+    }
+
+    mutating func memberRevoked(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.revoked.insert(peer)
+        self.members[peer] = nil
+        self.hearsay[peer] = nil
+        self.verifiedWriters[peer] = nil
+        self.transfers[peer] = nil
+        self.failAll(to: peer, now, &effects)
+        self.drop(peer, now)
+        for id in self.store.removeAll(of: peer) { effects.append(.forget(id)) }
+    }
+
+    /// Nobody answered at the peer's addresses.
+    mutating func unreachable(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        if self.hearsay[peer] != nil { self.retryLater(peer, now) }
+        guard self.members[peer] == nil else { return }
+        self.suspect(peer, now)
+        self.failAll(to: peer, now, &effects)
+    }
+
+    /// Counts a failure against a member; after some it leaves the table.
+    mutating func suspect(_ peer: PeerId, _ now: NodeTime) {
+        guard let entry = self.table[peer] else { return }
+        if Int(entry.failures) + 1 >= Pace.failures {
+            self.drop(peer, now)
+            return
+        }
+        let isNeighbour = self.isNeighbour(peer)
+        self.table.update(peer) { $0.failures += 1 }
+        self.neighbourhoodChanged(by: peer, now)
+        if isNeighbour { self.planNeighbourhood(soon: true, now) }
+    }
+
+    /// Takes a member out of the table.
+    mutating func drop(_ peer: PeerId, _ now: NodeTime) {
+        guard let entry = self.table[peer] else { return }
+        let isNeighbour = self.isNeighbour(peer)
+        if entry.isAlive { self.neighbourhoodChanged(by: peer, now) }
+        self.table.remove(peer)
+        if isNeighbour { self.planNeighbourhood(soon: true, now) }
+        // Whoever lost everybody remembers whom to try.
+        if self.members.isEmpty, !self.revoked.contains(peer) { self.remember(entry.contact, now) }
+    }
+
+    private func isNeighbour(_ peer: PeerId) -> Bool {
+        self.table.position(of: peer).map { $0 < self.limits.bucketSize } ?? false
+    }
+
+    /// A member near enough to hold the same records came or went.
+    private mutating func neighbourhoodChanged(by peer: PeerId, _ now: NodeTime) {
+        guard let position = self.table.position(of: peer), position < 2 * self.limits.bucketSize,
+            !self.store.places.isEmpty
+        else { return }
+        if self.changes.count < 2 * self.limits.bucketSize { self.changes.append(peer) }
+        self.planHandOn(now)
+    }
+
+    /// Asks a contact something small, so that both are connected and know each other.
+    mutating func greet(_ contact: Contact, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.askedOf[contact.peerId] == nil else { return }
+        self.ask(contact, .findPeers(target: self.local.words), for: .greeting, now, &effects)
+    }
+
+    // MARK: Hearsay
+
+    mutating func contactHeard(_ contact: Contact, _ now: NodeTime, _ effects: inout [Effect]) {
+        let peer = contact.peerId
+        guard peer != self.local, !self.revoked.contains(peer), self.members[peer] == nil else { return }
+        let dialable = Array(contact.addresses.filter(\.isDialable).prefix(Contact.addressLimit))
+        guard !dialable.isEmpty else { return }
+        if self.table.position(of: peer) != nil {
+            self.table.update(peer) { $0.addresses = dialable }
+        } else {
+            self.remember(Contact(peerId: peer, addresses: dialable), now)
+            self.tryHearsay(now, &effects)
+        }
+    }
+
+    private mutating func remember(_ contact: Contact, _ now: NodeTime) {
+        guard !contact.addresses.isEmpty else { return }
+        if self.hearsay[contact.peerId] == nil, self.hearsay.count >= self.limits.hearsay {
+            self.hearsay.removeFirst()
+        }
+        self.hearsay[contact.peerId, default: Hearsay(contact: contact, nextTry: now.monotonic)].contact = contact
+        self.plan(\.hearsayAt, at: now.monotonic)
+    }
+
+    private mutating func retryLater(_ peer: PeerId, _ now: NodeTime) {
+        guard var hearsay = self.hearsay[peer] else { return }
+        let pause = min(Pace.longestRetry, Pace.firstRetry * (1 << min(hearsay.failures, Pace.retryDoublings)))
+        hearsay.failures += 1
+        hearsay.nextTry = now.monotonic + self.jittered(pause)
+        self.hearsay[peer] = hearsay
+        self.plan(\.hearsayAt, at: hearsay.nextTry)
+    }
+
+    /// Tries those of whom this node has only heard while it knows too few.
+    mutating func tryHearsay(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.plans.hearsayAt = nil
+        guard self.members.count < self.limits.bucketSize else { return }
+        var trying = 0
+        var next: Duration?
+        for (peer, hearsay) in self.hearsay {
+            if self.askedOf[peer] != nil {
+                trying += 1
+            } else if hearsay.nextTry <= now.monotonic, trying < Pace.triesAtOnce {
+                trying += 1
+                self.hearsay[peer]?.nextTry = now.monotonic + Pace.longestRetry
+                self.greet(hearsay.contact, now, &effects)
+            } else {
+                next = min(next ?? hearsay.nextTry, max(hearsay.nextTry, now.monotonic + Pace.firstRetry))
+            }
+        }
+        if let next { self.plan(\.hearsayAt, at: next) }
+    }
+}

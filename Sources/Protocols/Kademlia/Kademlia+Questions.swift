@@ -1,0 +1,75 @@
+package import Identity
+internal import OrderedCollections
+
+// What may be asked about a table.
+extension Kademlia {
+    /// The live members nearest to this node, the nearest first, at most ``Limits/bucketSize``.
+    package var neighbours: [Contact] {
+        Array(self.table.entries.lazy.filter(\.isAlive).prefix(self.limits.bucketSize).map(\.contact))
+    }
+
+    /// Every member that the table knows alive, the nearest to this node first.
+    package var contacts: [Contact] { self.table.entries.filter(\.isAlive).map(\.contact) }
+
+    /// How many connected members of each far bucket are worth a connection.
+    private static var keptPerBucket: Int { 2 }
+
+    /// Whether an idle connection to the peer is worth keeping: it is a neighbour, or one of the few that keep a far
+    /// bucket one round trip away.
+    ///
+    /// Twice as many neighbours count as a node looks after itself, because who is among another's nearest is not
+    /// always among one's own.
+    package func keeps(_ peer: PeerId) -> Bool {
+        guard let position = self.table.position(of: peer), self.table.entries[position].isConnected else {
+            return false
+        }
+        let nearer = self.table.entries[..<position].count(where: \.isConnected)
+        if nearer < 2 * self.limits.bucketSize { return true }
+        let own = self.table.entries[position]
+        let bucket = self.table.range(of: Distance(peer.words, self.local.words).bucket)
+        let older = self.table.entries[bucket].count { $0.isConnected && $0.since < own.since }
+        return older < Self.keptPerBucket
+    }
+
+    /// Figures for status and console.
+    package var health: Health {
+        var health = Health()
+        health.contacts = self.table.entries.count(where: \.isAlive)
+        health.connected = self.members.count
+        let near = self.table.entries.lazy.filter(\.isAlive).prefix(self.limits.bucketSize)
+        health.connectedNeighbours = near.count(where: \.isConnected)
+        health.buckets = Set(self.table.entries.map { Distance($0.peerId.words, self.local.words).bucket }).count
+        health.records = self.store.total.records
+        health.recordBytes = self.store.total.bytes
+        health.ownRecords = self.store.own.records
+        health.requests = self.requests.count
+        return health
+    }
+
+    /// The version under which this node holds a record, for figures about replication.
+    package func heldVersion(of id: RecordId) -> UInt64? {
+        self.store[id].flatMap { $0.record == nil ? nil : $0.version }
+    }
+
+    /// How well the table stands.
+    package struct Health: Hashable, Sendable {
+        /// Members in the table that are not suspected to be gone.
+        package var contacts = 0
+        /// Members connected, in the table or not.
+        package var connected = 0
+        /// Of the nearest ``Limits/bucketSize``, connected.
+        package var connectedNeighbours = 0
+        /// Buckets with at least one member.
+        package var buckets = 0
+        /// Records held, tombstones included.
+        package var records = 0
+        /// Bytes of these.
+        package var recordBytes = 0
+        /// Records of these that this node wrote.
+        package var ownRecords = 0
+        /// Requests of the application under way.
+        package var requests = 0
+
+        package init() {}
+    }
+}

@@ -1,0 +1,137 @@
+internal import Identity
+internal import OrderedCollections
+
+// Lookups: starting, feeding and ending them.
+extension Kademlia {
+    /// The shape of a lookup for the application.
+    var requestShape: Lookup.Shape {
+        Lookup.Shape(
+            count: self.limits.bucketSize,
+            parallelism: self.limits.parallelism,
+            // A network that fits into the first answers has no paths to keep apart.
+            paths: self.table.count > 2 * self.limits.bucketSize ? self.limits.disjointPaths : 1,
+            candidates: self.limits.candidates
+        )
+    }
+
+    /// A lookup that starts from the nearest members of the table, and from hearsay when there are few.
+    func seeded(
+        _ target: Bytes32,
+        _ shape: Lookup.Shape,
+        _ purpose: LookupTask.Purpose,
+        reading: ReadProgress? = nil
+    ) -> LookupTask {
+        var lookup = Lookup(target: target, local: self.local, shape: shape)
+        for position in self.table.nearest(to: target, count: self.limits.bucketSize, where: \.isAlive) {
+            let entry = self.table.entries[position]
+            lookup.seed(entry.contact, isConnected: entry.isConnected)
+        }
+        for position in self.table.nearest(to: target, count: self.limits.parallelism, where: \.isConnected) {
+            lookup.seed(self.table.entries[position].contact, isConnected: true)
+        }
+        if self.table.count < self.limits.bucketSize {
+            for hearsay in self.hearsay.values.suffix(self.limits.bucketSize) {
+                lookup.seed(hearsay.contact, isConnected: false)
+            }
+        }
+        return LookupTask(lookup: lookup, purpose: purpose, reading: reading)
+    }
+
+    @discardableResult
+    mutating func start(_ task: LookupTask, _ now: NodeTime, _ effects: inout [Effect]) -> UInt32 {
+        repeat { self.lastLookup &+= 1 } while self.lookups[self.lastLookup] != nil
+        let number = self.lastLookup
+        self.lookups[number] = task
+        if case .request(let id) = task.purpose { self.requests[id]?.lookup = number }
+        self.lookedInto(task.lookup.target, now)
+        self.advance(number, now, &effects)
+        return number
+    }
+
+    /// Asks whoever is to be asked next, and ends the lookup when nobody is.
+    private mutating func advance(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.lookups[number]?.reading?.isConcluding != true else { return }
+        while let next = self.lookups[number]?.lookup.next(), !next.isEmpty {
+            guard let task = self.lookups[number] else { return }
+            for contact in next {
+                let wasSent = self.ask(contact, task.question, for: .lookup(number), now, &effects)
+                if !wasSent { self.lookups[number]?.lookup.failed(contact.peerId) }
+            }
+        }
+        guard let task = self.lookups[number], task.lookup.isFinished else { return }
+        self.finish(number, task, now, &effects)
+    }
+
+    private mutating func finish(_ number: UInt32, _ task: LookupTask, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch task.purpose {
+        case .request(let id): self.lookupFinished(number, task, for: id, now, &effects)
+        case .neighbourhood(let isJoin):
+            self.lookups[number] = nil
+            self.neighbourhoodChecked(isJoin: isJoin, now, &effects)
+        case .refresh: self.lookups[number] = nil
+        case .republish(let id):
+            self.lookups[number] = nil
+            self.republish(id, to: task.lookup.nearest.map(\.contact), now, &effects)
+        }
+    }
+
+    // MARK: What becomes of the questions
+
+    mutating func lookupAnswered(
+        _ number: UInt32,
+        by peer: PeerId,
+        _ contacts: [Contact],
+        found: [Message.Found]?,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let task = self.lookups[number] else { return }
+        guard (task.reading != nil) == (found != nil) else {
+            effects.append(.offence(peer, "an answer that does not fit the question"))
+            self.lookupFailed(number, peer, now, &effects)
+            return
+        }
+        if let found, !self.take(found, for: number, from: peer, now, &effects) {
+            self.lookupFailed(number, peer, now, &effects)
+            return
+        }
+        let members = self.members
+        let revoked = self.revoked
+        let dialable = contacts.filter { !revoked.contains($0.peerId) }
+            .map { Contact(peerId: $0.peerId, addresses: $0.addresses.filter(\.isDialable)) }
+        self.lookups[number]?.lookup.answered(peer, naming: dialable) { members[$0] != nil }
+        if self.lookups[number]?.reading?.isEnough == true {
+            self.conclude(number, now, &effects)
+        } else {
+            self.advance(number, now, &effects)
+        }
+    }
+
+    mutating func lookupFailed(_ number: UInt32, _ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.lookups[number]?.lookup.failed(peer)
+        self.advance(number, now, &effects)
+    }
+
+    mutating func lookupIsLate(
+        _ number: UInt32,
+        _ peer: PeerId,
+        isOverdue: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        if isOverdue {
+            self.lookups[number]?.lookup.overdue(peer)
+        } else {
+            self.lookups[number]?.lookup.slow(peer)
+        }
+        self.advance(number, now, &effects)
+    }
+}
+
+extension LookupTask {
+    /// What its nodes are asked.
+    var question: Message.Question {
+        guard let reading else { return .findPeers(target: self.lookup.target) }
+        return .findRecords(location: reading.location, reading.selection, inlineLimit: reading.inlineLimit)
+    }
+}

@@ -1,0 +1,230 @@
+internal import Identity
+
+/// The members that this node has met, sorted by distance from it.
+///
+/// Kademlia's buckets (section 2.4) are stretches of that order: bucket *b* holds those that share exactly *b* leading
+/// bits with this node. Only peers that were admitted themselves get in, so nobody can fill a table with inventions.
+/// The ``protected`` nearest ones always find a place, whatever their bucket holds, because a node must know all of its
+/// neighbourhood; each bucket has ``places`` for the others. A live old member keeps its place against a new one.
+struct RoutingTable: Sendable {
+    struct Entry: Sendable {
+        let peerId: PeerId
+        var addresses: [SocketAddress]
+        var isConnected: Bool
+        /// Questions or dials in a row that came to nothing.
+        var failures: UInt8 = 0
+        /// When it was connected last.
+        var lastSeen: Duration
+        /// Since when it has been in the table.
+        let since: Duration
+
+        /// Whether there is no reason to think that it is gone.
+        var isAlive: Bool { self.failures == 0 }
+
+        var contact: Contact { Contact(peerId: self.peerId, addresses: self.addresses) }
+    }
+
+    /// An idle member that was not seen for so long gives its place to a newcomer.
+    static let staleAfter = Duration.seconds(3600)
+
+    let local: Bytes32
+    /// Places of a bucket.
+    let places: Int
+    /// How many of the nearest are exempt from their buckets' bounds.
+    let protected: Int
+    let peersPerAddressGroup: Int
+    private(set) var entries: [Entry] = []
+    /// The first word of each entry's distance, in the same order.
+    private var keys: [UInt64] = []
+
+    init(local: PeerId, places: Int, peersPerAddressGroup: Int) {
+        self.local = local.words
+        self.places = places
+        self.protected = 2 * places
+        self.peersPerAddressGroup = peersPerAddressGroup
+    }
+
+    var count: Int { self.entries.count }
+
+    /// The position of a member, 0 for the nearest.
+    func position(of peer: PeerId) -> Int? {
+        let position = self.insertionPosition(of: peer)
+        return position < self.entries.count && self.entries[position].peerId == peer ? position : nil
+    }
+
+    subscript(peer: PeerId) -> Entry? {
+        self.position(of: peer).map { self.entries[$0] }
+    }
+
+    /// Where the member stands, or would stand.
+    func insertionPosition(of peer: PeerId) -> Int {
+        let key = peer.words.first ^ self.local.first
+        var low = 0
+        var high = self.keys.count
+        while low < high {
+            let middle = (low + high) / 2
+            if self.keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        guard low < self.keys.count, self.keys[low] == key else { return low }
+        let distance = Distance(peer.words, self.local)
+        while low < self.keys.count, self.keys[low] == key,
+            Distance(self.entries[low].peerId.words, self.local) < distance
+        {
+            low += 1
+        }
+        return low
+    }
+
+    /// Notes that the member is connected, and gives it a place if there is one; returns whether it is in now.
+    @discardableResult
+    mutating func insert(_ peer: PeerId, addresses: [SocketAddress], at now: Duration) -> Bool {
+        let position = self.insertionPosition(of: peer)
+        if position < self.entries.count, self.entries[position].peerId == peer {
+            self.entries[position].isConnected = true
+            self.entries[position].failures = 0
+            self.entries[position].lastSeen = now
+            if !addresses.isEmpty { self.entries[position].addresses = addresses }
+            return true
+        }
+        let entry = Entry(peerId: peer, addresses: addresses, isConnected: true, lastSeen: now, since: now)
+        self.entries.insert(entry, at: position)
+        self.keys.insert(peer.words.first ^ self.local.first, at: position)
+        let bucket = Distance(peer.words, self.local).bucket
+        self.trim(bucket: bucket, at: now)
+        if self.entries.count > self.protected {
+            // The one that the newcomer pushed out of the protected ones now counts in its bucket.
+            let pushed = Distance(self.entries[self.protected].peerId.words, self.local).bucket
+            if pushed != bucket { self.trim(bucket: pushed, at: now) }
+        }
+        return self.position(of: peer) != nil
+    }
+
+    /// Changes a member in place.
+    mutating func update(_ peer: PeerId, _ change: (inout Entry) -> Void) {
+        guard let position = self.position(of: peer) else { return }
+        change(&self.entries[position])
+    }
+
+    mutating func remove(_ peer: PeerId) {
+        guard let position = self.position(of: peer) else { return }
+        self.remove(at: position)
+    }
+
+    mutating func remove(at position: Int) {
+        self.entries.remove(at: position)
+        self.keys.remove(at: position)
+    }
+
+    /// The positions of a bucket's members.
+    func range(of bucket: Int) -> Range<Int> {
+        let upper = self.firstPosition(atOrAbove: bucket == 0 ? nil : 1 << UInt64(64 - bucket))
+        let isLast = bucket == Distance.bucketCount - 1
+        return (isLast ? 0 : self.firstPosition(atOrAbove: 1 << UInt64(63 - bucket)))..<upper
+    }
+
+    private func firstPosition(atOrAbove key: UInt64?) -> Int {
+        guard let key else { return self.keys.count }
+        var low = 0
+        var high = self.keys.count
+        while low < high {
+            let middle = (low + high) / 2
+            if self.keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// The deepest bucket worth looking after: that of the farthest protected member.
+    var depth: Int {
+        guard !self.entries.isEmpty else { return 0 }
+        let position = min(self.protected, self.entries.count) - 1
+        return Distance(self.entries[position].peerId.words, self.local).bucket
+    }
+
+    /// The positions of at most `count` members nearest to `target`, the nearest first.
+    func nearest(to target: Bytes32, count: Int, where isIncluded: (Entry) -> Bool) -> [Int] {
+        let shift = target.first ^ self.local.first
+        var best: [(key: UInt64, position: Int)] = []
+        best.reserveCapacity(count + 1)
+        for position in self.keys.indices {
+            let key = self.keys[position] ^ shift
+            if best.count == count, let worst = best.last, key > worst.key { continue }
+            guard isIncluded(self.entries[position]) else { continue }
+            var slot = best.count
+            while slot > 0, self.isNearer((key, position), than: best[slot - 1], to: target) { slot -= 1 }
+            guard slot < count else { continue }
+            best.insert((key, position), at: slot)
+            if best.count > count { best.removeLast() }
+        }
+        return best.map(\.position)
+    }
+
+    private func isNearer(
+        _ left: (key: UInt64, position: Int),
+        than right: (key: UInt64, position: Int),
+        to target: Bytes32
+    ) -> Bool {
+        guard left.key == right.key else { return left.key < right.key }
+        return Distance(self.entries[left.position].peerId.words, target)
+            < Distance(self.entries[right.position].peerId.words, target)
+    }
+}
+
+// MARK: - Room
+
+extension RoutingTable {
+    /// Removes members of a bucket that has more than its places, not counting protected ones.
+    private mutating func trim(bucket: Int, at now: Duration) {
+        while true {
+            let range = self.range(of: bucket).clamped(to: min(self.protected, self.count)..<self.count)
+            guard range.count > self.places else { return }
+            self.remove(at: self.leastWorthy(in: range, at: now))
+        }
+    }
+
+    /// Whom to give up: of an address group that takes too many places first, then a stale one, then the newest.
+    private func leastWorthy(in range: Range<Int>, at now: Duration) -> Int {
+        let crowd = self.crowd(in: range)
+        func worth(_ position: Int) -> (Int, Int, Duration) {
+            let entry = self.entries[position]
+            let isCrowded = crowd != nil && self.group(of: entry) == crowd
+            let isStale = !entry.isConnected && (!entry.isAlive || now - entry.lastSeen > Self.staleAfter)
+            return (isCrowded ? 0 : 1, isStale ? 0 : 1, isStale ? entry.lastSeen : .zero - entry.since)
+        }
+        return range.min { worth($0) < worth($1) } ?? range.lowerBound
+    }
+
+    /// The address group with the most members, if those are more than any group may have.
+    private func crowd(in range: Range<Int>) -> AddressGroup? {
+        var groups: [(group: AddressGroup, count: Int)] = []
+        for position in range {
+            guard let group = self.group(of: self.entries[position]) else { continue }
+            if let index = groups.firstIndex(where: { $0.group == group }) {
+                groups[index].count += 1
+            } else {
+                groups.append((group, 1))
+            }
+        }
+        guard let largest = groups.max(by: { $0.count < $1.count }), largest.count > self.peersPerAddressGroup else {
+            return nil
+        }
+        return largest.group
+    }
+
+    private func group(of entry: Entry) -> AddressGroup? {
+        entry.addresses.first.map { AddressGroup($0.ip) }
+    }
+}
+
+extension RoutingTable {
+    /// How many live members are nearer to `location` than this node, counted up to `limit`.
+    func countNearer(to location: Bytes32, limit: Int) -> Int {
+        let shift = location.first ^ self.local.first
+        let own = shift
+        var count = 0
+        for position in self.keys.indices where self.keys[position] ^ shift < own && self.entries[position].isAlive {
+            count += 1
+            if count >= limit { break }
+        }
+        return count
+    }
+}

@@ -1,0 +1,216 @@
+internal import Bytes
+internal import HeapModule
+internal import Identity
+internal import Kademlia
+
+/// Many tables on one virtual clock.
+///
+/// What it does not model: bandwidth, and congestion; the frames of admission (a dial costs two round trips);
+/// connections whose two ends see them differently for longer than a message travels; clocks that differ.
+/// Messages of a connection arrive in order; a lost one is late by one and a half round trips.
+final class Swarm {
+    struct Node {
+        let signer: FakeSigner
+        let peerId: PeerId
+        let token: AccessToken
+        var table: Kademlia
+        var isUp = false
+        /// Counts starts; what belongs to an earlier start is lost.
+        var life = 0
+        var links: [PeerId: Link] = [:]
+        /// Messages that wait for a dial.
+        var dialling: [PeerId: [[UInt8]]] = [:]
+        var wake: Duration?
+        var disk: [RecordId: Record] = [:]
+        /// Answers instead of the table; nil leaves a question to it.
+        var hostile: ((Message.Question, PeerId) -> Reply?)?
+    }
+
+    enum Reply {
+        case nothing
+        case answer(Message.Answer)
+    }
+
+    struct Link {
+        let other: Int
+        let opened: UInt64
+        var usedAt: Duration
+        var lastArrival: Duration
+    }
+
+    struct Result {
+        let outcome: Kademlia.Outcome
+        let effort: Kademlia.Effort
+        let took: Duration
+    }
+
+    struct Offence: Equatable {
+        let named: PeerId
+        let by: PeerId
+        let reason: String
+    }
+
+    /// What travels or waits.
+    struct Event: Comparable {
+        enum Kind {
+            case message(from: Int, to: Int, opened: UInt64, [UInt8])
+            case dialled(from: Int, to: Int)
+            case linkUp(at: Int, peer: Int, opened: UInt64)
+            case linkDown(at: Int, peer: PeerId, opened: UInt64)
+            case unreachable(at: Int, PeerId)
+            case wake(Int, life: Int)
+            case scripted(Int)
+        }
+
+        let at: Duration
+        let order: UInt64
+        let kind: Kind
+
+        static func == (left: Event, right: Event) -> Bool { left.order == right.order }
+        static func < (left: Event, right: Event) -> Bool {
+            left.at == right.at ? left.order < right.order : left.at < right.at
+        }
+    }
+
+    let network: FakeNetwork
+    let limits: Kademlia.Limits
+    var random: SeededGenerator
+    var nodes: [Node] = []
+    var now = Duration.zero
+    var events = Heap<Event>()
+    var order: UInt64 = 0
+    var opened: UInt64 = 0
+    var results: [Int: [UInt64: Result]] = [:]
+    var startedAt: [UInt64: Duration] = [:]
+    var requestCount: UInt64 = 0
+    var offences: [Offence] = []
+    /// The share of messages that are late by one and a half round trips.
+    var loss = 0.0
+    var roundTrips = Duration.milliseconds(20)...Duration.milliseconds(200)
+    /// Idle connections beyond this are closed if the table does not keep them.
+    var budget = 64
+    var messageCount = 0
+    var byteCount = 0
+    var dialCount = 0
+    var script: [(Swarm) -> Void] = []
+
+    init(seed: UInt64, limits: Kademlia.Limits = Kademlia.Limits()) {
+        self.random = SeededGenerator(seed: seed)
+        self.network = FakeNetwork(using: &self.random)
+        self.limits = limits
+    }
+
+    static let epoch: UInt64 = 1_800_000_000
+
+    var time: NodeTime {
+        NodeTime(monotonic: self.now, wallSeconds: Self.epoch + UInt64(self.now.components.seconds))
+    }
+
+    // MARK: Nodes
+
+    /// Makes a node that is not running yet.
+    @discardableResult
+    func add() throws -> Int {
+        let signer = FakeSigner(using: &self.random)
+        let peerId = PeerId(publicKey: signer.publicKey)
+        let token = try self.network.token(for: peerId)
+        let table = Kademlia(self.network.configuration(signer, seed: self.random.next(), limits: self.limits))
+        self.nodes.append(Node(signer: signer, peerId: peerId, token: token, table: table))
+        self.indices[peerId] = self.nodes.count - 1
+        return self.nodes.count - 1
+    }
+
+    private(set) var indices: [PeerId: Int] = [:]
+
+    static func address(of node: Int) -> SocketAddress {
+        SocketAddress(.v4(0x0A00_0000 | UInt32(node) << 4 | 1), port: 4433)
+    }
+
+    func contact(_ node: Int) -> Contact {
+        Contact(peerId: self.nodes[node].peerId, addresses: [Self.address(of: node)])
+    }
+
+    /// Starts a node afresh with what its disk has, knowing some others by name.
+    func start(_ node: Int, knowing others: [Int]) {
+        let signer = self.nodes[node].signer
+        self.nodes[node].table = Kademlia(
+            self.network.configuration(signer, seed: self.random.next(), limits: self.limits)
+        )
+        self.nodes[node].isUp = true
+        self.nodes[node].life += 1
+        self.nodes[node].wake = nil
+        self.feed(node, .tokenChanged(self.nodes[node].token))
+        let records = self.nodes[node].disk.values.sorted { $0.revision < $1.revision }
+        if !records.isEmpty { self.feed(node, .recordsLoaded(records)) }
+        for other in others where other != node { self.feed(node, .contactHeard(self.contact(other))) }
+    }
+
+    /// Ends a node; a crash is noticed after ten seconds, an orderly end at once.
+    func stop(_ node: Int, isCrash: Bool) {
+        if !isCrash { self.feed(node, .stopping) }
+        self.nodes[node].isUp = false
+        for (peer, link) in self.nodes[node].links.sorted(by: { $0.key < $1.key }) {
+            let delay = isCrash ? Duration.seconds(10) : self.roundTrip(node, link.other) / 2
+            self.schedule(.linkDown(at: link.other, peer: self.nodes[node].peerId, opened: link.opened), after: delay)
+            _ = peer
+        }
+        self.nodes[node].links = [:]
+        self.nodes[node].dialling = [:]
+    }
+
+    /// Adds and starts `count` nodes, `gap` apart, each knowing three that run.
+    func grow(to count: Int, gap: Duration = .milliseconds(100)) throws {
+        while self.nodes.count < count {
+            let node = try self.add()
+            let running = self.nodes.indices.filter { self.nodes[$0].isUp }
+            let known = (0..<min(3, running.count)).compactMap { _ in running.randomElement(using: &self.random) }
+            self.start(node, knowing: known)
+            self.run(for: gap)
+        }
+    }
+
+    var running: [Int] { self.nodes.indices.filter { self.nodes[$0].isUp } }
+
+    // MARK: Requests
+
+    /// Asks a node for something and returns the number of the request.
+    @discardableResult
+    func request(
+        _ request: Kademlia.Request,
+        at node: Int,
+        policy: Kademlia.RequestPolicy = Kademlia.RequestPolicy()
+    ) -> UInt64 {
+        self.requestCount += 1
+        self.startedAt[self.requestCount] = self.now
+        self.feed(node, .requested(Kademlia.RequestId(self.requestCount), request, policy))
+        return self.requestCount
+    }
+
+    /// Asks and runs until the answer is there.
+    func ask(
+        _ request: Kademlia.Request,
+        at node: Int,
+        policy: Kademlia.RequestPolicy = Kademlia.RequestPolicy()
+    ) -> Result? {
+        let id = self.request(request, at: node, policy: policy)
+        let end = self.now + policy.deadline + .seconds(1)
+        while self.results[node]?[id] == nil, self.now < end, self.step() {}
+        return self.results[node]?[id]
+    }
+
+    // MARK: Truth
+
+    /// The running nodes nearest to a location, without `excluded`.
+    func nearest(to location: Bytes32, count: Int, excluding excluded: Int? = nil, among: [Int]? = nil) -> [Int] {
+        let sorted = (among ?? self.running).filter { $0 != excluded }
+            .map { (node: $0, distance: self.distance(self.nodes[$0].peerId.words, location)) }
+            .sorted { $0.distance.lexicographicallyPrecedes($1.distance) }
+        return sorted.prefix(count).map(\.node)
+    }
+
+    private func distance(_ left: Bytes32, _ right: Bytes32) -> [UInt64] {
+        [
+            left.first ^ right.first, left.second ^ right.second, left.third ^ right.third, left.fourth ^ right.fourth,
+        ]
+    }
+}
