@@ -182,7 +182,13 @@ let package = Package(
             path: "Tests/Helpers/CrashWriter",
             swiftSettings: house
         ),
-        tests(of: "Platform", ["Bytes", "Identity", "Locking", "Platform", "TestSupport", "CrashWriter"]),
+        .executableTarget(
+            name: "LanProbe",
+            dependencies: ["Identity", "Platform"],
+            path: "Tests/Helpers/LanProbe",
+            swiftSettings: house
+        ),
+        tests(of: "Platform", ["Bytes", "Identity", "Locking", "Platform", "TestSupport", "CrashWriter", "LanProbe"]),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", crypto, collections]),
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "TestSupport"]),

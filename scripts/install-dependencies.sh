@@ -24,6 +24,8 @@ on_apple() { [ "$(uname -s)" = Darwin ]; }
 # A toolchain that was only unpacked may lack the system's libraries that it is linked with, or those it links with.
 swift_runs() { swift --version >/dev/null 2>&1; }
 can_link() { on_apple || { has_file /usr/include/stdlib.h && compgen -G '/usr/lib/gcc/*/*/crtbeginS.o' >/dev/null; }; }
+# Namespaces are made by root, whose PATH has the folder; others need not see the command.
+has_ip() { on_apple || has_command ip || has_file /usr/sbin/ip || has_file /sbin/ip; }
 has_certificates() { on_apple || has_file /etc/ssl/certs/ca-certificates.crt; }
 
 # need CHECK ARGUMENT DEBIAN-PACKAGES HOMEBREW-FORMULA ("-": comes with the system)
@@ -51,6 +53,7 @@ collect_needs() {
     case "$purpose" in
     build) ;;
     test)
+        need has_ip - iproute2 -
         need has_command openssl openssl openssl
         need has_command python3 python3 python3
         need has_venv - python3-venv python3

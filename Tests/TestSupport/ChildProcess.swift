@@ -1,14 +1,19 @@
 internal import Foundation
 
-/// An executable target of this package, run as a process of its own, which can be killed at any moment.
+/// A program, most often of this package, run as a process of its own, which can be killed at any moment.
 package final class ChildProcess {
     private let process = Process()
     private let output = Pipe()
     private var buffered: [UInt8] = []
 
-    /// Starts the executable.
-    package init(_ name: String, arguments: [String]) throws {
-        process.executableURL = Self.products.appending(path: name)
+    /// Starts an executable target of this package.
+    package convenience init(_ name: String, arguments: [String]) throws {
+        try self.init(path: Self.products.appending(path: name).path(percentEncoded: false), arguments: arguments)
+    }
+
+    /// Starts the program at `path`.
+    package init(path: String, arguments: [String]) throws {
+        process.executableURL = URL(filePath: path)
         process.arguments = arguments
         process.standardOutput = output
         try process.run()

@@ -35,6 +35,10 @@ final class MulticastLoop: @unchecked Sendable {
     private static let interfaceLimit = 32
     /// Datagrams read from one socket before others get their turn.
     private static let datagramsPerTurn = 32
+    /// How long nothing is read after a turn that left something over.
+    ///
+    /// It makes a flood the kernel's to drop: 6400 datagrams per second and socket are all that it gets of this thread.
+    private static let restMilliseconds: Int32 = 5
     /// The least time between two listings, however often the interfaces change.
     private static let listingPause = Duration.milliseconds(100)
     /// When interfaces are listed again that refused, or where the system tells of no changes.
@@ -102,9 +106,13 @@ final class MulticastLoop: @unchecked Sendable {
     // MARK: The thread
 
     private func run() {
+        var isFlooded = false
         while takeMail() {
-            let (ready, hasChanged) = events.wait(for: sockets.map(\.socket.descriptor), milliseconds: patience())
-            receive(ready)
+            let (ready, hasChanged) = events.wait(
+                for: isFlooded ? [] : sockets.map(\.socket.descriptor),
+                milliseconds: patience(atMost: isFlooded ? Self.restMilliseconds : nil)
+            )
+            isFlooded = receive(ready)
             let now = ContinuousClock.now
             if hasChanged { plan((lastListing ?? now) + Self.listingPause) }
             if let nextListing, nextListing <= now { list(at: now) }
@@ -132,31 +140,41 @@ final class MulticastLoop: @unchecked Sendable {
         return !isClosed
     }
 
-    private func receive(_ ready: [Bool]) {
-        var isBroken = false
+    /// Gives each socket its turn; true when one of them may have more.
+    private func receive(_ ready: [Bool]) -> Bool {
+        var isFlooded = false
         for (entry, isReady) in zip(sockets, ready) where isReady {
-            reading: for _ in 0..<Self.datagramsPerTurn {
-                switch entry.socket.receive(into: &buffer) {
-                case .datagram(let datagram): heard.yield(datagram)
-                case .ignored: continue
-                case .empty: break reading
-                case .failed:
-                    isBroken = true
-                    sockets.removeAll { $0.key == entry.key }
-                    break reading
-                }
+            switch takeTurn(entry.socket) {
+            case .empty: continue
+            case .failed:
+                sockets.removeAll { $0.key == entry.key }
+                // Not at once: a socket that breaks again and again must not keep the thread busy.
+                plan(.now + Self.listingInterval)
+            case .datagram, .ignored: isFlooded = true
             }
         }
-        // Not at once: a socket that breaks again and again must not keep the thread busy.
-        if isBroken { plan(.now + Self.listingInterval) }
+        return isFlooded
+    }
+
+    /// Reads what a socket has, within bounds, and returns how the last read went.
+    private func takeTurn(_ socket: InterfaceSocket) -> Reception {
+        for _ in 0..<Self.datagramsPerTurn {
+            let reception = socket.receive(into: &buffer)
+            switch reception {
+            case .datagram(let datagram): heard.yield(datagram)
+            case .ignored: continue
+            case .empty, .failed: return reception
+            }
+        }
+        return .ignored
     }
 
     /// How long to wait for something to happen, in milliseconds; -1 for ever.
-    private func patience() -> Int32 {
-        guard let nextListing else { return -1 }
+    private func patience(atMost bound: Int32?) -> Int32 {
+        guard let nextListing else { return bound ?? -1 }
         let (seconds, attoseconds) = (nextListing - .now).components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        return Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
+        return min(bound ?? .max, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
     }
 
     private func plan(_ moment: ContinuousClock.Instant) {
@@ -180,9 +198,8 @@ final class MulticastLoop: @unchecked Sendable {
             if let socket { kept.append((key, socket)) } else { plan(now + Self.listingInterval) }
         }
         sockets = kept
-        joinedNames.withLock { names in
-            names = kept.reduce(into: []) { if !$0.contains($1.key.name) { $0.append($1.key.name) } }
-        }
+        let joined = Set(kept.map(\.key.interface))
+        joinedNames.withLock { $0 = interfaces.filter { joined.contains($0.index) }.map(\.name) }
         let dialable = OwnAddresses.dialable(bound: configuration.bound, interfaces: interfaces)
         guard dialable != lastAddresses else { return }
         lastAddresses = dialable
