@@ -70,7 +70,7 @@ final class TemporaryHome {
 }
 
 /// An environment in which nothing of this machine's settings counts.
-private func environment(_ changes: [String: String]) -> [String: String] {
+func environment(_ changes: [String: String]) -> [String: String] {
     var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("RUNAR_") }
     variables["RUNAR_LISTEN"] = "127.0.0.1:0"
     return variables.merging(changes) { $1 }
@@ -140,6 +140,12 @@ final class RunningCommand {
         if let signal { kill(id, signal) }
         command.waitUntilExit()
         return command.terminationReason == .exit ? command.terminationStatus : -command.terminationStatus
+    }
+
+    /// Waits for its end and returns how that was and what it has printed by then.
+    func outcome() throws -> Outcome {
+        let printed = buffered + (try output.fileHandleForReading.readToEnd() ?? Data())
+        return Outcome(status: end(), output: String(decoding: printed, as: UTF8.self), errors: "")
     }
 
     private func nextLine() throws -> String? {

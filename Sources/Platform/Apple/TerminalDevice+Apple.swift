@@ -56,6 +56,8 @@ struct TerminalDevice: ~Copyable {
             _ = close(ends[1])
         }
         guard !isHidden || isChanged else { throw failure("silence") }
+        // What was typed before is no answer to a question that nobody had seen.
+        if !isHidden { _ = tcflush(descriptor, TCIFLUSH) }
         try show(question)
         return try readLine(signals: ends[0], limit: limit)
     }

@@ -18,6 +18,16 @@ package struct TerminalPrompt: Sendable {
         self.path = path
     }
 
+    /// Whether there is a terminal to ask at.
+    package var isPossible: Bool {
+        do throws(TerminalPromptError) {
+            _ = try TerminalDevice(path: path)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Asks for a secret without showing it, and returns the line without its end.
     ///
     /// - Throws: ``TerminalPromptError``.
@@ -30,8 +40,8 @@ package struct TerminalPrompt: Sendable {
     ///
     /// - Throws: ``TerminalPromptError``; `noAgreement` after the third time.
     package func newSecret(_ question: String, again: String) throws(TerminalPromptError) -> SecretBytes {
-        for _ in 0..<3 {
-            let first = try secret(question)
+        for attempt in 0..<3 {
+            let first = try secret(attempt == 0 ? question : "The two answers differ. \(question)")
             guard try secret(again) == first else { continue }
             return first
         }

@@ -6,57 +6,6 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-/// A terminal whose keyboard and screen are in our hands.
-private final class PseudoTerminal: Sendable {
-    let path: String
-    private let main: Int32
-    /// Held open, so that the terminal lives between two questions.
-    private let other: Int32
-
-    init() throws {
-        // What posix_openpt, unlockpt and ptsname do, which Glibc's module hides.
-        let unlock: UInt = 0x4004_5431
-        let number: UInt = 0x8004_5430
-        var isLocked: Int32 = 0
-        var index: Int32 = 0
-        main = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        let unlocked = unsafe ioctl(main, unlock, &isLocked)
-        let numbered = unsafe ioctl(main, number, &index)
-        try #require(unlocked == 0 && numbered == 0)
-        path = "/dev/pts/\(index)"
-        other = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        try #require(other >= 0)
-    }
-
-    deinit {
-        _ = close(main)
-        _ = close(other)
-    }
-
-    var isEchoing: Bool {
-        var settings = termios()
-        _ = unsafe tcgetattr(other, &settings)
-        return settings.c_lflag & tcflag_t(ECHO) != 0
-    }
-
-    func type(_ text: String) {
-        let bytes = [UInt8](text.utf8)
-        _ = unsafe bytes.withUnsafeBytes { unsafe write(main, $0.baseAddress, $0.count) }
-    }
-
-    /// Everything on the screen up to and including `text`.
-    func screen(until text: String) -> String {
-        var shown = ""
-        var piece = [UInt8](repeating: 0, count: 256)
-        while !shown.contains(text) {
-            let count = unsafe piece.withUnsafeMutableBytes { unsafe read(main, $0.baseAddress, $0.count) }
-            guard count > 0 else { break }
-            shown += String(decoding: piece.prefix(count), as: UTF8.self)
-        }
-        return shown
-    }
-}
-
 @Suite("Terminal prompt", .serialized) struct PromptTests {
     private let terminal: PseudoTerminal
 
@@ -86,10 +35,20 @@ private final class PseudoTerminal: Sendable {
         #expect(terminal.screen(until: "Küche").contains("Küche"))
     }
 
+    @Test func `what was typed before the question is no answer`() async throws {
+        terminal.type("yes\n")
+        _ = terminal.screen(until: "yes")
+        let answer = asking { try $0.line("Sure? ") }
+        _ = terminal.screen(until: "Sure? ")
+        terminal.type("no\n")
+        #expect(try await answer.value == "no")
+    }
+
     @Test func `a new secret is asked twice until both agree`() async throws {
         let answer = asking { try $0.newSecret("New: ", again: "Again: ") }
-        for (question, words) in [("New: ", "one"), ("Again: ", "two"), ("New: ", "three"), ("Again: ", "three")] {
-            _ = terminal.screen(until: question)
+        let dialogue = [("New: ", "one"), ("Again: ", "two"), ("differ. New: ", "three"), ("Again: ", "three")]
+        for (question, words) in dialogue {
+            #expect(terminal.screen(until: question).hasSuffix(question))
             terminal.type(words + "\n")
         }
         #expect(try await answer.value == secret("three"))

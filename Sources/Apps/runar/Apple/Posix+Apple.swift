@@ -47,20 +47,6 @@ enum Posix {
         return true
     }
 
-    /// Runs `body` while the terminal does not show what is typed.
-    static func withoutEcho<Result>(_ descriptor: Int32, _ body: () -> Result) -> Result {
-        var before = termios()
-        guard unsafe tcgetattr(descriptor, &before) == 0 else { return body() }
-        var silent = before
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        _ = unsafe tcsetattr(descriptor, TCSAFLUSH, &silent)
-        defer { _ = unsafe tcsetattr(descriptor, TCSAFLUSH, &before) }
-        return body()
-    }
-
-    /// Opens the terminal of this process, or minus one.
-    static func openTerminal() -> Int32 { unsafe open("/dev/tty", O_RDWR | O_CLOEXEC) }
-
     /// Opens a file for appending, made with mode 0600, or minus one.
     static func openLog(_ path: String) -> Int32 {
         unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)

@@ -11,6 +11,8 @@ struct Backup: AsyncParsableCommand {
         subcommands: [Create.self, Restore.self]
     )
 
+    /// The name of the root key in a backup file.
+    static let rootName = "root"
     /// The names of networks' texts in a backup file.
     static let networkPrefix = "network/"
 }
@@ -33,22 +35,25 @@ extension Backup {
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            if file == nil { try confirm() }
+            if file == nil { try await confirm() }
             let content = try await Session.with(home) { try await $0.ask(.backup, for: BackupContent.self) }
             var bytes = try Hex.decode(content.rootKey)
             let root = try Ed25519PrivateKey(SecretBytes(consuming: &bytes))
             guard let file else { return show(RecoveryPhrase(masterKey: root)) }
-            let path = HomeOptions.absolute(file)
-            let backup = try VaultFile.create(at: path, secret: try Backup.secret(backupPassphraseFile, isNew: true))
-            try backup.store(root.secret, id: "root")
+            let backup = InMemoryKeyStorage()
+            try backup.store(root.secret, id: Backup.rootName)
             for (position, text) in content.networks.enumerated() {
                 try backup.store(SecretBytes(copying: Array(text.utf8)), id: "\(Backup.networkPrefix)\(position)")
             }
+            let path = HomeOptions.absolute(file)
+            // Before anybody thinks of a passphrase.
+            guard try !VaultFile.exists(at: path) else { throw KeychainError.alreadyExists(path: path) }
+            try VaultFile.export(backup, to: path, secret: try Backup.secret(backupPassphraseFile, isNew: true))
             let report = BackupReport(file: path, networks: content.networks.count)
             Output.report(report, asJSON: home.output.json)
         }
 
-        private func confirm() throws {
+        private func confirm() async throws {
             guard Output.isTerminal, !home.output.json, Prompt.isPossible else {
                 throw CommandFailure(
                     "no-terminal",
@@ -57,7 +62,7 @@ extension Backup {
                 )
             }
             Output.note("Whoever sees the next 24 words owns your networks. Write them on paper; let nobody watch.")
-            guard try Prompt.confirms("", with: "show", otherwise: "") else {
+            guard try await Prompt.confirms("", with: "show", otherwise: "") else {
                 throw CommandFailure("not-confirmed", .notPermitted, "nothing was shown")
             }
         }
@@ -66,6 +71,7 @@ extension Backup {
             for (position, word) in phrase.words.enumerated() {
                 Output.line("\(String(position + 1).leftPadding(to: 2))  \(word)")
             }
+            Output.note("Keep the texts of your networks too (`runar network show --text`): the words name none.")
         }
     }
 
@@ -91,8 +97,9 @@ extension Backup {
             let root: SecretBytes
             if let file {
                 let path = HomeOptions.absolute(file)
-                let backup = try VaultFile.open(at: path, secret: try Backup.secret(backupPassphraseFile, isNew: false))
-                guard let key = try backup.retrieve(id: "root") else {
+                let secret = try Backup.secret(backupPassphraseFile, isNew: false)
+                let backup = try VaultFile.contents(at: path, secret: secret)
+                guard let key = try backup.retrieve(id: Backup.rootName) else {
                     throw CommandFailure(
                         "bad-backup",
                         .data,
@@ -105,12 +112,13 @@ extension Backup {
                     texts.append(text.withBytes { String(decoding: $0, as: UTF8.self) })
                 }
             } else {
-                let words = try Prompt.line(
+                let words = try Prompt.secret(
                     "the 24 words: ",
-                    isSecret: true,
                     otherwise: "the words are read by a prompt only; or use --file PATH"
                 )
-                root = try RecoveryPhrase(parsing: words).masterKey.secret
+                root = try words.withBytes {
+                    try RecoveryPhrase(parsing: String(decoding: $0, as: UTF8.self)).masterKey.secret
+                }
             }
             try await restore(root, texts)
         }

@@ -70,7 +70,7 @@ struct Listen: AsyncParsableCommand {
         let size = ByteCountText.text(of: Double(offer.bytes))
         let directory = FileManager.default.currentDirectoryPath
         do {
-            let isWelcome = try Prompt.confirms(
+            let isWelcome = try await Prompt.confirms(
                 "\(offer.peerId) offers \(offer.name) (\(size)) for \(directory).",
                 with: "yes",
                 otherwise: ""
@@ -80,7 +80,9 @@ struct Listen: AsyncParsableCommand {
                 for: DoneReport.self
             )
         } catch {
-            Output.note("error: \(CommandFailure(error).message)")
+            let failure = CommandFailure(error)
+            // An interruption ends the whole command.
+            if failure.code != "cancelled" { Output.note("error: \(failure.message)") }
         }
     }
 }

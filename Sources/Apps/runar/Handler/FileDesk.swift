@@ -17,9 +17,15 @@ final class FileDesk: Sendable {
         let progress: @Sendable (FileProgress) -> Void
     }
 
+    /// What a listener was asked and has not answered.
+    private struct Question: Sendable {
+        let listener: Int
+        let continuation: CheckedContinuation<String?, Never>
+    }
+
     private struct State: Sendable {
         var listeners: [(number: Int, listener: Listener)] = []
-        var questions: [Int: CheckedContinuation<String?, Never>] = [:]
+        var questions: [Int: Question] = [:]
         var next = 0
     }
 
@@ -42,8 +48,15 @@ final class FileDesk: Sendable {
         }
     }
 
+    /// Forgets a listener; what it was asked and has not answered is a no.
     func remove(_ number: Int) {
-        state.withLock { $0.listeners.removeAll { $0.number == number } }
+        let open = state.withLock { state in
+            state.listeners.removeAll { $0.number == number }
+            let open = state.questions.filter { $0.value.listener == number }
+            for key in open.keys { state.questions[key] = nil }
+            return open.values
+        }
+        for question in open { question.continuation.resume(returning: nil) }
     }
 
     /// The person's decision.
@@ -53,7 +66,7 @@ final class FileDesk: Sendable {
         guard let question = state.withLock({ $0.questions.removeValue(forKey: number) }) else {
             throw CommandFailure("too-late", .tryAgain, "the sender does not wait for this answer any more")
         }
-        question.resume(returning: directory)
+        question.continuation.resume(returning: directory)
     }
 
     private func tell(_ progress: FileProgress) {
@@ -62,9 +75,11 @@ final class FileDesk: Sendable {
 
     private func decide(_ offer: FileOffer, standing directory: String?) async -> String? {
         if let directory { return directory }
-        let listeners = state.withLock { $0.listeners.map(\.listener) }
-        if let directory = listeners.reversed().lazy.compactMap(\.directory).first { return directory }
-        guard let ask = listeners.reversed().lazy.compactMap(\.ask).first else { return nil }
+        let listeners = state.withLock { $0.listeners }
+        if let directory = listeners.reversed().lazy.compactMap(\.listener.directory).first { return directory }
+        guard let asked = listeners.last(where: { $0.listener.ask != nil }), let ask = asked.listener.ask else {
+            return nil
+        }
         let number = state.withLock { state in
             state.next += 1
             return state.next
@@ -77,7 +92,7 @@ final class FileDesk: Sendable {
             bytes: offer.byteCount
         )
         return await withTaskGroup(of: String?.self) { group in
-            group.addTask { await self.wait(for: number, asking: { ask(report) }) }
+            group.addTask { await self.wait(for: number, of: asked.number, asking: { ask(report) }) }
             group.addTask {
                 try? await Task.sleep(for: Self.patience)  // cancelled when the person has answered
                 return nil
@@ -88,12 +103,15 @@ final class FileDesk: Sendable {
         }
     }
 
-    private func wait(for number: Int, asking ask: @Sendable () -> Void) async -> String? {
+    private func wait(for number: Int, of listener: Int, asking ask: @Sendable () -> Void) async -> String? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                state.withLock { $0.questions[number] = continuation }
+                let isPresent = state.withLock { state in
+                    state.questions[number] = Question(listener: listener, continuation: continuation)
+                    return state.listeners.contains { $0.number == listener }
+                }
                 ask()
-                if Task.isCancelled { giveUp(number) }
+                if Task.isCancelled || !isPresent { giveUp(number) }
             }
         } onCancel: {
             giveUp(number)
@@ -101,6 +119,6 @@ final class FileDesk: Sendable {
     }
 
     private func giveUp(_ number: Int) {
-        state.withLock { $0.questions.removeValue(forKey: number) }?.resume(returning: nil)
+        state.withLock { $0.questions.removeValue(forKey: number) }?.continuation.resume(returning: nil)
     }
 }

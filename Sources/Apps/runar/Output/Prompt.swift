@@ -1,77 +1,83 @@
 internal import Bytes
+internal import Foundation
+internal import Locking
 internal import Platform
 
 /// Asks the person at the terminal, whatever standard input is.
 enum Prompt {
-    /// The longest line that is read, in bytes.
-    private static let lineLimit = 4096
+    private static let terminal = TerminalPrompt()
 
     /// Whether there is a person to ask.
-    static var isPossible: Bool {
-        let terminal = Posix.openTerminal()
-        guard terminal >= 0 else { return false }
-        Posix.close(terminal)
-        return true
-    }
-
-    /// Asks for a line.
-    ///
-    /// - Throws: ``CommandFailure`` when there is no terminal.
-    static func line(_ question: String, isSecret: Bool = false, otherwise advice: String) throws -> String {
-        var bytes = try read(question, isSecret: isSecret, otherwise: advice)
-        defer { bytes.wipe() }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    static var isPossible: Bool { terminal.isPossible }
 
     /// Asks for a secret that nobody sees being typed.
-    static func secret(_ question: String, otherwise advice: String) throws -> SecretBytes {
-        var bytes = try read(question, isSecret: true, otherwise: advice)
-        return SecretBytes(consuming: &bytes)
+    ///
+    /// - Throws: ``CommandFailure``; with `advice` when there is no terminal.
+    static func secret(_ question: String, otherwise advice: String) throws(CommandFailure) -> SecretBytes {
+        do {
+            return try terminal.secret(Terminal.escaped(question))
+        } catch {
+            throw CommandFailure(prompt: error, otherwise: advice)
+        }
     }
 
-    /// Asks twice for a new secret.
-    static func newSecret(_ question: String, otherwise advice: String) throws -> SecretBytes {
-        let first = try secret("\(question): ", otherwise: advice)
-        guard first.count > 0 else {
-            throw CommandFailure(
-                "empty-passphrase",
-                .usage,
-                "the passphrase is empty; choose one, or use --no-passphrase"
-            )
+    /// Asks for a new secret until two answers agree.
+    ///
+    /// - Throws: ``CommandFailure``; with `advice` when there is no terminal.
+    static func newSecret(_ question: String, otherwise advice: String) throws(CommandFailure) -> SecretBytes {
+        do {
+            return try terminal.newSecret("\(Terminal.escaped(question)): ", again: "once more: ")
+        } catch {
+            throw CommandFailure(prompt: error, otherwise: advice)
         }
-        guard try secret("once more: ", otherwise: advice) == first else {
-            throw CommandFailure("passphrases-differ", .data, "the two passphrases differ; nothing was done, try again")
-        }
-        return first
     }
 
-    /// Whether the person types exactly `word`.
-    static func confirms(_ question: String, with word: String, otherwise advice: String) throws -> Bool {
-        try line("\(question) Type \(word) to go on: ", otherwise: advice) == word
-    }
-
-    private static func read(_ question: String, isSecret: Bool, otherwise advice: String) throws -> [UInt8] {
-        let terminal = Posix.openTerminal()
-        guard terminal >= 0 else {
-            throw CommandFailure(
-                "no-terminal",
-                .notPermitted,
-                "this asks a person, and there is no terminal: \(advice)"
-            )
+    /// Whether the person types exactly `word` after the question.
+    ///
+    /// A thread of its own waits, so that a node in this process goes on; whoever is cancelled waits no longer.
+    ///
+    /// - Throws: ``CommandFailure``, with `advice` when there is no terminal; `CancellationError`.
+    static func confirms(_ question: String, with word: String, otherwise advice: String) async throws -> Bool {
+        let waiting = Locked<CheckedContinuation<Bool, any Error>?>(nil)
+        let finish: @Sendable (Result<Bool, any Error>) -> Void = { result in
+            waiting.withLock { waiting in
+                defer { waiting = nil }
+                return waiting
+            }?.resume(with: result)
         }
-        defer { Posix.close(terminal) }
-        _ = Posix.write(Array(Terminal.escaped(question).utf8), to: terminal)
-        func typed() -> [UInt8] {
-            var line: [UInt8] = []
-            while line.count < lineLimit {
-                let next = Posix.read(terminal, atMost: 1)
-                guard let byte = next.first, byte != UInt8(ascii: "\n") else { break }
-                line.append(byte)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                waiting.withLock { $0 = continuation }
+                guard !Task.isCancelled else { return finish(.failure(CancellationError())) }
+                Thread {
+                    finish(Result { try line("\(question) Type \(word) to go on: ", otherwise: advice) == word })
+                }.start()
             }
-            return line
+        } onCancel: {
+            finish(.failure(CancellationError()))
         }
-        guard isSecret else { return typed() }
-        defer { _ = Posix.write([UInt8(ascii: "\n")], to: terminal) }
-        return Posix.withoutEcho(terminal, typed)
+    }
+
+    private static func line(_ question: String, otherwise advice: String) throws(CommandFailure) -> String {
+        do {
+            return try terminal.line(Terminal.escaped(question))
+        } catch {
+            throw CommandFailure(prompt: error, otherwise: advice)
+        }
+    }
+}
+
+extension CommandFailure {
+    /// Says why a question was not answered, and what to do where nobody can be asked.
+    fileprivate init(prompt error: TerminalPromptError, otherwise advice: String) {
+        switch error {
+        case .noTerminal:
+            self.init("no-terminal", .notPermitted, "this asks a person, and there is no terminal: \(advice)")
+        case .noAnswer: self.init("no-answer", .notPermitted, "no answer was given; nothing was done")
+        case .interrupted: self.init("cancelled", .tryAgain, "the question was interrupted; nothing was done")
+        case .tooLong: self.init("bad-answer", .data, "\(error)")
+        case .noAgreement: self.init("passphrases-differ", .data, "the two answers differ; nothing was done, try again")
+        case .failed(let error): self.init(file: error)
+        }
     }
 }
