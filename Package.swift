@@ -56,7 +56,7 @@ let package = Package(
         module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
-        module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto]),
+        module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("NodeCore", in: "Protocols", ["Bytes", "Identity", collections]),
 
@@ -190,8 +190,8 @@ let package = Package(
         ),
         tests(of: "Platform", ["Bytes", "Identity", "Locking", "Platform", "TestSupport", "CrashWriter", "LanProbe"]),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
+        tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Locking", "TestSupport", collections]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", crypto, collections]),
-        tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "TestSupport"]),
         tests(of: "NodeCore", ["Bytes", "Identity", "NodeCore", "TestSupport", collections]),
         tests(
             of: "Node",

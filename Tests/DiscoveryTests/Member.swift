@@ -28,11 +28,6 @@ struct Network {
     func token(for peer: PeerId, until seconds: UInt64? = nil) throws -> AccessToken {
         try AccessToken.create(peerId: peer, networkId: id, signer: key, expirationSeconds: seconds)
     }
-
-    /// A secret that replaces the one in use.
-    func newSecret(epoch: UInt64) throws -> MemberSecret {
-        try MemberSecret.create(networkId: id, signer: key, epoch: epoch)
-    }
 }
 
 /// A device of the tests, with its key.

@@ -210,6 +210,20 @@ import Testing
         #expect(secrets.recognised(at: 90_020 + 86_399).map(\.epoch) == [90_020, 90_010])
     }
 
+    @Test func `a successor is newer whatever the clock says`() throws {
+        for now: UInt64 in [0, 999, 1_000, 1_001, 5_000] {
+            var secrets = MemberSecrets(try secret(1_000))
+            let successor = try secrets.successor(signer: network.privateKey, nowSeconds: now)
+            #expect(successor.verify())
+            #expect(successor.epoch == max(now, 1_001))
+            let isNewest = secrets.insert(successor)
+            #expect(isNewest)
+        }
+        #expect(throws: IdentityError.wrongSigningKey) {
+            try MemberSecrets(secret(1)).successor(signer: Ed25519PrivateKey(), nowSeconds: 2)
+        }
+    }
+
     @Test func `their number is bounded, and the oldest goes first`() throws {
         var secrets = MemberSecrets(try secret(100))
         for epoch in 101..<UInt64(120) { secrets.insert(try secret(epoch)) }

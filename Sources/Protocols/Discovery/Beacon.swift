@@ -24,10 +24,14 @@ struct BeaconKey: Sendable {
 
     /// Makes a beacon; no nonce may be used twice.
     func seal(_ announcement: Announcement, nonce: [UInt8]) -> [UInt8]? {
+        seal(announcement.bytes, nonce: nonce)
+    }
+
+    func seal(_ bytes: [UInt8], nonce: [UInt8]) -> [UInt8]? {
         do {
             let nonce = try ChaChaPoly.Nonce(data: nonce)
             return Array(
-                try ChaChaPoly.seal(announcement.bytes, using: key, nonce: nonce, authenticating: context).combined
+                try ChaChaPoly.seal(bytes, using: key, nonce: nonce, authenticating: context).combined
             )
         } catch {
             return nil

@@ -1,13 +1,29 @@
 package import Bytes
 package import Identity
+internal import OrderedCollections
 
 /// Finding the members of one's networks on the local network, as a value free of I/O.
+///
+/// A node announces itself in each of its networks: under a key from the member secret if it knows that (a *beacon*),
+/// else sealed to the network's rendezvous key (a *knock*). Whoever opens an announcement, and finds that the network
+/// made its sender a member and that its key signed, has evidence of a member and knows where to dial it. That admits
+/// nobody; who is dialled proves itself in the connection. To others all of it is random bytes.
+///
+/// ```
+/// started ──▶ a burst, then every 10 s ± 2 s             multicast ──▶  all on the link
+/// datagramReceived ──▶ key, shape, clock, revocation, counter, token, signature ──▶ peerHeard
+///                      a peer that is new is answered, once for all who are new
+/// stopping ──▶ goodbye                                    silent for 30 s ──▶ peerLost
+/// ```
+///
+/// What comes from the link is bounded in work and memory (``SourceBudget``, ``Limits``). The driver feeds `Input`s with
+/// the time and carries out the `Effect`s it appends, in order. Formats and times: `docs/spec/discovery.md`.
 package struct Discovery: Sendable {
     /// What discovery must know to start.
     package struct Configuration: Sendable {
         /// Signs as the device; its public key is the device's.
         package var signer: any Signer
-        /// Drawn anew at every process start: the boot id of the beacons.
+        /// Drawn anew at every process start: the boot id of the announcements.
         package var instance: InstanceId
         /// 32 random bytes, drawn anew at every process start and used for nothing else: the nonces come from them.
         package var nonceKey: SecretBytes
@@ -37,7 +53,7 @@ package struct Discovery: Sendable {
     package struct Verifier: Sendable {
         package var token: @Sendable (AccessToken) -> Bool
         package var signature: @Sendable (Ed25519PublicKey, _ message: [UInt8], _ signature: [UInt8]) -> Bool
-        /// Seals with randomness of the system's; nil if the key is none.
+        /// Seals with randomness of the system's, therefore given from outside; nil if it cannot.
         package var seal: @Sendable (_ message: [UInt8], RendezvousKey, _ info: [UInt8]) -> [UInt8]?
 
         package init(
@@ -56,13 +72,74 @@ package struct Discovery: Sendable {
     }
 
     let configuration: Configuration
+    let peerId: PeerId
+    var random: SeededGenerator
+    var nonces: NonceSource
+    var networks: OrderedDictionary<NetworkId, NetworkState> = [:]
+    /// Of the last announcement that was sent, whatever the network, so that leaving and joining again goes on.
+    var counter: UInt64 = 0
+    /// Where this node can be dialled.
+    var addresses: [SocketAddress] = []
+    /// Between `started` and `stopping`.
+    var isRunning = false
+    var budget = SourceBudget()
+    var reports = Reports()
+    /// The earliest wake that the driver was asked for.
+    private var armed: Duration?
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
+        self.peerId = PeerId(publicKey: configuration.signer.publicKey)
+        self.random = SeededGenerator(seed: configuration.randomSeed)
+        self.nonces = NonceSource(key: configuration.nonceKey, instance: configuration.instance)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
-        _ = (input, now, effects)
+        switch input {
+        case .started: self.start(now)
+        case .stopping: self.stop(now, &effects)
+        case .networkAdded(let token, let secrets): self.addNetwork(token, secrets, now, &effects)
+        case .networkKnown(let token, let key): self.knock(with: token, at: key, now)
+        case .networkRemoved(let network): self.removeNetwork(network, now, &effects)
+        case .addressesChanged(let addresses): self.setAddresses(addresses, now)
+        case .datagramReceived(let bytes, let source): self.receive(bytes, from: source, now, &effects)
+        case .memberRevoked(let peer, let network): self.revoke(peer, in: network, &effects)
+        case .timeReached: self.armed = nil
+        }
+        self.sendDue(now, &effects)
+        self.sweepDue(now, &effects)
+        self.arm(&effects)
+    }
+
+    /// Asks for a wake when anything falls due, unless an earlier one is already asked for.
+    private mutating func arm(_ effects: inout [Effect]) {
+        guard self.isRunning else { return }
+        var soonest: Duration?
+        for state in self.networks.values {
+            for time in [state.schedule.next, state.sweep] {
+                if let time { soonest = min(soonest ?? time, time) }
+            }
+        }
+        guard let soonest, self.armed.map({ soonest < $0 }) ?? true else { return }
+        self.armed = soonest
+        effects.append(.wake(at: soonest))
+    }
+}
+
+// MARK: - Questions
+
+extension Discovery {
+    /// The members of a network that are there now, ascending, with their addresses.
+    package func peers(in network: NetworkId) -> [(peer: PeerId, addresses: [SocketAddress])] {
+        guard let peers = self.networks[network]?.peers else { return [] }
+        return peers.filter { $0.key != self.peerId && $0.value.isLive }
+            .map { (peer: $0.key, addresses: $0.value.addresses) }
+            .sorted { $0.peer < $1.peer }
+    }
+
+    /// Entries kept about others: peers of all networks and sources, for the bound on memory.
+    package var entryCount: Int {
+        self.networks.values.reduce(self.budget.count) { $0 + $1.peers.count }
     }
 }

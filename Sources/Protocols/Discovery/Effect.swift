@@ -8,9 +8,10 @@ extension Discovery {
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)
 
-        /// There is evidence that the peer is a member and can be dialled at these addresses, now or at new ones.
+        /// There is evidence that the peer is a member and can be dialled at these addresses: first evidence, new
+        /// addresses, or one more sign of life every ten seconds.
         case peerHeard(PeerId, NetworkId, [SocketAddress])
-        /// The peer said goodbye, or nothing for its time to live.
+        /// The peer said goodbye, or nothing for its time to live; multicast gets lost, so a connection knows better.
         case peerLost(PeerId, NetworkId)
         /// Two running nodes call themselves by this device's key, or by another one's.
         case deviceKeyUsedTwice(PeerId, NetworkId)
@@ -19,7 +20,7 @@ extension Discovery {
     }
 
     /// Why a datagram was ignored.
-    package enum Reason: Hashable, Sendable {
+    package enum Reason: Error, Hashable {
         /// It is not of this protocol, or of a network that this node has no secret of.
         case notForUs
         /// It is of another version; nothing else in it was read.

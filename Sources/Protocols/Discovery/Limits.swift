@@ -5,8 +5,8 @@ extension Discovery {
         package var interval = Duration.seconds(10)
         /// Keeps nodes that started together from speaking together.
         package var intervalSpread = Duration.seconds(2)
-        /// A peer of which nothing was heard for so long is lost: two beacons in a row may get lost.
-        package var timeToLive = Duration.seconds(30)
+        /// A peer of which nothing was heard for so long is lost: the time in which three beacons come for certain.
+        package var timeToLive = Duration.seconds(32)
         /// When the beacons of a start are sent: more than one, because multicast gets lost.
         package var burst: [Duration] = [.zero, .milliseconds(50), .milliseconds(150), .milliseconds(350)]
         /// How far a peer's clock may be off: only a bound on what can be replayed to a node that just started.

@@ -35,15 +35,22 @@ package struct MemberSecrets: Hashable, Sendable {
         return index == 0
     }
 
+    /// Makes the secret that replaces the newest one, also if the owner's clock was set back or stands still.
+    package func successor(signer: some Signer, nowSeconds: UInt64) throws(IdentityError) -> MemberSecret {
+        let epoch = max(nowSeconds, newest.epoch + 1)
+        return try MemberSecret.create(networkId: networkId, signer: signer, epoch: epoch)
+    }
+
     /// Those that are recognised at `nowSeconds`, the newest first.
     package func recognised(at nowSeconds: UInt64) -> [MemberSecret] {
-        var result = [newest]
-        for (successor, secret) in zip(all, all.dropFirst()) {
-            // Saturates: an epoch is at most the end of the year 9999.
-            guard nowSeconds < successor.epoch + Self.recognitionSeconds else { break }
-            result.append(secret)
-        }
-        return result
+        Array(all.prefix(recognisedCount(at: nowSeconds)))
+    }
+
+    /// How many of ``all``, from the newest on, are recognised at `nowSeconds`.
+    package func recognisedCount(at nowSeconds: UInt64) -> Int {
+        // Epochs are at most the end of the year 9999, so the sum fits.
+        let outdated = all.dropLast().firstIndex { nowSeconds >= $0.epoch + Self.recognitionSeconds }
+        return outdated.map { $0 + 1 } ?? all.count
     }
 
     /// The later epoch wins; of one epoch, the smaller signature, so that all nodes agree.

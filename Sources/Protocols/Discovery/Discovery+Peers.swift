@@ -1,0 +1,104 @@
+internal import Identity
+internal import OrderedCollections
+
+// Who is there: what follows from an announcement that was proved, and from silence.
+extension Discovery {
+    /// How long a peer's last counters are remembered: longer than an announcement can be played back.
+    private static let memory = Duration.seconds(7200)
+    /// The longest time without a look at what can be forgotten.
+    private static let longestSweepPause = Duration.seconds(600)
+    /// Two boots that are heard in turn for so long are two nodes; a restart passes sooner.
+    private static let restartTime = Duration.seconds(5)
+
+    /// Takes a proved announcement.
+    mutating func note(_ heard: Heard, _ now: NodeTime, _ effects: inout [Effect]) {
+        let announcement = heard.announcement
+        let (id, network) = (announcement.peerId, heard.network)
+        var peer = self.networks[network]?.peers[id] ?? HeardPeer(token: announcement.token)
+        let before = peer.boot(announcement.instance)
+        let wasLive = peer.isLive
+        let isRunTwice = self.isRunTwice(peer, heard: announcement, after: before, now)
+        peer.token = announcement.token
+        let addresses = self.meaning(of: announcement.addresses, from: heard.source)
+        if var boot = before {
+            boot.update(announcement, addresses: addresses, from: heard.source, at: now.monotonic)
+            peer.set(boot)
+        } else {
+            peer.set(HeardBoot(announcement, addresses: addresses, from: heard.source, at: now.monotonic))
+        }
+        // Who was silent only, for whatever reason, hears the regular ones soon enough.
+        let isNew = !announcement.isGoodbye && before?.isGoodbye != false
+        let isAnswered = isNew && heard.carrier == .beacon && peer.takeAnswer(at: now.monotonic)
+        if isRunTwice, !peer.isReportedTwice {
+            peer.isReportedTwice = true
+            effects.append(.deviceKeyUsedTwice(id, network))
+        }
+        self.networks[network]?.set(peer, for: id, wasLive: wasLive)
+        let silence = now.monotonic + self.configuration.limits.timeToLive
+        self.networks[network]?.planSweep(at: silence)
+        if isAnswered, let count = self.networks[network]?.liveCount {
+            self.networks[network]?.schedule.answer(peerCount: count, at: now.monotonic, using: &self.random)
+        }
+        guard id != self.peerId else { return }
+        if !announcement.isGoodbye {
+            effects.append(.peerHeard(id, network, peer.addresses))
+        } else if wasLive, !peer.isLive {
+            effects.append(.peerLost(id, network))
+        }
+    }
+
+    /// Whether two nodes are running under one key.
+    ///
+    /// A boot is heard again, as much later by its own clock as by this one's, while another one of the same key is
+    /// there: this node itself, or one that was heard in between. A crash and a restart do not look like that, nor does
+    /// the playing back of a single announcement.
+    private func isRunTwice(
+        _ peer: HeardPeer,
+        heard announcement: Announcement,
+        after before: HeardBoot?,
+        _ now: NodeTime
+    ) -> Bool {
+        guard let before, !announcement.isGoodbye, announcement.wallSeconds >= before.wallSeconds else { return false }
+        let passed = now.monotonic - before.lastHeard
+        let claimed = Duration.seconds(Int64(announcement.wallSeconds - before.wallSeconds))
+        guard abs(claimed - passed) <= Self.restartTime else { return false }
+        if announcement.peerId == self.peerId { return now.monotonic - before.firstHeard >= Self.restartTime }
+        return peer.boots.contains { other in
+            other.instance != before.instance && other.isLive && other.lastHeard > before.lastHeard
+                && now.monotonic - other.firstHeard >= Self.restartTime
+        }
+    }
+
+    /// Ends and forgets who was silent.
+    mutating func sweepDue(_ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.isRunning else { return }
+        for (network, state) in self.networks {
+            guard let sweep = state.sweep, sweep <= now.monotonic else { continue }
+            self.sweep(network, now, &effects)
+        }
+    }
+
+    private mutating func sweep(_ network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard var state = self.networks[network] else { return }
+        let timeToLive = self.configuration.limits.timeToLive
+        var next = now.monotonic + Self.longestSweepPause
+        var isForgetting = false
+        for index in state.peers.values.indices {
+            let wasLive = state.peers.values[index].isLive
+            state.peers.values[index].expire(timeToLive: timeToLive, memory: Self.memory, at: now.monotonic)
+            let peer = state.peers.values[index]
+            for boot in peer.boots where boot.isLive { next = min(next, boot.lastHeard + timeToLive) }
+            isForgetting = isForgetting || peer.boots.isEmpty
+            guard wasLive, !peer.isLive else { continue }
+            state.liveCount -= 1
+            let id = state.peers.keys[index]
+            if id != self.peerId { effects.append(.peerLost(id, network)) }
+        }
+        if isForgetting { state.peers.removeAll { $0.value.boots.isEmpty } }
+        state.sweep = state.peers.isEmpty ? nil : next
+        self.networks[network] = state
+    }
+}
+
+/// The size of a time, whatever its direction.
+private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }

@@ -1,0 +1,171 @@
+internal import Identity
+internal import OrderedCollections
+
+// What comes from the link: anything, from anybody. The order of the checks is that of their cost.
+extension Discovery {
+    /// An announcement that was opened, and how it came.
+    struct Heard {
+        let announcement: Announcement
+        let carrier: Announcement.Carrier
+        let network: NetworkId
+        let source: SocketAddress
+    }
+
+    /// How long a peer that says nothing new is believed without looking at its signature again.
+    private static let believedFor = Duration.seconds(2)
+
+    mutating func receive(
+        _ datagram: [UInt8],
+        from source: SocketAddress,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard self.isRunning else { return }
+        do {
+            guard let heard = try self.open(datagram, from: source, now) else { return }
+            try self.judge(heard, now, &effects)
+        } catch {
+            if let report = self.reports.ignored(error, from: source, at: now.monotonic) { effects.append(report) }
+        }
+    }
+
+    /// Finds the network that a datagram is of; nil if it is this node's own.
+    private mutating func open(
+        _ datagram: [UInt8],
+        from source: SocketAddress,
+        _ now: NodeTime
+    ) throws(Reason) -> Heard? {
+        guard datagram.count == BeaconKey.byteCount || datagram.count == Knock.byteCount else { throw .notForUs }
+        guard self.budget.hasRoom(for: .trial, from: source, at: now.monotonic) else { throw .tooMany }
+        var trials = 0
+        defer { self.budget.charge(.trial, count: trials, to: source, at: now.monotonic) }
+        for (network, state) in self.networks {
+            for keys in state.keys(at: now.wallSeconds) {
+                trials += 1
+                guard let (bytes, carrier) = try self.open(datagram, with: keys, of: network, from: source, now) else {
+                    continue
+                }
+                do {
+                    let announcement = try Announcement(bytes, of: network)
+                    guard announcement.instance != self.configuration.instance else { return nil }
+                    return Heard(announcement: announcement, carrier: carrier, network: network, source: source)
+                } catch .unknownVersion(let version) {
+                    throw .unknownVersion(version)
+                } catch {
+                    throw .malformed
+                }
+            }
+        }
+        throw .notForUs
+    }
+
+    /// Tries one member secret on a datagram.
+    private mutating func open(
+        _ datagram: [UInt8],
+        with keys: SecretKeys,
+        of network: NetworkId,
+        from source: SocketAddress,
+        _ now: NodeTime
+    ) throws(Reason) -> (bytes: [UInt8], carrier: Announcement.Carrier)? {
+        guard datagram.count == Knock.byteCount else {
+            return keys.beacon.open(datagram).map { ($0, .beacon) }
+        }
+        guard Knock.isAddressed(datagram, to: keys.rendezvous.publicKey) else { return nil }
+        guard self.budget.hasRoom(for: .knock, from: source, at: now.monotonic) else { throw .tooMany }
+        self.budget.charge(.knock, to: source, at: now.monotonic)
+        guard let bytes = Knock.open(datagram, of: network, with: keys.rendezvous) else { throw .malformed }
+        return (bytes, .knock)
+    }
+
+    /// Decides whether an announcement is news, and genuine.
+    private mutating func judge(_ heard: Heard, _ now: NodeTime, _ effects: inout [Effect]) throws(Reason) {
+        let announcement = heard.announcement
+        let times = [announcement.wallSeconds, now.wallSeconds].sorted()
+        guard times[1] - times[0] <= self.configuration.limits.clockToleranceSeconds else { throw .clocksDiffer }
+        // Nothing here may hold on to the network's state, or changing it would copy it.
+        let isRevoked = self.networks[heard.network]?.revoked.contains(announcement.peerId) ?? true
+        guard !isRevoked else { throw .revoked }
+        let peer = self.networks[heard.network]?.peers[announcement.peerId]
+        if let boot = peer?.boot(announcement.instance) {
+            guard announcement.counter > boot.counter else {
+                try self.takeCopy(heard, of: boot, now, &effects)
+                return
+            }
+            if self.isBelieved(announcement, after: boot, of: peer, now) { return }
+        }
+        let peerCount = self.networks[heard.network]?.peers.count ?? 0
+        guard peer != nil || peerCount < self.configuration.limits.peersPerNetwork else { throw .tooMany }
+        try self.prove(heard, knownToken: peer?.token, now)
+        self.note(heard, now, &effects)
+    }
+
+    /// Whether nothing in an announcement is new but its time, and the last one is not long ago.
+    private func isBelieved(
+        _ announcement: Announcement,
+        after boot: HeardBoot,
+        of peer: HeardPeer?,
+        _ now: NodeTime
+    ) -> Bool {
+        boot.isLive && !announcement.isGoodbye && announcement.addresses == boot.named
+            && announcement.token == peer?.token && now.monotonic - boot.lastHeard < Self.believedFor
+    }
+
+    /// Verifies the token, unless it was before, and the signature.
+    private mutating func prove(_ heard: Heard, knownToken: AccessToken?, _ now: NodeTime) throws(Reason) {
+        let announcement = heard.announcement
+        let verifier = self.configuration.verifier
+        guard !announcement.token.isExpired(at: now.wallSeconds) else { throw .badToken }
+        guard self.budget.hasRoom(for: .proof, from: heard.source, at: now.monotonic) else { throw .tooMany }
+        self.budget.charge(.proof, to: heard.source, at: now.monotonic)
+        guard announcement.token == knownToken || verifier.token(announcement.token) else { throw .badToken }
+        let message = announcement.signedBytes(for: heard.carrier)
+        guard verifier.signature(announcement.publicKey, message, announcement.signature.bytes) else {
+            throw .badSignature
+        }
+        self.budget.vouch(for: heard.source, at: now.monotonic)
+    }
+
+    /// Adds the addresses that the last announcement means when it comes from another source.
+    private mutating func takeCopy(
+        _ heard: Heard,
+        of boot: HeardBoot,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) throws(Reason) {
+        let peerId = heard.announcement.peerId
+        guard boot.isCopy(heard.announcement, from: heard.source) else {
+            // Each of our links brings the same datagram once.
+            if heard.announcement.counter == boot.counter { return }
+            throw .replayed
+        }
+        var boot = boot
+        let isNew = boot.addCopy(self.meaning(of: boot.named, from: heard.source), from: heard.source)
+        self.networks[heard.network]?.peers[peerId]?.set(boot)
+        if isNew, boot.isLive, peerId != self.peerId, let peer = self.networks[heard.network]?.peers[peerId] {
+            effects.append(.peerHeard(peerId, heard.network, peer.addresses))
+        }
+    }
+
+    /// What addresses mean in a datagram from `source`.
+    func meaning(of named: [SocketAddress], from source: SocketAddress) -> [SocketAddress] {
+        let sender = source.unmapped
+        let isThisMachine =
+            sender.isLoopback || self.addresses.contains { $0.ip == sender.ip.withoutScope && !$0.isUnspecified }
+        var meant: [SocketAddress] = []
+        for address in named {
+            var address = address
+            if address.isUnspecified {
+                guard sender.isIPv6 == address.isIPv6, sender.ip.isUnicast else { continue }
+                address.ip = sender.ip
+            } else if address.isIPv6, address.isLinkLocal {
+                guard sender.scope != 0 else { continue }
+                guard let scoped = IPAddress(bytes: address.bytes, scope: sender.scope) else { continue }
+                address.ip = scoped
+            } else if address.isLoopback {
+                guard isThisMachine else { continue }
+            }
+            if !meant.contains(address) { meant.append(address) }
+        }
+        return meant
+    }
+}

@@ -1,0 +1,87 @@
+internal import Identity
+internal import OrderedCollections
+
+// Announcing this node.
+extension Discovery {
+    /// A rhythm that begins now.
+    mutating func newSchedule(_ now: NodeTime) -> Schedule {
+        Schedule(
+            interval: self.configuration.limits.interval,
+            spread: self.configuration.limits.intervalSpread,
+            at: now.monotonic,
+            using: &self.random
+        )
+    }
+
+    /// Begins the rhythm of a network anew, with a burst.
+    mutating func beginAnnouncing(in network: NetworkId, _ now: NodeTime) {
+        let schedule = self.newSchedule(now)
+        self.networks[network]?.schedule = schedule
+        self.announceSoon(in: network, now)
+    }
+
+    /// Says something new, several times.
+    mutating func announceSoon(in network: NetworkId, _ now: NodeTime) {
+        guard self.isRunning else { return }
+        let burst = self.configuration.limits.burst
+        self.networks[network]?.schedule.burst(burst, at: now.monotonic, using: &self.random)
+    }
+
+    /// Sends what is due.
+    mutating func sendDue(_ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.isRunning else { return }
+        for (network, state) in self.networks where state.schedule.next <= now.monotonic {
+            self.networks[network]?.schedule.sent(at: now.monotonic, using: &self.random)
+            self.announce(in: network, isGoodbye: false, now, &effects)
+        }
+    }
+
+    /// Says goodbye, twice because multicast gets lost.
+    mutating func sayGoodbye(in network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.isRunning else { return }
+        self.announce(in: network, isGoodbye: true, now, &effects)
+        self.announce(in: network, isGoodbye: true, now, &effects)
+    }
+
+    private mutating func announce(
+        in network: NetworkId,
+        isGoodbye: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.networks[network], !state.token.isExpired(at: now.wallSeconds) else { return }
+        if let key = state.sealingKey,
+            let announcement = self.announcement(in: network, isGoodbye: isGoodbye, for: .beacon, now),
+            let beacon = key.seal(announcement, nonce: self.nonces.next())
+        {
+            effects.append(.multicast(beacon))
+        }
+        if let key = state.rendezvous, !isGoodbye,
+            let announcement = self.announcement(in: network, isGoodbye: false, for: .knock, now),
+            let knock = Knock.seal(announcement, to: key, by: self.configuration.verifier.seal)
+        {
+            effects.append(.multicast(knock))
+        }
+    }
+
+    /// What this node says of itself; nil if its key refuses to sign.
+    private mutating func announcement(
+        in network: NetworkId,
+        isGoodbye: Bool,
+        for carrier: Announcement.Carrier,
+        _ now: NodeTime
+    ) -> Announcement? {
+        guard let state = self.networks[network] else { return nil }
+        self.counter += 1
+        return try? Announcement(  // a key that cannot sign now is asked again at the next one
+            by: self.configuration.signer,
+            token: state.token,
+            instance: self.configuration.instance,
+            counter: self.counter,
+            wallSeconds: min(now.wallSeconds, UnixTime.maximum),
+            isGoodbye: isGoodbye,
+            addresses: self.addresses,
+            for: carrier
+        )
+    }
+}

@@ -1,0 +1,127 @@
+internal import Identity
+
+/// One process start of a peer, as far as it was heard.
+struct HeardBoot: Sendable {
+    /// Sources from which one announcement is taken, and adds what its source says: a node has few links to another.
+    private static let maximumSources = 4
+
+    let instance: InstanceId
+    /// The last announcement that was verified; only later ones are news.
+    private(set) var counter: UInt64
+    private(set) var wallSeconds: UInt64
+    private(set) var isGoodbye: Bool
+    private(set) var signature: Ed25519Signature
+    /// What the last announcement names.
+    private(set) var named: [SocketAddress]
+    /// What that means here.
+    private(set) var addresses: [SocketAddress]
+    private var sources: [IPAddress]
+    let firstHeard: Duration
+    private(set) var lastHeard: Duration
+    /// Neither gone nor silent for too long.
+    var isLive: Bool
+
+    init(_ announcement: Announcement, addresses: [SocketAddress], from source: SocketAddress, at now: Duration) {
+        instance = announcement.instance
+        counter = announcement.counter
+        wallSeconds = announcement.wallSeconds
+        isGoodbye = announcement.isGoodbye
+        signature = announcement.signature
+        named = announcement.addresses
+        self.addresses = addresses
+        sources = [source.ip]
+        firstHeard = now
+        lastHeard = now
+        isLive = !announcement.isGoodbye
+    }
+
+    /// Takes a later announcement.
+    mutating func update(
+        _ announcement: Announcement,
+        addresses: [SocketAddress],
+        from source: SocketAddress,
+        at now: Duration
+    ) {
+        counter = announcement.counter
+        wallSeconds = announcement.wallSeconds
+        isGoodbye = announcement.isGoodbye
+        signature = announcement.signature
+        named = announcement.addresses
+        self.addresses = addresses
+        sources = [source.ip]
+        lastHeard = now
+        isLive = !announcement.isGoodbye
+    }
+
+    /// Whether this is the last announcement, come by another way.
+    func isCopy(_ announcement: Announcement, from source: SocketAddress) -> Bool {
+        announcement.counter == counter && announcement.signature == signature
+            && sources.count < Self.maximumSources && !sources.contains(source.ip)
+    }
+
+    /// Adds what the last announcement means by another source; returns whether it is new.
+    mutating func addCopy(_ meant: [SocketAddress], from source: SocketAddress) -> Bool {
+        sources.append(source.ip)
+        let new = meant.filter { !addresses.contains($0) }
+        addresses += new
+        return !new.isEmpty
+    }
+}
+
+/// A member as it was heard in one network.
+struct HeardPeer: Sendable {
+    /// Process starts remembered: more than one at a time is a key used twice, or a restart.
+    private static let maximumBoots = 4
+    /// Addresses handed on, all boots together.
+    private static let maximumAddresses = 16
+    /// New boots of one peer that are answered at once: a member must not make all others talk.
+    private static let answerRate = Rate(every: .seconds(30), atOnce: 3)
+
+    /// The last one heard first.
+    private(set) var boots: [HeardBoot] = []
+    /// The membership that was verified.
+    var token: AccessToken
+    /// Whether it was reported that the key runs twice.
+    var isReportedTwice = false
+    private var answers = Allowance()
+
+    init(token: AccessToken) {
+        self.token = token
+    }
+
+    /// Whether any boot is there.
+    var isLive: Bool { boots.contains(where: \.isLive) }
+
+    /// Where the live boots can be dialled, the last one heard first.
+    var addresses: [SocketAddress] {
+        var found: [SocketAddress] = []
+        for boot in boots where boot.isLive {
+            for address in boot.addresses where !found.contains(address) { found.append(address) }
+        }
+        return Array(found.prefix(Self.maximumAddresses))
+    }
+
+    /// The boot of this instance.
+    func boot(_ instance: InstanceId) -> HeardBoot? { boots.first { $0.instance == instance } }
+
+    /// Puts a boot first, in place of what was known of it.
+    mutating func set(_ boot: HeardBoot) {
+        boots.removeAll { $0.instance == boot.instance }
+        boots.insert(boot, at: 0)
+        if boots.count > Self.maximumBoots { boots.removeLast() }
+    }
+
+    /// Whether a new boot is answered.
+    mutating func takeAnswer(at now: Duration) -> Bool { answers.take(under: Self.answerRate, at: now) }
+
+    /// Ends all boots.
+    mutating func endAll() {
+        for index in boots.indices { boots[index].isLive = false }
+    }
+
+    /// Ends boots that were silent for longer than `timeToLive` and forgets those silent for longer than `memory`.
+    mutating func expire(timeToLive: Duration, memory: Duration, at now: Duration) {
+        for index in boots.indices where boots[index].lastHeard + timeToLive <= now { boots[index].isLive = false }
+        boots.removeAll { $0.lastHeard + memory <= now }
+    }
+}

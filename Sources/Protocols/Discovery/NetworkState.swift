@@ -1,0 +1,69 @@
+internal import Bytes
+internal import Identity
+internal import OrderedCollections
+
+/// What comes out of one member secret.
+struct SecretKeys: Sendable {
+    let beacon: BeaconKey
+    let rendezvous: RendezvousKeyPair
+
+    init(_ secret: MemberSecret) {
+        beacon = BeaconKey(secret)
+        rendezvous = secret.rendezvous
+    }
+}
+
+/// One network as discovery sees it.
+struct NetworkState: Sendable {
+    let id: NetworkId
+    /// This device's membership.
+    var token: AccessToken
+    private(set) var secrets: MemberSecrets?
+    /// In the order of the secrets.
+    private var keys: [SecretKeys] = []
+    /// To whom this device knocks, if it does.
+    var rendezvous: RendezvousKey?
+    var schedule: Schedule
+    /// Members that were heard, those that are gone but still remembered included.
+    var peers: OrderedDictionary<PeerId, HeardPeer> = [:]
+    /// Who is no member any more.
+    var revoked: Set<PeerId> = []
+    /// How many of ``peers`` are there.
+    var liveCount = 0
+    /// When to look for peers that fell silent.
+    var sweep: Duration?
+
+    init(_ token: AccessToken, schedule: Schedule) {
+        id = token.networkId
+        self.token = token
+        self.schedule = schedule
+    }
+
+    /// The key that this node's beacons are sealed with.
+    var sealingKey: BeaconKey? { keys.first?.beacon }
+
+    /// Takes the secrets that are known now; returns whether another one than before is in use.
+    mutating func use(_ secrets: MemberSecrets) -> Bool {
+        guard secrets != self.secrets else { return false }
+        let isNew = secrets.newest != self.secrets?.newest
+        self.secrets = secrets
+        keys = secrets.all.map(SecretKeys.init)
+        return isNew
+    }
+
+    /// The keys that others may use at `nowSeconds`, the one in use first.
+    func keys(at nowSeconds: UInt64) -> ArraySlice<SecretKeys> {
+        keys.prefix(secrets?.recognisedCount(at: nowSeconds) ?? 0)
+    }
+
+    /// Puts down what is known of a peer now.
+    mutating func set(_ peer: HeardPeer, for id: PeerId, wasLive: Bool) {
+        peers[id] = peer
+        liveCount += (peer.isLive ? 1 : 0) - (wasLive ? 1 : 0)
+    }
+
+    /// Asks for a look at who fell silent, unless an earlier one is planned.
+    mutating func planSweep(at time: Duration) {
+        sweep = min(sweep ?? time, time)
+    }
+}

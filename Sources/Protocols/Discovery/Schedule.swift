@@ -1,0 +1,90 @@
+internal import Bytes
+
+/// When the announcements of one network are sent.
+///
+/// A burst at the start, a regular one every interval, and answers to who has just come. One datagram says the same to
+/// everybody, so answers that fall together are one; with more peers they spread over a longer time, until the regular
+/// announcement is as good.
+struct Schedule: Sendable {
+    /// When an answer and its repetitions begin, in halves of the spread: more than one, because multicast gets lost.
+    private static let answerSteps = [0, 3, 8, 16]
+    /// The shortest spread of answers: short enough for a person, long enough that few answers collide.
+    private static let shortestSpread = Duration.milliseconds(100)
+    /// How much each peer adds to it: all of them together send 250 answers a second at most.
+    private static let spreadPerPeer = Duration.milliseconds(4)
+    /// How far the datagrams of a burst are moved by chance: nodes that start together do not send together.
+    private static let burstJitter = Duration.milliseconds(20)
+    /// What falls due so soon after a datagram is the same as it.
+    private static let shortestGap = Duration.milliseconds(25)
+    /// Extra announcements that can be planned; more would fall together.
+    private static let maximumPlanned = 32
+
+    private let interval: Duration
+    private let spread: Duration
+    /// Extra announcements, in order.
+    private var planned: [Duration] = []
+    /// The regular announcements' own rhythm, which chance moves but does not carry on.
+    private var beat: Duration
+    private var regular: Duration
+
+    /// Begins with nothing but regular announcements.
+    init(interval: Duration, spread: Duration, at now: Duration, using random: inout SeededGenerator) {
+        self.interval = interval
+        self.spread = spread
+        beat = now
+        regular = now
+        advance(past: now, using: &random)
+    }
+
+    /// When the next announcement is due.
+    var next: Duration { planned.first.map { min($0, regular) } ?? regular }
+
+    /// Plans several announcements from `now` on.
+    mutating func burst(_ times: [Duration], at now: Duration, using random: inout SeededGenerator) {
+        for time in times {
+            plan(now + time + random.duration(upTo: Self.burstJitter))
+        }
+    }
+
+    /// Plans answers to a peer that was first heard at `now`, when so many are known.
+    mutating func answer(peerCount: Int, at now: Duration, using random: inout SeededGenerator) {
+        let spread = max(Self.shortestSpread, Self.spreadPerPeer * peerCount)
+        for halves in Self.answerSteps {
+            let offset = spread * halves / 2
+            guard offset < interval else { return }
+            let begin = now + offset
+            let time = begin + random.duration(upTo: spread)
+            // What is planned in that time anyway will do.
+            guard !planned.contains(where: { $0 >= begin && $0 <= begin + spread }) else { continue }
+            plan(time)
+        }
+    }
+
+    /// Notes that an announcement was sent at `now`, whatever it was due for.
+    mutating func sent(at now: Duration, using random: inout SeededGenerator) {
+        planned.removeAll { $0 <= now + Self.shortestGap }
+        if regular <= now + Self.shortestGap { advance(past: now, using: &random) }
+    }
+
+    private mutating func plan(_ time: Duration) {
+        guard planned.count < Self.maximumPlanned else { return }
+        let index = planned.firstIndex { $0 > time } ?? planned.count
+        planned.insert(time, at: index)
+    }
+
+    private mutating func advance(past now: Duration, using random: inout SeededGenerator) {
+        beat += interval
+        // After a sleep of the machine nothing is made up for.
+        if beat <= now { beat = now + interval }
+        regular = max(now, beat - spread / 2 + random.duration(upTo: spread))
+    }
+}
+
+extension SeededGenerator {
+    /// A random time from zero to `limit`.
+    mutating func duration(upTo limit: Duration) -> Duration {
+        let (seconds, attoseconds) = limit.components
+        let nanoseconds = max(0, seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        return .nanoseconds(Int64.random(in: 0...nanoseconds, using: &self))
+    }
+}

@@ -1,0 +1,154 @@
+internal import Identity
+
+/// Bounds the work that datagrams can cause, for each source and for all of them.
+///
+/// Anybody on the link can send anything, under any source address. So each source has its own share, unknown sources
+/// have one share together, and known ones, of which a verified announcement came lately, another: a flood by strangers
+/// does not touch members, and one member's flood is that member's own.
+struct SourceBudget: Sendable {
+    /// What costs something.
+    enum Work: Int, CaseIterable, Sendable {
+        /// Trying a key on a datagram: about a microsecond.
+        case trial
+        /// Verifying an announcement, two signatures at most: about a hundred microseconds.
+        case proof
+        /// Opening a knock: an agreement of keys, about as much again.
+        case knock
+
+        /// For one source.
+        fileprivate var ownRate: Rate {
+            switch self {
+            case .trial: Rate(perSecond: 5000, atOnce: 20000)
+            case .proof: Rate(perSecond: 20, atOnce: 400)
+            case .knock: Rate(perSecond: 1, atOnce: 10)
+            }
+        }
+
+        /// For all unknown, or all known, sources together.
+        fileprivate func sharedRate(isKnown: Bool) -> Rate {
+            switch self {
+            case .trial: Rate(perSecond: 20000, atOnce: 40000)
+            case .proof: isKnown ? Rate(perSecond: 400, atOnce: 2000) : Rate(perSecond: 100, atOnce: 1000)
+            case .knock: Rate(perSecond: 20, atOnce: 100)
+            }
+        }
+    }
+
+    /// How long a source stays known after a verified announcement: longer than any of its silences.
+    private static let knownFor = Duration.seconds(300)
+    /// Unknown sources remembered, twice over: a flood under many addresses is bounded by the shared allowance.
+    private static let strangerLimit = 512
+    /// Known sources remembered, twice over.
+    private static let knownLimit = 512
+
+    private struct Source: Sendable {
+        var allowances = Allowances()
+        var knownUntil = Duration.zero
+    }
+
+    private struct Allowances: Sendable {
+        private var trial = Allowance()
+        private var proof = Allowance()
+        private var knock = Allowance()
+
+        subscript(work: Work) -> Allowance {
+            get {
+                switch work {
+                case .trial: trial
+                case .proof: proof
+                case .knock: knock
+                }
+            }
+            set {
+                switch work {
+                case .trial: trial = newValue
+                case .proof: proof = newValue
+                case .knock: knock = newValue
+                }
+            }
+        }
+    }
+
+    private var strangers = RecentlyUsed<IPAddress, Source>(limit: strangerLimit)
+    private var known = RecentlyUsed<IPAddress, Source>(limit: knownLimit)
+    private var strangersShare = Allowances()
+    private var knownShare = Allowances()
+
+    /// How many sources are remembered.
+    var count: Int { strangers.count + known.count }
+
+    /// Whether there is room for more of `work` for this source.
+    func hasRoom(for work: Work, from source: SocketAddress, at now: Duration) -> Bool {
+        let key = Self.key(of: source)
+        let (entry, isKnown) = entry(of: key, at: now)
+        let share = isKnown ? knownShare : strangersShare
+        return entry.allowances[work].hasRoom(under: work.ownRate, at: now)
+            && share[work].hasRoom(under: work.sharedRate(isKnown: isKnown), at: now)
+    }
+
+    /// Counts `work` that was done for this source.
+    mutating func charge(_ work: Work, count: Int = 1, to source: SocketAddress, at now: Duration) {
+        let key = Self.key(of: source)
+        var (entry, isKnown) = entry(of: key, at: now)
+        entry.allowances[work].charge(count, under: work.ownRate, at: now)
+        if isKnown {
+            knownShare[work].charge(count, under: work.sharedRate(isKnown: true), at: now)
+            known[key] = entry
+        } else {
+            strangersShare[work].charge(count, under: work.sharedRate(isKnown: false), at: now)
+            strangers[key] = entry
+        }
+    }
+
+    /// A verified announcement came from this source.
+    mutating func vouch(for source: SocketAddress, at now: Duration) {
+        let key = Self.key(of: source)
+        var (entry, isKnown) = entry(of: key, at: now)
+        entry.knownUntil = now + Self.knownFor
+        known[key] = entry
+        if !isKnown { strangers[key] = nil }
+    }
+
+    private func entry(of key: IPAddress, at now: Duration) -> (Source, isKnown: Bool) {
+        if let entry = known[key], entry.knownUntil > now { return (entry, true) }
+        return (strangers[key] ?? known[key] ?? Source(), false)
+    }
+
+    /// What counts as one source: whoever has an IPv6 network has all of its addresses.
+    private static func key(of source: SocketAddress) -> IPAddress {
+        switch source.ip.withoutScope.unmapped {
+        case .v6(let high, _, _) where !source.isLinkLocal: .v6(high: high, low: 0, scope: 0)
+        case let ip: ip
+        }
+    }
+}
+
+/// A dictionary that forgets what was not written lately, in two generations of `limit` entries: no entry costs a scan.
+struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private let limit: Int
+    private var young: [Key: Value] = [:]
+    private var old: [Key: Value] = [:]
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// How many entries there are, those counted twice that are in both generations.
+    var count: Int { young.count + old.count }
+
+    subscript(key: Key) -> Value? {
+        get { young[key] ?? old[key] }
+        set {
+            guard let newValue else {
+                young[key] = nil
+                old[key] = nil
+                return
+            }
+            if young.count >= limit, young[key] == nil {
+                old = young
+                young = [:]
+            }
+            young[key] = newValue
+        }
+    }
+}

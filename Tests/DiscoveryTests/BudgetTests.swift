@@ -1,0 +1,73 @@
+internal import Bytes
+internal import Identity
+internal import Testing
+
+@testable internal import Discovery
+
+@Suite("Budgets") struct BudgetTests {
+    @Test func `an allowance gives so much at once and so much a second`() {
+        let rate = Rate(perSecond: 10, atOnce: 30)
+        var allowance = Allowance()
+        func taken(at time: Duration) -> Int {
+            var count = 0
+            while allowance.take(under: rate, at: time) { count += 1 }
+            return count
+        }
+        #expect(taken(at: .seconds(1000)) == 30)
+        #expect(taken(at: .seconds(1000)) == 0)
+        #expect(taken(at: .seconds(1001)) == 10)
+        #expect(taken(at: .milliseconds(1_001_250)) == 2)
+        #expect(taken(at: .seconds(5000)) == 30)
+    }
+
+    @Test func `a debt is paid off before anything else`() {
+        let rate = Rate(perSecond: 10, atOnce: 30)
+        var allowance = Allowance()
+        allowance.charge(130, under: rate, at: .zero)
+        #expect(!allowance.hasRoom(under: rate, at: .seconds(10)))
+        #expect(allowance.hasRoom(under: rate, at: .milliseconds(10_100)))
+    }
+
+    @Test func `a source that is known has a share of its own`() throws {
+        var budget = SourceBudget()
+        let member = try SocketAddress(parsing: "192.0.2.1:1")
+        budget.vouch(for: member, at: .zero)
+        for number in 0..<5_000 {
+            let stranger = SocketAddress(.v4(UInt32(number)), port: 1)
+            budget.charge(.proof, count: 10, to: stranger, at: .zero)
+        }
+        #expect(!budget.hasRoom(for: .proof, from: try SocketAddress(parsing: "192.0.2.2:1"), at: .zero))
+        #expect(budget.hasRoom(for: .proof, from: member, at: .zero))
+        #expect(budget.count <= 4 * 512)
+        // Not for ever.
+        #expect(budget.hasRoom(for: .proof, from: member, at: .seconds(299)))
+        budget.charge(.proof, count: 100_000, to: try SocketAddress(parsing: "192.0.2.3:1"), at: .seconds(301))
+        #expect(!budget.hasRoom(for: .proof, from: member, at: .seconds(301)))
+    }
+
+    @Test func `a whole IPv6 network is one source, and each link-local address another`() throws {
+        var budget = SourceBudget()
+        let sources = try [
+            "[2001:db8::1]:1", "[2001:db8::2]:1", "[2001:db8:0:1::1]:1", "[fe80::1%2]:1", "[fe80::2%2]:1",
+        ]
+        .map { try SocketAddress(parsing: $0) }
+        budget.charge(.knock, count: 10, to: sources[0], at: .zero)
+        budget.charge(.knock, count: 10, to: sources[3], at: .zero)
+        let haveRoom = sources.map { budget.hasRoom(for: .knock, from: $0, at: .zero) }
+        #expect(haveRoom == [false, false, true, false, true])
+    }
+
+    @Test func `what is used stays, what is not goes`() {
+        var recent = RecentlyUsed<Int, Int>(limit: 10)
+        for key in 0..<100 {
+            recent[key] = key
+            recent[0] = 0
+            #expect(recent.count <= 20)
+        }
+        #expect(recent[0] == 0)
+        #expect(recent[99] == 99)
+        #expect(recent[50] == nil)
+        recent[99] = nil
+        #expect(recent[99] == nil)
+    }
+}
