@@ -19,9 +19,9 @@ from aioquic.asyncio import QuicConnectionProtocol, connect, serve
 from aioquic.buffer import Buffer
 from aioquic.quic import events
 from aioquic.quic.configuration import QuicConfiguration
-from aioquic.quic.connection import QuicConnection
+from aioquic.quic.connection import QuicConnection, QuicNetworkPath
 from aioquic.quic.packet import PARAMS, QuicTransportParameters, pull_quic_transport_parameters
-from aioquic.tls import Epoch
+from aioquic.tls import CipherSuite, Epoch
 
 from credentials import Credentials, peer_id_of
 
@@ -29,6 +29,8 @@ VERSION_1 = 0x00000001
 VERSION_2 = 0x6B3343CF
 # Of the form that RFC 9000, section 15 reserves for provoking version negotiation.
 VERSION_UNKNOWN = 0x1A2A3A4A
+# How much may be sent on a stream of ours.
+WINDOW = 1 << 20
 
 
 # aioquic skips the transport parameter that RFC 9287 added; here it is known, and not sent.
@@ -216,6 +218,65 @@ class Relay(asyncio.DatagramProtocol):
         self.peer.datagram_received(data, address)
 
 
+async def probe(peer, _):
+    """Tries another path without moving to it: a PATH_CHALLENGE from another port, which must be answered there."""
+    quic = peer._quic
+    await peer.echo(b"echo first")
+    loop = asyncio.get_running_loop()
+    arrived = asyncio.Queue()
+    transport, _ = await loop.create_datagram_endpoint(lambda: Inbox(arrived), local_addr=("::", 0))
+    path = QuicNetworkPath(quic._network_paths[0].addr)
+    path.peer_cid = quic._peer_cid_available.pop(0)
+    for data, address in quic._send_probing_frames(network_path=path, now=loop.time()):
+        transport.sendto(data, address)
+    data = await asyncio.wait_for(arrived.get(), 20)
+    transport.close()
+    # The first frame of what came; aioquic's connection ids have eight bytes.
+    crypto = quic._cryptos[Epoch.ONE_RTT].recv
+    _, payload, _, _ = crypto.decrypt_packet(data, 9, quic._spaces[Epoch.ONE_RTT].expected_packet_number)
+    expected = bytes([0x1B]) + path.local_challenges[0]
+    say("probed", equal=expected in payload)
+    say("echoes", count=1, equal=await peer.echo(b"echo last") == b"echo last")
+
+
+class Inbox(asyncio.DatagramProtocol):
+    """Keeps the datagrams of a socket."""
+
+    def __init__(self, queue):
+        self.queue = queue
+
+    def datagram_received(self, data, address):
+        self.queue.put_nowait(data)
+
+
+async def stop(peer, _):
+    """Gives no credit on a stream, and wants no more of it once all that was given is used up."""
+    peer._quic._write_stream_limits = lambda *_, **__: None
+    stream = peer._quic.get_next_available_stream_id()
+    peer.send(stream, b"hold", final=False)
+    await peer.until(lambda: len(peer.answers.get(stream, (b"",))[0]) >= WINDOW)
+    peer._quic.stop_stream(stream, 7)
+    peer.transmit()
+    await peer.until(lambda: stream in peer.resets)
+    await peer.wait_closed()
+
+
+async def stop_first(peer, _):
+    """Wants no more of a stream before anything came on it, and never says a word again."""
+    stream = peer._quic.get_next_available_stream_id()
+    peer.send(stream, b"hold", final=False)
+    await peer.echo(b"echo sync")
+    peer._quic.stop_stream(stream, 7)
+    peer.transmit()
+    await peer.until(lambda: stream in peer.resets)
+    # Afterwards everything is acknowledged, both ways, and no timer runs.
+    for _ in range(3):
+        await peer.ping()
+    peer.transmit = lambda: None
+    say("silent")
+    await peer.wait_closed()
+
+
 async def close(peer, _):
     await peer.echo(b"echo first")
     peer.close(error_code=77, reason_phrase="interop")
@@ -247,6 +308,9 @@ SCENARIOS = {
     "keys": keys,
     "identifiers": identifiers,
     "rebind": rebind,
+    "probe": probe,
+    "stop": stop,
+    "stop-first": stop_first,
     "close": close,
     "closed": closed,
     "wait": wait,
@@ -260,7 +324,10 @@ def configuration(options, is_client):
         alpn_protocols=[options.alpn],
         verify_mode=ssl.CERT_NONE,
         server_name="localhost" if is_client else None,
+        max_stream_data=WINDOW,
     )
+    if options.suites:
+        settings.cipher_suites = [CipherSuite[name] for name in options.suites.split(",")]
     Credentials.make(options.certificate).install(settings)
     if options.version == "unknown":
         settings.original_version = VERSION_UNKNOWN
@@ -361,6 +428,7 @@ def main():
     for role in (client, server):
         role.add_argument("--alpn", default="runar-p2p-1")
         role.add_argument("--certificate", default="ed25519", choices=Credentials.kinds)
+        role.add_argument("--suites", help="the cipher suites in the order of preference, with commas between them")
         role.add_argument("--version", default="1", choices=["1", "2", "unknown"])
     options = parser.parse_args()
     asyncio.run(dial(options) if options.role == "dial" else accept(options))

@@ -4,9 +4,14 @@ internal import QUIC
 internal import Transport
 
 /// Runs `body` with an endpoint of ours on 127.0.0.1 and closes it afterwards, whatever happens.
-func withEndpoint<Outcome: Sendable>(_ body: (any Endpoint) async throws -> Outcome) async throws -> Outcome {
+func withEndpoint<Outcome: Sendable>(
+    _ timers: QUICTimers = QUICTimers(),
+    _ body: (any Endpoint) async throws -> Outcome
+) async throws -> Outcome {
     let address = SocketAddress(.v4(0x7F00_0001), port: 0)
-    let endpoint = try QUICEndpoint.bind(QUICConfiguration(identity: Ed25519PrivateKey(), addresses: [address]))
+    var configuration = QUICConfiguration(identity: Ed25519PrivateKey(), addresses: [address])
+    configuration.timers = timers
+    let endpoint = try QUICEndpoint.bind(configuration)
     let result: Result<Outcome, any Error>
     do {
         result = .success(try await body(endpoint))

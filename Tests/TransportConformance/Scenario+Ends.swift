@@ -57,6 +57,39 @@ extension Scenario {
                 try checkEqual(try await writeFailure(of: taken), .stopped(code: 0), "the other side's writer")
             }
         },
+        Scenario("a writer who waits is woken when the reader of a finished stream lets go") { kit in
+            try await kit.withConnection { dialled, accepted in
+                var opened: (any Stream)? = try dialled.openStream()
+                try await opened?.write([1], finish: true)
+                let taken = try required(await accepted.acceptStream(), "the stream did not arrive")
+                try checkEqual(try await readAll(taken), [1], "what was finished")
+                async let writer = writeFailure(of: taken)
+                await yieldOften(200)
+                opened = nil
+                try checkEqual(try await writer, .stopped(code: 0), "the writer")
+            }
+        },
+        Scenario("streams that end unread beside others disturb none of them") { kit in
+            try await kit.withConnection { dialled, accepted in
+                var opened: [any Stream] = []
+                var taken: [any Stream] = []
+                for _ in 0..<20 {
+                    let pair = try await openStream(from: dialled, to: accepted)
+                    opened.append(pair.opened)
+                    taken.append(pair.accepted)
+                }
+                async let echoes: Void = serveEchoes(on: accepted)
+                // An echo later all those bytes are acknowledged, and only the ends are left to say.
+                try await checkEcho(of: pattern(1000, seed: 1), on: dialled)
+                async let beside: Void = checkEcho(of: pattern(1 << 20, seed: 2), on: dialled)
+                for stream in opened { try await stream.write([], finish: true) }
+                opened = []
+                for stream in taken { try checkEqual(try await readAll(stream), [], "what came before the end") }
+                try await beside
+                dialled.close(code: 0, reason: "")
+                try await echoes
+            }
+        },
         Scenario("what was finished before the handle was dropped still arrives") { kit in
             try await kit.withConnection { dialled, accepted in
                 let sent = pattern(100_000, seed: 10)

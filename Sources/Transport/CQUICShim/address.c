@@ -41,3 +41,13 @@ bool rq_addr_equal(const rq_addr *a, const rq_addr *b) {
 }
 
 bool rq_is_family_missing(int error) { return error == EAFNOSUPPORT || error == EADDRNOTAVAIL; }
+
+bool rq_outgoing_takes(const rq_outgoing *train, const rq_outgoing *packet) {
+    if (train->length == 0) return false;
+    bool is_same_way = rq_addr_equal(&train->local, &packet->local) && rq_addr_equal(&train->remote, &packet->remote) &&
+                       train->ecn == packet->ecn;
+    bool is_whole = train->length % train->segment == 0;
+    bool has_room = train->length + packet->length <= RQ_TRAIN_BYTES &&
+                    train->length / train->segment < RQ_TRAIN_SEGMENTS;
+    return is_same_way && is_whole && has_room && packet->length <= train->segment;
+}

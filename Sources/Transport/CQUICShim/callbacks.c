@@ -102,7 +102,7 @@ static int stream_close(ngtcp2_conn *engine, uint32_t flags, int64_t id, uint64_
         return 0;
     }
     stream->is_closed = true;
-    // 0.12 does not tell of a STOP_SENDING that comes with a RESET_STREAM; the code of the end says it.
+    // The peer's STOP_SENDING has no callback of its own; the code of the end says it, if no write found it earlier.
     bool was_stopped = (flags & NGTCP2_STREAM_CLOSE_FLAG_APP_ERROR_CODE_SET) != 0;
     if (was_stopped) stream->code = code;
     rq_touch(stream, RQ_EVENT_CLOSED | (was_stopped ? RQ_EVENT_STOP : 0));
@@ -115,26 +115,6 @@ static int stream_reset(ngtcp2_conn *engine, int64_t id, uint64_t size, uint64_t
     if (stream == NULL) return 0;
     stream->code = code;
     rq_touch(stream, RQ_EVENT_RESET);
-    return 0;
-}
-
-static int stream_stop_sending(ngtcp2_conn *engine, int64_t id, uint64_t code, void *user, void *stream_user) {
-    (void)engine, (void)id, (void)user;
-    rq_stream *stream = stream_user;
-    if (stream == NULL) return 0;
-    // ngtcp2 answers with RESET_STREAM itself.
-    stream->code = code;
-    rq_stream_drop_queue(stream);
-    rq_touch(stream, RQ_EVENT_STOP);
-    return 0;
-}
-
-static int extend_max_stream_data(ngtcp2_conn *engine, int64_t id, uint64_t limit, void *user, void *stream_user) {
-    (void)engine, (void)id, (void)limit, (void)user;
-    rq_stream *stream = stream_user;
-    if (stream == NULL) return 0;
-    stream->is_blocked = false;
-    rq_stream_enqueue(stream);
     return 0;
 }
 
@@ -165,6 +145,4 @@ void rq_callbacks_fill(ngtcp2_callbacks *callbacks, bool is_server) {
     callbacks->stream_open = stream_open;
     callbacks->stream_close = stream_close;
     callbacks->stream_reset = stream_reset;
-    callbacks->stream_stop_sending = stream_stop_sending;
-    callbacks->extend_max_stream_data = extend_max_stream_data;
 }

@@ -4,9 +4,6 @@
 
 #include "internal.h"
 
-// What one pass of a connection may put on the wire at once: what the kernel takes as one train.
-enum { RQ_TRAIN_BYTES = 65000, RQ_TRAIN_SEGMENTS = 64 };
-
 static ngtcp2_conn *engine_of(ngtcp2_crypto_conn_ref *ref) { return ((rq_conn *)(void *)ref)->engine; }
 
 static void set_path(ngtcp2_path *path, ngtcp2_sockaddr_union *local, const rq_addr *from,
@@ -192,14 +189,36 @@ static int judge(rq_conn *conn, int status) {
     return RQ_CLOSE;
 }
 
+static _Thread_local bool is_inside;
+
+bool rq_is_inside(void) { return is_inside; }
+
+// ngtcp2 may not be called from its own callbacks, and would not say so.
+static void enter(void) {
+    if (is_inside) abort();
+    is_inside = true;
+}
+
+static void leave(void) { is_inside = false; }
+
+static int handle_expiry(rq_conn *conn) {
+    enter();
+    int status = ngtcp2_conn_handle_expiry(conn->engine, conn->last_now);
+    leave();
+    return status;
+}
+
 int rq_conn_read(rq_conn *conn, const rq_train *train, const uint8_t *bytes, size_t length, uint64_t now) {
     ngtcp2_sockaddr_union from, to;
     ngtcp2_path path;
     ngtcp2_pkt_info info = {train->ecn};
     set_path(&path, &from, &train->destination, &to, &train->source);
-    int status = judge(conn, ngtcp2_conn_read_pkt(conn->engine, &path, &info, bytes, length, rq_clamp(conn, now)));
+    enter();
+    int status = ngtcp2_conn_read_pkt(conn->engine, &path, &info, bytes, length, rq_clamp(conn, now));
+    leave();
     conn->expiry = 0;
-    return status;
+    conn->has_heard = true;
+    return judge(conn, status);
 }
 
 // Writes the next packet, made of as many streams as fit.
@@ -213,19 +232,21 @@ static ngtcp2_ssize fill_packet(rq_conn *conn, ngtcp2_path *path, ngtcp2_pkt_inf
         uint32_t flags = (stream != NULL ? NGTCP2_WRITE_STREAM_FLAG_MORE : 0) |
                          (finish ? NGTCP2_WRITE_STREAM_FLAG_FIN : 0);
         ngtcp2_ssize taken = -1;
+        enter();
         ngtcp2_ssize written =
             ngtcp2_conn_writev_stream(conn->engine, path, info, out, size, &taken, flags,
                                       stream != NULL ? stream->id : -1, vectors, count, conn->last_now);
+        leave();
         if (stream == NULL) return written;
         bool is_done = written == NGTCP2_ERR_STREAM_SHUT_WR || written == NGTCP2_ERR_STREAM_NOT_FOUND;
-        if (written == NGTCP2_ERR_STREAM_DATA_BLOCKED) stream->is_blocked = true;
+        if (written == NGTCP2_ERR_STREAM_DATA_BLOCKED) rq_stream_block(stream);
         else if (is_done) {
             rq_stream_drop_queue(stream);
             rq_touch(stream, RQ_EVENT_STOP);
         }
         else if (written < 0 && written != NGTCP2_ERR_WRITE_MORE) return written;
         else if (taken >= 0) rq_stream_sent(stream, (uint64_t)taken, finish && (uint64_t)taken == total);
-        if (!is_done && (taken >= 0 || stream->is_blocked)) {
+        if (!is_done && taken >= 0) {
             // To the end of the queue, if anything is left: streams take turns.
             conn->send_first = stream->next_to_send;
             if (conn->send_first == NULL) conn->send_last = NULL;
@@ -236,29 +257,13 @@ static ngtcp2_ssize fill_packet(rq_conn *conn, ngtcp2_path *path, ngtcp2_pkt_inf
     }
 }
 
-typedef struct train {
-    uint8_t *start;
-    size_t length, segment, segments;
-    rq_addr local, remote;
-    uint8_t ecn;
-} train;
-
-static void depart(rq_conn *conn, train *train, rq_udp *ipv4, rq_udp *ipv6) {
+static void depart(rq_conn *conn, const rq_outgoing *train, rq_udp *ipv4, rq_udp *ipv6) {
     if (train->length == 0) return;
     rq_udp *udp = train->remote.family == 6 ? ipv6 : ipv4;
-    if (udp == NULL ||
-        rq_udp_send(udp, &train->local, &train->remote, train->ecn, train->start, train->length, train->segment) !=
-            RQ_OK) {
+    if (udp == NULL || rq_udp_send(udp, &train->local, &train->remote, train->ecn, train->bytes, train->length,
+                                   train->segment) != RQ_OK) {
         conn->send_errors++;
     }
-    train->start += train->length;
-    train->length = train->segments = 0;
-}
-
-static bool is_same_path(const train *train, const ngtcp2_path *path, rq_addr *local, rq_addr *remote) {
-    rq_addr_from_system(local, path->local.addr);
-    rq_addr_from_system(remote, path->remote.addr);
-    return rq_addr_equal(local, &train->local) && rq_addr_equal(remote, &train->remote);
 }
 
 // One pass. The pacing timer counts only while something waits: a wake-up after each small message would buy nothing.
@@ -267,7 +272,7 @@ static void settle(rq_conn *conn, bool has_sent) {
     conn->expiry = ngtcp2_conn_get_expiry(conn->engine);
     if (conn->expiry <= now && conn->send_first == NULL && conn->has_paced) {
         conn->has_paced = false;
-        if (ngtcp2_conn_handle_expiry(conn->engine, now) == 0) conn->expiry = ngtcp2_conn_get_expiry(conn->engine);
+        if (handle_expiry(conn) == 0) conn->expiry = ngtcp2_conn_get_expiry(conn->engine);
     }
     // Before that, 0.12 would pace at its guess of 333 ms and hold the handshake up by 21 ms.
     if (!has_sent || !conn->is_confirmed) return;
@@ -280,37 +285,37 @@ int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
     static _Thread_local uint8_t buffer[RQ_TRAIN_BYTES + 2048];
     ngtcp2_path_storage storage;
     ngtcp2_pkt_info info = {0};
-    train train = {.start = buffer};
-    rq_addr local, remote;
+    rq_outgoing train = {0};
     int status = RQ_OK;
     bool has_sent = false;
     rq_clamp(conn, now);
     rq_conn_open_waiting(conn);
-    size_t size = ngtcp2_conn_get_max_tx_udp_payload_size(conn->engine);
+    if (conn->has_heard) rq_conn_retry_blocked(conn);
+    conn->has_heard = false;
+    size_t size = rq_conn_packet_size(conn);
     size_t quantum = ngtcp2_conn_get_send_quantum(conn->engine), sent = 0;
     if (quantum > RQ_TRAIN_BYTES) quantum = RQ_TRAIN_BYTES;
     ngtcp2_path_storage_zero(&storage);
     if ((ipv4 != NULL && rq_udp_is_blocked(ipv4)) || (ipv6 != NULL && rq_udp_is_blocked(ipv6))) return RQ_BLOCKED;
     while (sent == 0 || sent + size <= quantum) {
-        uint8_t *out = train.start + train.length;
+        uint8_t *out = buffer + sent;
         if (out + size > buffer + sizeof(buffer)) break;
         ngtcp2_ssize written = fill_packet(conn, &storage.path, &info, out, size);
         if (written < 0) status = judge(conn, (int)written);
         if (written <= 0) break;
-        size_t length = (size_t)written;
         has_sent = true;
-        sent += length;
-        bool is_same = train.length > 0 && is_same_path(&train, &storage.path, &local, &remote) &&
-                       train.ecn == info.ecn && length <= train.segment && train.segments < RQ_TRAIN_SEGMENTS;
-        if (!is_same) {
+        sent += (size_t)written;
+        rq_outgoing packet = {.ecn = (uint8_t)info.ecn, .bytes = out, .length = (size_t)written};
+        packet.segment = packet.length;
+        // Where ngtcp2 says, which is not always where the connection is: challenges go elsewhere.
+        rq_addr_from_system(&packet.local, storage.path.local.addr);
+        rq_addr_from_system(&packet.remote, storage.path.remote.addr);
+        if (rq_outgoing_takes(&train, &packet)) {
+            train.length += packet.length;
+        } else {
             depart(conn, &train, ipv4, ipv6);
-            is_same_path(&train, &storage.path, &train.local, &train.remote);
-            train.ecn = (uint8_t)info.ecn;
-            train.segment = length;
+            train = packet;
         }
-        train.length += length;
-        train.segments++;
-        if (length < train.segment) depart(conn, &train, ipv4, ipv6);
     }
     depart(conn, &train, ipv4, ipv6);
     if (status != RQ_OK) return status;
@@ -321,22 +326,9 @@ int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
 uint64_t rq_conn_expiry(const rq_conn *conn) { return conn->expiry; }
 
 int rq_conn_expire(rq_conn *conn, uint64_t now) {
-    return judge(conn, ngtcp2_conn_handle_expiry(conn->engine, rq_clamp(conn, now)));
-}
-
-uint64_t rq_conn_draining_time(const rq_conn *conn) { return 3 * ngtcp2_conn_get_pto(conn->engine); }
-
-size_t rq_conn_close_packet(rq_conn *conn, bool is_application, uint64_t code, rq_bytes reason, uint64_t now,
-                            uint8_t *out, size_t size) {
-    ngtcp2_path_storage storage;
-    ngtcp2_pkt_info info;
-    ngtcp2_path_storage_zero(&storage);
-    if (is_application && !conn->has_error) {
-        rq_ccerr_application(&conn->error, code, reason.base, reason.length);
-    }
-    ngtcp2_ssize written = ngtcp2_conn_write_connection_close(conn->engine, &storage.path, &info, out, size,
-                                                              &conn->error, rq_clamp(conn, now));
-    return written > 0 ? (size_t)written : 0;
+    rq_clamp(conn, now);
+    if (conn->is_confirmed) rq_conn_count_timeout(conn);
+    return judge(conn, handle_expiry(conn));
 }
 
 bool rq_conn_is_completed(const rq_conn *conn) { return conn->is_completed; }
@@ -369,28 +361,4 @@ uint32_t rq_conn_take_send_errors(rq_conn *conn) {
     uint32_t errors = conn->send_errors;
     conn->send_errors = 0;
     return errors;
-}
-
-void rq_conn_close_info(const rq_conn *conn, rq_close_info *info) {
-    memset(info, 0, sizeof(*info));
-    info->is_local = conn->has_error;
-    const rq_ccerr *error = &conn->error;
-#if RQ_NGTCP2_1
-    if (!conn->has_error) error = ngtcp2_conn_get_ccerr(conn->engine);
-#else
-    rq_ccerr theirs;
-    rq_ccerr_default(&theirs);
-    if (!conn->has_error) {
-        ngtcp2_conn_get_connection_close_error(conn->engine, &theirs);
-        error = &theirs;
-    }
-#endif
-    info->code = error->error_code;
-    info->kind = error->type == RQ_CCERR_APPLICATION ? RQ_CLOSED_APPLICATION : RQ_CLOSED_TRANSPORT;
-    if (info->kind == RQ_CLOSED_TRANSPORT && (error->error_code & ~(uint64_t)0xff) == NGTCP2_CRYPTO_ERROR) {
-        info->kind = RQ_CLOSED_TLS_ALERT;
-        info->code = error->error_code & 0xff;
-    }
-    info->reason_length = (uint16_t)(error->reasonlen > sizeof(info->reason) ? sizeof(info->reason) : error->reasonlen);
-    if (info->reason_length > 0) memcpy(info->reason, error->reason, info->reason_length);
 }

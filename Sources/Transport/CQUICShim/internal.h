@@ -59,7 +59,7 @@ struct rq_stream {
     int64_t id; // -1 until the peer allows it
     void *user;
     rq_stream *previous, *next;         // all streams of the connection
-    rq_stream *next_to_send;            // the send queue, or the queue of those that wait for an id
+    rq_stream *next_to_send;            // the send queue, or of those that wait for an id or for credit
     rq_stream *next_touched;
     rq_chunk *first, *last;             // not acknowledged
     rq_chunk *unsent;                   // where sending goes on
@@ -68,9 +68,10 @@ struct rq_stream {
     uint64_t left;                      // bytes not sent yet
     size_t acked_in_first;              // bytes of `first` that are acknowledged
     uint64_t code;
+    uint32_t progress;                  // the connection's `timeouts` when bytes were last acknowledged
     uint32_t events;
     bool is_sending, is_waiting, is_touched, is_blocked, is_closed;
-    bool has_finish, sent_finish, is_reset;
+    bool has_finish, sent_finish, is_reset, is_dropped;
     bool is_deaf, has_stopped;          // nobody reads any more; the peer knows
 };
 
@@ -87,6 +88,7 @@ struct rq_conn {
     rq_stream *streams;
     rq_stream *send_first, *send_last;
     rq_stream *wait_first, *wait_last;
+    rq_stream *blocked_first, *blocked_last;
     rq_stream *touched_first, *touched_last;
     uint64_t max_streams;               // streams that the peer may have open at a time
     uint64_t streams_left;              // how many more it may open before it is told of further ones
@@ -96,13 +98,21 @@ struct rq_conn {
     uint8_t exporter[RQ_MAX_EXPORTER_SECRET];
     uint8_t exporter_length;
     bool is_server, is_completed, is_confirmed, has_paced, has_error;
+    bool has_heard;                     // a packet came since the last pass
     uint32_t send_errors;
+    uint32_t timeouts;                  // probe timeouts that passed, counted one by one
+    uint64_t counted_at;                // when the last of them was
+    uint64_t small_until;               // until then only packets that every path must carry
 };
 
 // address.c
 socklen_t rq_addr_to_system(const rq_addr *address, ngtcp2_sockaddr_union *out);
 void rq_addr_from_system(rq_addr *address, const struct sockaddr *system);
 bool rq_addr_equal(const rq_addr *a, const rq_addr *b);
+
+// blackhole.c
+void rq_conn_count_timeout(rq_conn *conn);
+size_t rq_conn_packet_size(const rq_conn *conn);
 
 // tls.c
 int rq_tls_start(rq_conn *conn);
@@ -112,10 +122,13 @@ bool rq_tls_is_alpn_right(const rq_conn *conn);
 // stream.c
 void rq_touch(rq_stream *stream, uint32_t events);
 void rq_stream_enqueue(rq_stream *stream);
+void rq_stream_block(rq_stream *stream);
+void rq_conn_retry_blocked(rq_conn *conn);
 rq_stream *rq_stream_make(rq_conn *conn, int64_t id);
 void rq_stream_acked(rq_stream *stream, uint64_t length);
 void rq_stream_sent(rq_stream *stream, uint64_t length, bool finish);
 size_t rq_stream_gather(const rq_stream *stream, ngtcp2_vec *vectors, size_t count, uint64_t *total);
+uint64_t rq_stream_unacknowledged(const rq_stream *stream);
 void rq_stream_drop_queue(rq_stream *stream);
 void rq_conn_open_waiting(rq_conn *conn);
 void rq_conn_grant_streams(rq_conn *conn);

@@ -34,7 +34,11 @@ void rq_touch(rq_stream *stream, uint32_t events) {
 
 static void stop_if_sent(rq_stream *stream);
 
-bool rq_conn_has_unsent(const rq_conn *conn) { return conn->send_first != NULL || conn->wait_first != NULL; }
+bool rq_conn_has_events(const rq_conn *conn) { return conn->touched_first != NULL; }
+
+bool rq_conn_has_unsent(const rq_conn *conn) {
+    return conn->send_first != NULL || conn->wait_first != NULL || conn->blocked_first != NULL;
+}
 
 bool rq_conn_next_event(rq_conn *conn, rq_event *event) {
     rq_stream *stream = conn->touched_first;
@@ -73,7 +77,8 @@ static void leave_queues(rq_stream *stream) {
     rq_conn *conn = stream->conn;
     if (stream->is_sending) unlink_from(stream, &conn->send_first, &conn->send_last);
     if (stream->is_waiting) unlink_from(stream, &conn->wait_first, &conn->wait_last);
-    stream->is_sending = stream->is_waiting = false;
+    if (stream->is_blocked) unlink_from(stream, &conn->blocked_first, &conn->blocked_last);
+    stream->is_sending = stream->is_waiting = stream->is_blocked = false;
 }
 
 static bool has_something_to_send(const rq_stream *stream) {
@@ -102,6 +107,27 @@ void rq_conn_open_waiting(rq_conn *conn) {
         }
         leave_queues(stream);
         rq_stream_enqueue(stream);
+    }
+}
+
+void rq_stream_block(rq_stream *stream) {
+    rq_conn *conn = stream->conn;
+    leave_queues(stream);
+    stream->is_blocked = true;
+    enqueue(stream, &conn->blocked_first, &conn->blocked_last);
+}
+
+// What ends the wait of a blocked stream is MAX_STREAM_DATA or STOP_SENDING, and of the second ngtcp2 tells only whoever
+// tries to send. So all of them try again once something was heard from the peer.
+void rq_conn_retry_blocked(rq_conn *conn) {
+    rq_stream *stream = conn->blocked_first;
+    conn->blocked_first = conn->blocked_last = NULL;
+    while (stream != NULL) {
+        rq_stream *next = stream->next_to_send;
+        stream->next_to_send = NULL;
+        stream->is_blocked = false;
+        rq_stream_enqueue(stream);
+        stream = next;
     }
 }
 
@@ -169,6 +195,7 @@ size_t rq_stream_gather(const rq_stream *stream, ngtcp2_vec *vectors, size_t cou
 }
 
 void rq_stream_sent(rq_stream *stream, uint64_t length, bool finish) {
+    if (rq_stream_unacknowledged(stream) == 0) stream->progress = stream->conn->timeouts;
     stream->left -= length;
     if (finish) stream->sent_finish = true;
     while (length > 0 && stream->unsent != NULL) {
@@ -199,13 +226,18 @@ void rq_stream_acked(rq_stream *stream, uint64_t length) {
         stream->acked_in_first -= stream->first->length;
         free_first_chunk(stream);
     }
+    stream->progress = stream->conn->timeouts;
     rq_touch(stream, RQ_EVENT_ACKED);
+}
+
+uint64_t rq_stream_unacknowledged(const rq_stream *stream) {
+    return stream->is_dropped ? 0 : stream->queued - stream->acked_in_first - stream->left;
 }
 
 void rq_stream_drop_queue(rq_stream *stream) {
     stream->unsent = NULL;
     stream->left = 0;
-    stream->has_finish = stream->sent_finish = true;
+    stream->has_finish = stream->sent_finish = stream->is_dropped = true;
     leave_queues(stream);
 }
 

@@ -136,17 +136,20 @@ int rq_udp_send(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn
     int result = RQ_OK;
     if (segment == 0 || segment > length) segment = length;
     size_t step = udp->has_segmentation ? length : segment;
+    bool is_doubted = false;
     for (size_t offset = 0; offset < length;) {
         size_t piece = length - offset < step ? length - offset : step;
         int error = hand_over(udp, from, to, ecn, bytes + offset, piece, segment);
         if (error == EAGAIN || error == EWOULDBLOCK) {
             if (park(udp, from, to, ecn, bytes + offset, length - offset, segment)) return result;
-        } else if ((error == EIO || error == EINVAL) && piece > segment && udp->has_segmentation) {
-            // No checksum offload on the way out (some tunnels, some cards): from now on one by one.
-            udp->has_segmentation = false;
+        } else if ((error == EIO || error == EINVAL) && piece > segment) {
+            // Perhaps no checksum offload on the way out (some tunnels, some cards), perhaps an address that is gone.
             step = segment;
+            is_doubted = true;
             continue;
         }
+        // One by one it goes: it was the offload, which stays off from now on.
+        if (error == 0 && is_doubted) udp->has_segmentation = false;
         if (error != 0) result = RQ_FAILED;
         offset += piece;
     }

@@ -12,10 +12,14 @@ struct Impairment: Sendable, CustomStringConvertible {
     var corruption = 0.0
     /// Longer datagrams are dropped.
     var maximumByteCount = Int.max
+    /// How many bytes pass before longer ones are dropped.
+    var maximumBeginsAt = 0
     /// The proxy takes a new port towards the server each time that many more bytes have passed.
     var rebindingByteCount = Int.max
     /// How much is transferred.
-    var transferByteCount = 16 << 20
+    var transferByteCount = 100_000_000
+    /// How much comes back afterwards.
+    var answerByteCount = 8_000_000
 }
 
 /// What a proxy did so far.

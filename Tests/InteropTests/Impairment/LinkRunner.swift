@@ -55,7 +55,7 @@ struct LinkRunner: Sendable {
     }
 
     private mutating func treat(_ bytes: [UInt8], _ direction: Direction) {
-        if bytes.count > impairment.maximumByteCount {
+        if bytes.count > impairment.maximumByteCount, counts.byteCount >= impairment.maximumBeginsAt {
             counts.tooLong += 1
             return
         }

@@ -1,4 +1,5 @@
 internal import Identity
+internal import QUIC
 internal import Testing
 internal import Transport
 internal import TransportConformance
@@ -61,6 +62,58 @@ internal import TransportConformance
         }
     }
 
+    /// Runs a scenario in which the peer stops a stream, the first one, and returns it with its connection.
+    ///
+    /// No ping of ours wakes anybody by accident.
+    private func withStopped(
+        _ scenario: String,
+        body: (PythonPeer, any Connection, any Transport.Stream) async throws -> Void
+    ) async throws {
+        var timers = QUICTimers()
+        timers.keepAlive = .seconds(3600)
+        try await withEndpoint(timers) { endpoint in
+            let client = try PythonPeer(["dial", "\(try address(of: endpoint).port)", scenario])
+            let connection = try #require(try await endpoint.accept())
+            let stream = try #require(try await connection.acceptStream())
+            #expect(try await read(4, from: stream) == Array("hold".utf8))
+            try await body(client, connection, stream)
+            connection.close(code: 0, reason: "")
+        }
+    }
+
+    @Test func `a stop alone wakes a writer who waits for credit`() async throws {
+        try await withStopped("stop") { client, _, stream in
+            let failure = try await writeFailure(of: stream)
+            #expect(failure == .stopped(code: 0))
+            #expect(try await client.next("reset").code == 7)
+        }
+    }
+
+    @Test func `a stop that came before the first byte stops whoever writes then`() async throws {
+        try await withStopped("stop-first") { client, connection, stream in
+            async let server: Void = AnsweringServer.serve(connection)
+            _ = try await client.next("silent")
+            // More than may wait, so that the next write waits for room.
+            try await stream.write([UInt8](repeating: 1, count: 4 << 20), finish: false)
+            await #expect(throws: TransportError.stopped(code: 0)) { try await stream.write([1], finish: false) }
+            // At once, not when the connection ended of silence.
+            _ = try connection.openStream()
+            connection.close(code: 0, reason: "")
+            try await server
+        }
+    }
+
+    @Test func `a challenge from another path is answered on that path`() async throws {
+        try await withClient("probe") { client, connection in
+            let before = connection.remoteAddress
+            let probed = try await client.next("probed")
+            let echoes = try await client.next("echoes")
+            #expect(probed.equal == true)
+            #expect(echoes.equal == true)
+            #expect(connection.remoteAddress == before)
+        }
+    }
+
     @Test func `the peer may update the keys again and again`() async throws {
         try await withClient("keys") { client, _ in
             let echoes = try await client.next("echoes")
@@ -115,9 +168,17 @@ internal import TransportConformance
         }
     }
 
-    @Test func `the first cipher of the house is chosen whatever the peer prefers`() async throws {
-        let connected = try await withClient("streams") { client, _ in try await client.next("connected") }
-        #expect(connected.suite == "AES_128_GCM_SHA256")
+    @Test(arguments: [
+        ("CHACHA20_POLY1305_SHA256,AES_256_GCM_SHA384,AES_128_GCM_SHA256", "AES_128_GCM_SHA256"),
+        ("CHACHA20_POLY1305_SHA256,AES_256_GCM_SHA384", "AES_256_GCM_SHA384"),
+        ("CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305_SHA256"),
+    ])
+    func `the first cipher of the house is chosen whatever the peer prefers`(offer: String, choice: String) async throws
+    {
+        let connected = try await withClient("streams", "--suites", offer) { client, _ in
+            try await client.next("connected")
+        }
+        #expect(connected.suite == choice)
     }
 
     // MARK: No resumption

@@ -108,6 +108,19 @@ void rq_batch_free(rq_batch *batch);
 int rq_udp_receive(rq_udp *udp, rq_batch *batch);
 const rq_train *rq_batch_train(const rq_batch *batch, int index);
 
+// What the kernel takes in one call.
+enum { RQ_TRAIN_BYTES = 65000, RQ_TRAIN_SEGMENTS = 64 };
+
+// A train on its way out: datagrams of `segment` bytes one behind the other, of which only the last may be shorter.
+typedef struct rq_outgoing {
+    rq_addr local, remote;
+    uint8_t ecn;
+    const uint8_t *bytes;
+    size_t length, segment;
+} rq_outgoing;
+// Whether one more packet, which lies behind it, may travel in a train.
+bool rq_outgoing_takes(const rq_outgoing *train, const rq_outgoing *packet);
+
 // The local address from which the system would reach `remote`; an errno when there is no way.
 int rq_route(const rq_addr *remote, uint16_t local_port, rq_addr *local);
 
@@ -131,7 +144,7 @@ void rq_random(uint8_t *out, size_t length);
 typedef struct rq_conn rq_conn;
 typedef struct rq_stream rq_stream;
 
-// Called from within rq_conn_read and friends; none of them may call back into the engine.
+// Called from within rq_conn_read and friends; none of them may call back into the engine or let a user go on.
 typedef struct rq_hooks {
     // The peer's Ed25519 key; true accepts it.
     bool (*verify)(void *connection, const uint8_t key[32]);
@@ -145,6 +158,9 @@ typedef struct rq_hooks {
     // A buffer given to rq_stream_write is no longer needed.
     void (*release)(void *owner);
 } rq_hooks;
+
+// Whether the calling thread is below one of the hooks, in the middle of a packet.
+bool rq_is_inside(void);
 
 enum { RQ_CUBIC = 0, RQ_BBR = 1, RQ_RENO = 2 };
 
@@ -271,7 +287,9 @@ typedef struct rq_event {
 
 // Takes the next stream to which something happened; false when there is none.
 bool rq_conn_next_event(rq_conn *conn, rq_event *event);
-// Whether bytes wait to be sent, or streams for leave to be opened.
+// Whether anything happened that was not taken yet; sending may find out too.
+bool rq_conn_has_events(const rq_conn *conn);
+// Whether bytes wait to be sent or for credit, or streams for leave to be opened.
 bool rq_conn_has_unsent(const rq_conn *conn);
 void rq_stream_free(rq_stream *stream);
 // Takes any stream that is left, for tearing down; NULL when there is none. The stream is freed.

@@ -218,6 +218,8 @@ extension IOLoop {
         guard let raw = unsafe core.raw else { return }
         let status = unsafe rq_conn_send(raw, sockets.socket(family: 4), sockets.socket(family: 6), now)
         guard Int(status) == RQ_OK else { return settle(core, status) }
+        // That a peer stopped a stream shows only when something is sent on it.
+        if unsafe rq_conn_has_events(raw) { drainEvents(of: core) }
         unsafe timers.set(core, deadline: rq_conn_expiry(raw))
         unsafe noteRemoteAddress(of: core, raw)
         guard unsafe rq_conn_take_send_errors(raw) > 0, now > lastRouteCheck + 1_000_000_000 else { return }

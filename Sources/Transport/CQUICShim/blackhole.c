@@ -1,0 +1,32 @@
+// A path whose MTU shrinks in mid-transfer swallows our long packets and nothing else, silently, because we forbid
+// routers to cut them. ngtcp2 finds out what a path carries but never that it carries less than before, and would send
+// the same length again for ever. So (RFC 8899, section 4.3) when some stream's bytes stay unacknowledged over three
+// probe timeouts, packets shrink to what every path must carry (RFC 9000, section 14.1), and grow again when the
+// RFC's timer ends.
+#include "internal.h"
+
+enum { RQ_SILENT_TIMEOUTS = 3 };
+static const uint64_t RQ_RAISE_NANOSECONDS = 600 * NGTCP2_SECONDS;
+
+static bool is_swallowed(const rq_conn *conn) {
+    for (const rq_stream *stream = conn->streams; stream != NULL; stream = stream->next) {
+        bool is_waiting = rq_stream_unacknowledged(stream) > 0;
+        if (is_waiting && conn->timeouts - stream->progress >= RQ_SILENT_TIMEOUTS) return true;
+    }
+    return false;
+}
+
+// Timeouts are counted as they are lived through, at most one per call: a clock that leaps ahead proves nothing.
+void rq_conn_count_timeout(rq_conn *conn) {
+    uint64_t now = conn->last_now;
+    if (now - conn->counted_at < ngtcp2_conn_get_pto(conn->engine)) return;
+    conn->counted_at = now;
+    conn->timeouts++;
+    if (ngtcp2_conn_get_path_max_tx_udp_payload_size(conn->engine) <= NGTCP2_MAX_UDP_PAYLOAD_SIZE) return;
+    if (is_swallowed(conn)) conn->small_until = now + RQ_RAISE_NANOSECONDS;
+}
+
+size_t rq_conn_packet_size(const rq_conn *conn) {
+    if (conn->last_now < conn->small_until) return NGTCP2_MAX_UDP_PAYLOAD_SIZE;
+    return ngtcp2_conn_get_max_tx_udp_payload_size(conn->engine);
+}
