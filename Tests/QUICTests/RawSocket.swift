@@ -4,7 +4,7 @@ internal import Transport
 
 @testable internal import QUIC
 
-/// A UDP socket that speaks no QUIC, for the parts of a stranger.
+/// A UDP socket that speaks no QUIC, for the parts of strangers and routers.
 @safe
 final class RawSocket: @unchecked Sendable {
     /// A datagram and what the system says of it.
@@ -17,7 +17,7 @@ final class RawSocket: @unchecked Sendable {
     }
 
     let address: SocketAddress
-    private let raw: OpaquePointer
+    let raw: OpaquePointer
     private let batch: OpaquePointer
 
     init(on host: String = "127.0.0.1") throws {
@@ -37,9 +37,17 @@ final class RawSocket: @unchecked Sendable {
         unsafe rq_batch_free(batch)
     }
 
-    func send(_ bytes: [UInt8], to remote: SocketAddress, mark: UInt8 = 0) {
+    /// Sends one datagram, or a train of datagrams of `segment` bytes; false if the system refused.
+    @discardableResult func send(
+        _ bytes: [UInt8],
+        to remote: SocketAddress,
+        from local: SocketAddress? = nil,
+        mark: UInt8 = 0,
+        segment: Int? = nil
+    ) -> Bool {
         var remote = rq_addr(remote)
-        _ = unsafe rq_udp_send(raw, nil, &remote, mark, bytes, bytes.count, bytes.count)
+        var from = local.map(rq_addr.init) ?? rq_addr()
+        return unsafe rq_udp_send(raw, &from, &remote, mark, bytes, bytes.count, segment ?? bytes.count) == RQ_OK
     }
 
     /// What has arrived by now, without waiting.
@@ -64,6 +72,17 @@ final class RawSocket: @unchecked Sendable {
         return readable == 0 ? [] : received()
     }
 
+    /// The next `count` datagrams, however long they take.
+    func next(_ count: Int) async throws -> [Arrival] {
+        var arrivals: [Arrival] = []
+        while arrivals.count < count {
+            arrivals += received()
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        return arrivals
+    }
+
     private static func arrivals(of train: rq_train) -> [Arrival] {
         let bytes = unsafe Array(UnsafeBufferPointer(start: train.bytes, count: train.length))
         let step = unsafe max(1, train.segment)
@@ -75,5 +94,17 @@ final class RawSocket: @unchecked Sendable {
                 mark: train.ecn
             )
         }
+    }
+}
+
+extension RawSocket {
+    /// What makes any endpoint answer at once: an Initial of a version that nobody speaks.
+    static let question: [UInt8] =
+        [0xC0, 0x1A, 0x2A, 0x3A, 0x4A, 8] + [UInt8](repeating: 1, count: 8) + [8] + [UInt8](repeating: 2, count: 8)
+        + [UInt8](repeating: 0, count: 1177)
+
+    /// Whether a datagram is the answer to ``question``.
+    static func isAnswer(_ bytes: [UInt8]) -> Bool {
+        bytes.count > 5 && bytes[0] & 0x80 != 0 && bytes[1...4] == [0, 0, 0, 0]
     }
 }

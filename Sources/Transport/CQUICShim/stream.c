@@ -36,9 +36,7 @@ static void stop_if_sent(rq_stream *stream);
 
 bool rq_conn_has_events(const rq_conn *conn) { return conn->touched_first != NULL; }
 
-bool rq_conn_has_unsent(const rq_conn *conn) {
-    return conn->send_first != NULL || conn->wait_first != NULL || conn->blocked_first != NULL;
-}
+bool rq_conn_has_unsent(const rq_conn *conn) { return conn->send_first != NULL || conn->wait_first != NULL; }
 
 bool rq_conn_next_event(rq_conn *conn, rq_event *event) {
     rq_stream *stream = conn->touched_first;

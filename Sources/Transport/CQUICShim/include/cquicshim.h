@@ -289,7 +289,7 @@ typedef struct rq_event {
 bool rq_conn_next_event(rq_conn *conn, rq_event *event);
 // Whether anything happened that was not taken yet; sending may find out too.
 bool rq_conn_has_events(const rq_conn *conn);
-// Whether bytes wait to be sent or for credit, or streams for leave to be opened.
+// Whether bytes wait to be sent, or streams for leave to be opened.
 bool rq_conn_has_unsent(const rq_conn *conn);
 void rq_stream_free(rq_stream *stream);
 // Takes any stream that is left, for tearing down; NULL when there is none. The stream is freed.

@@ -28,7 +28,9 @@ final class IOLoop: @unchecked Sendable {
     var table: [ConnectionID: ConnectionCore] = [:]
     var timers = TimerHeap<ConnectionCore>()
     var gate: AdmissionGate
-    var now: UInt64 = 0
+    /// When this pass began.
+    var now: UInt64
+    private var clock: SteadyClock
     var lastRouteCheck: UInt64 = 0
     private var dirty: [ConnectionCore] = []
     private var mailedStreams: [StreamCore] = []
@@ -61,6 +63,8 @@ final class IOLoop: @unchecked Sendable {
         }
         limits = configuration.limits
         seams = configuration.seams
+        clock = SteadyClock(reading: configuration.seams.now ?? { rq_now() })
+        now = clock.now()
         self.waker = waker
         unsafe self.batch = unsafe batch
         mailbox = Mailbox(waker: waker, maximumQuietCredit: min(256 << 10, configuration.limits.connectionWindow / 4))
@@ -96,7 +100,7 @@ final class IOLoop: @unchecked Sendable {
     private func run() {
         var readable = UInt32.max
         while true {
-            now = max(now, seams.now?() ?? rq_now())
+            now = clock.now()
             takeMail()
             receive(from: readable)
             fireTimers()
@@ -122,9 +126,9 @@ final class IOLoop: @unchecked Sendable {
     /// Waits for something to do; returns the sockets to read from.
     private func sleep() -> UInt32 {
         guard mailbox.mayFallAsleep() else { return .max }
-        let clock = seams.now?() ?? rq_now()
+        let now = clock.now()
         let next = min(timers.first?.deadline ?? .max, shutdownDeadline ?? .max)
-        let wait = next == .max ? UInt64.max : next > clock ? next - clock : 0
+        let wait = next == .max ? UInt64.max : next > now ? next - now : 0
         let readable = unsafe sockets.withAll { all, count in unsafe rq_waker_wait(waker.raw, all, count, wait) }
         mailbox.wokeUp()
         return readable

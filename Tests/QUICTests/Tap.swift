@@ -1,0 +1,132 @@
+internal import CQUICShim
+internal import Foundation
+internal import Identity
+internal import Locking
+internal import Transport
+
+@testable internal import QUIC
+
+/// A router between one dialler and one server that writes down what passes and can stop passing it on.
+@safe
+final class Tap: @unchecked Sendable {
+    /// A datagram that came by.
+    struct Passed: Sendable {
+        var bytes: [UInt8]
+        var mark: UInt8
+        var isFromDialler: Bool
+        /// Whether it was passed on.
+        var isForwarded: Bool
+
+        /// Whether it has the header of a packet after the handshake.
+        var isShort: Bool { (bytes.first ?? 0x80) & 0x80 == 0 }
+    }
+
+    /// What a tap does to what passes.
+    enum Impairment: Sendable {
+        case none
+        /// ECN marks are cleared.
+        case bleached
+        /// Nothing longer than 1 300 bytes passes.
+        case narrow
+    }
+
+    private struct State: Sendable {
+        var passed: [Passed] = []
+        var dialler: SocketAddress?
+        var isHolding = false
+        var impairment: Impairment
+        var isStopped = false
+    }
+
+    private let server: SocketAddress
+    private let front: RawSocket
+    private let back: RawSocket
+    private let waker: Waker
+    private let state: Locked<State>
+
+    /// Begins to pass datagrams between `server` and whoever dials ``address``.
+    init(to server: SocketAddress, on host: String = "127.0.0.1", _ impairment: Impairment = .none) throws {
+        self.server = server
+        front = try RawSocket(on: host)
+        back = try RawSocket(on: host)
+        guard let waker = Waker() else { throw TransportError.initializationFailed("no event descriptor") }
+        self.waker = waker
+        state = Locked(State(impairment: impairment))
+        Thread { [front, back, waker, state] in
+            while !state.withLock({ $0.isStopped }) {
+                Self.pass(front.received(), isFromDialler: true, on: back, state) { _ in server }
+                Self.pass(back.received(), isFromDialler: false, on: front, state) { $0.dialler }
+                let sockets = unsafe [front.raw, back.raw] as [OpaquePointer?]
+                _ = unsafe rq_waker_wait(waker.raw, sockets, sockets.count, 50_000_000)
+            }
+        }.start()
+    }
+
+    deinit {
+        state.withLock { $0.isStopped = true }
+        waker.wake()
+    }
+
+    /// The address to dial in place of the server's.
+    var address: SocketAddress { front.address }
+
+    /// Everything that came by.
+    var passed: [Passed] { state.withLock { $0.passed } }
+
+    /// From now on nothing is passed on.
+    func hold() {
+        state.withLock { $0.isHolding = true }
+    }
+
+    /// The first datagram that `condition` holds for, however long it takes.
+    func first(where condition: @Sendable (Passed) -> Bool) async throws -> Passed {
+        while true {
+            if let found = state.withLock({ $0.passed.first(where: condition) }) { return found }
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    /// What one side sends in answer to `datagrams` that seem to come from the other; only while nothing is passed on.
+    ///
+    /// Nobody can wait for silence, but a question that is always answered comes last.
+    func answers(to datagrams: [[UInt8]], fromDialler isAskingDialler: Bool) async throws -> [[UInt8]] {
+        let (before, dialler) = state.withLock { ($0.passed.count, $0.dialler) }
+        for datagram in datagrams + [RawSocket.question] {
+            if isAskingDialler, let dialler { front.send(datagram, to: dialler) }
+            if !isAskingDialler { back.send(datagram, to: server) }
+        }
+        while true {
+            let answers = passed[before...].filter { $0.isFromDialler == isAskingDialler }.map(\.bytes)
+            if let end = answers.firstIndex(where: RawSocket.isAnswer) { return Array(answers[..<end]) }
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    private static func pass(
+        _ datagrams: [RawSocket.Arrival],
+        isFromDialler: Bool,
+        on socket: RawSocket,
+        _ state: Locked<State>,
+        to remote: (State) -> SocketAddress?
+    ) {
+        for datagram in datagrams {
+            let (target, mark) = state.withLock { state in
+                if isFromDialler { state.dialler = datagram.source }
+                let isTooLong = state.impairment == .narrow && datagram.bytes.count > 1300
+                let target = state.isHolding || isTooLong ? nil : remote(state)
+                state.passed.append(
+                    Passed(
+                        bytes: datagram.bytes,
+                        mark: datagram.mark,
+                        isFromDialler: isFromDialler,
+                        isForwarded: target != nil
+                    )
+                )
+                return (target, state.impairment == .bleached ? 0 : datagram.mark)
+            }
+            if let target { socket.send(datagram.bytes, to: target, mark: mark) }
+        }
+    }
+}
