@@ -51,6 +51,7 @@ void rq_udp_free(rq_udp *udp) {
     free(udp);
 }
 
+int rq_udp_descriptor(const rq_udp *udp) { return udp->descriptor; }
 void rq_udp_stop_segmentation(rq_udp *udp) { udp->has_segmentation = false; }
 bool rq_udp_is_blocked(const rq_udp *udp) { return udp->parked_length > 0; }
 

@@ -41,6 +41,9 @@ void rq_system_tune(rq_udp *udp, bool is_ipv6) {
         rq_set_option(descriptor, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
         rq_set_option(descriptor, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
         rq_set_option(descriptor, IPPROTO_IPV6, IPV6_DONTFRAG, 1);
+#if defined(IPV6_MTU_DISCOVER)
+        rq_set_option(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
+#endif
     } else {
         // Linux and Apple's systems have the same structure behind this; the older IP_RECVDSTADDR could not send.
         rq_set_option(descriptor, IPPROTO_IP, IP_PKTINFO, 1);

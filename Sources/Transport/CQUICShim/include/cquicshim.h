@@ -80,6 +80,7 @@ rq_udp *rq_udp_bind(rq_addr *address, int *error);
 // Whether `error` of rq_udp_bind says that the system lacks the family, not the address.
 bool rq_is_family_missing(int error);
 void rq_udp_free(rq_udp *udp);
+int rq_udp_descriptor(const rq_udp *udp);
 void rq_udp_set_fault(rq_udp *udp, rq_fault fault, void *context);
 // From now on each datagram of a train is handed to the system by itself.
 void rq_udp_stop_segmentation(rq_udp *udp);

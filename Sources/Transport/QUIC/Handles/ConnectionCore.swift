@@ -43,6 +43,8 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     // The I/O thread's.
     var raw: OpaquePointer?
     var ids: [ConnectionID] = []
+    /// Streams that the peer opened in this pass.
+    var newcomers: [StreamCore] = []
     var deadline: UInt64 = .max
     var heapIndex = -1
     var isDirty = false

@@ -2,7 +2,8 @@ internal import CQUICShim
 
 /// What the engine calls while it works on a packet.
 ///
-/// None of these may call back into it.
+/// None of these may call back into it or wake anybody: what happened is told by ``IOLoop/drainEvents(of:)``, when the
+/// packet is done.
 enum EngineHooks {
     static func make() -> rq_hooks {
         unsafe rq_hooks(
@@ -27,7 +28,7 @@ enum EngineHooks {
                 guard let core = unsafe connection(user) else { return nil }
                 let stream = StreamCore(connection: core, isRemote: true)
                 unsafe stream.raw = unsafe raw
-                _ = core.arrivals.push(stream)
+                core.newcomers.append(stream)
                 return unsafe UnsafeMutableRawPointer(Unmanaged.passRetained(stream).toOpaque())
             },
             stream_data: { user, bytes, length in

@@ -75,7 +75,7 @@ extension IOLoop {
         }
     }
 
-    /// Tells the streams of a connection what happened to them in this pass.
+    /// Tells the streams of a connection what happened to them in this pass, and its user of new ones.
     ///
     /// Returns whether bytes or the end of some came.
     @discardableResult func drainEvents(of core: ConnectionCore) -> Bool {
@@ -94,6 +94,8 @@ extension IOLoop {
             unsafe rq_stream_free(event.stream)
             unsafe Unmanaged.passUnretained(stream).release()
         }
+        for stream in core.newcomers { _ = core.arrivals.push(stream) }
+        core.newcomers.removeAll(keepingCapacity: true)
         return wasHeard
     }
 
