@@ -38,6 +38,18 @@ internal import Testing
         #expect(try SourceTree.text(of: "README.md").contains("```swift\n\(program)```"))
     }
 
+    @Test func `every test that the page of gotchas names exists`() throws {
+        // The last column of each row of its tables.
+        let cells = try SourceTree.text(of: "docs/quic-gotchas.md").split(separator: "\n")
+            .filter { $0.hasPrefix("|") }.compactMap { $0.split(separator: "|").last }
+        let named = cells.flatMap { $0.matches(of: /`([^`]+)`/).map { String($0.output.1) } }
+        let tests = try SourceTree.sources(below: "Tests").flatMap(\.lines).joined(separator: "\n")
+        let missing = named.filter { !tests.contains("func `\($0)`") && !tests.contains("Scenario(\"\($0)\")") }
+        #expect(missing.isEmpty, "\(missing)")
+        // Each of the fourteen has at least one.
+        #expect(named.count >= 14)
+    }
+
     @Test func `decisions are numbered without a gap`() {
         let numbers = SourceTree.paths(below: "docs/decisions", suffixes: [".md"])
             .compactMap { $0.split(separator: "/").last.flatMap { Int($0.prefix(4)) } }

@@ -54,14 +54,4 @@ internal import Testing
             }
         }
     }
-
-    @Test func `the C of the QUIC engine is included by its shim alone`() throws {
-        for path in SourceTree.paths(below: "Sources", suffixes: [".c", ".h"]) {
-            let isShim = path.hasPrefix("Sources/Transport/CQUICShim/") || path.hasPrefix("Sources/Transport/CNGTCP2/")
-            guard !isShim else { continue }
-            #expect(!(try SourceTree.text(of: path).contains(/#include *<(ngtcp2|gnutls)\//)), "\(path)")
-        }
-        let header = try SourceTree.text(of: "Sources/Transport/CQUICShim/include/cquicshim.h")
-        #expect(!header.contains(/\b(ngtcp2|gnutls)_\w+ *\*|#include *<(ngtcp2|gnutls)\//))
-    }
 }

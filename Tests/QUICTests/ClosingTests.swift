@@ -1,0 +1,98 @@
+internal import Testing
+internal import Transport
+internal import TransportConformance
+
+@testable internal import QUIC
+
+/// What is left of a connection after its end: three probe timeouts in which its packets are known (11).
+///
+/// The clocks stand still, so that those timeouts pass when a test says so and not before.
+@Suite("Closing", .timeLimit(.minutes(1))) struct ClosingTests {
+    /// Less than three probe timeouts: each has the peer's 25 ms of patience in it.
+    private static let within: Int64 = 60
+    /// Far more than three.
+    private static let beyond: Int64 = 60_000
+
+    /// A connection through a tap that nothing passes any more, both clocks stopped, and a packet of each side.
+    private struct Closed {
+        let server: QUICEndpoint
+        let dialler: QUICEndpoint
+        let accepted: any Connection
+        let dialled: any Connection
+        let tap: Tap
+        let clocks: [TestClock]
+        let ofDialler: [UInt8]
+        let ofServer: [UInt8]
+    }
+
+    private func withConnection(_ body: (Closed) async throws -> Void) async throws {
+        let clocks = [TestClock(), TestClock()]
+        let server = try loopbackEndpoint { $0.seams.now = { clocks[0].now } }
+        let dialler = try loopbackEndpoint { $0.seams.now = { clocks[1].now } }
+        let tap = try Tap(to: try address(of: server))
+        async let accepting = server.accept()
+        let dialled = try await dialler.connect(to: tap.address, expecting: server.localPeerId)
+        let accepted = try #require(try await accepting)
+        async let echoes: Void = serveEchoes(on: accepted)
+        try await checkEcho(of: pattern(1000, seed: 1), on: dialled)
+        let ofDialler = try await tap.first { $0.isFromDialler && $0.isShort && $0.bytes.count > 100 }
+        let ofServer = try await tap.first { !$0.isFromDialler && $0.isShort && $0.bytes.count > 100 }
+        for clock in clocks { clock.stop() }
+        try await body(
+            Closed(
+                server: server,
+                dialler: dialler,
+                accepted: accepted,
+                dialled: dialled,
+                tap: tap,
+                clocks: clocks,
+                ofDialler: ofDialler.bytes,
+                ofServer: ofServer.bytes
+            )
+        )
+        for clock in clocks { clock.goOn() }
+        await server.close(code: 0)
+        await dialler.close(code: 0)
+        try await echoes
+    }
+
+    @Test func `who closed answers late packets with the same words, then forgets the connection (11)`() async throws {
+        try await withConnection { closed in
+            closed.tap.hold()
+            closed.accepted.close(code: 7, reason: "enough")
+            let farewell = try await closed.tap.first { !$0.isFromDialler && !$0.isForwarded }.bytes
+            let late = closed.ofDialler
+            // The first, the second and the fourth are answered,
+            let early = try await closed.tap.answers(to: [late, late, late, late], fromDialler: false)
+            #expect(early == [farewell, farewell, farewell])
+            closed.clocks[0].turn(milliseconds: Self.within)
+            // and the eighth.
+            let later = try await closed.tap.answers(to: [late, late, late, late], fromDialler: false)
+            #expect(later == [farewell])
+            closed.clocks[0].turn(milliseconds: Self.beyond)
+            // The pass that notices the time still knows the connection; the next one does not.
+            _ = try await closed.tap.answers(to: [], fromDialler: false)
+            let afterwards = try await closed.tap.answers(to: [late], fromDialler: false)
+            // Only of a connection that it knows nothing of does an endpoint say so.
+            #expect(afterwards.count == 1 && afterwards[0] != farewell && afterwards[0].count < late.count)
+        }
+    }
+
+    @Test func `who was told keeps silent, then forgets the connection (11)`() async throws {
+        try await withConnection { closed in
+            closed.accepted.close(code: 7, reason: "enough")
+            #expect(await closed.dialled.closed() == .closed(code: 7, reason: "enough"))
+            closed.tap.hold()
+            let late = closed.ofServer
+            let early = try await closed.tap.answers(to: [late, late, late, late], fromDialler: true)
+            #expect(early.isEmpty)
+            closed.clocks[1].turn(milliseconds: Self.within)
+            let later = try await closed.tap.answers(to: [late], fromDialler: true)
+            #expect(later.isEmpty)
+            closed.clocks[1].turn(milliseconds: Self.beyond)
+            _ = try await closed.tap.answers(to: [], fromDialler: true)
+            let afterwards = try await closed.tap.answers(to: [late], fromDialler: true)
+            #expect(afterwards.count == 1)
+        }
+    }
+}
