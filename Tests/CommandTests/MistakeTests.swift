@@ -34,12 +34,19 @@ internal import Testing
         Mistake(["network", "address"], 65, "runar network create"),
         Mistake(["join"], 65, "runar network show"),
         Mistake(["up", "--listen", "nonsense"], 64, "0.0.0.0:4433"),
+        Mistake(["up", "--listen", "127.0.0.1:0", "--listen", "127.0.0.1:0"], 64, "at most one IPv4"),
+        Mistake(["up", "--listen", "192.0.2.1:0"], 69, "an address of this machine"),
         Mistake(["up", "--accept-files", "/nonexistent"], 66, "make it"),
+        Mistake(["listen", "--count", "0"], 64, "1 or more"),
         Mistake(["status", "--log-level", "loud"], 64, "notice"),
         Mistake(["connect", "nonsense"], 66, "check the path"),
         Mistake(["connect", "one", "two"], 64, "PEER NETWORK IP:PORT"),
         Mistake(["send", peer], 64, "runar send PEER"),
         Mistake(["send", peer, "--file", "/nonexistent"], 66, "check the path"),
+        Mistake(["send", peer, "--file", "/"], 66, "pack it"),
+        Mistake(["send", peer, "--file", "/proc/self"], 66, "points to"),
+        Mistake(["send", peer, "hello"], 69, "runar connect"),
+        Mistake(["send", "--all", "hello"], 69, "runar connect"),
         Mistake(["inspect", "/nonexistent"], 66, "check the path"),
         Mistake(["keys", "derive", "--seed-file", "/nonexistent", "--path", "m"], 66, "check the path"),
         Mistake(["keys", "export", "house"], 64, "peer, root"),
@@ -47,6 +54,10 @@ internal import Testing
         Mistake(["keys", "import", "root"], 65, "64 hexadecimal digits"),
         Mistake(["backup", "create"], 77, "--file"),
         Mistake(["backup", "create", "--file", "/nonexistent/b"], 65, "runar network create"),
+        Mistake(["backup", "restore", "--file", "/nonexistent/b"], 66, "check the path"),
+        Mistake(["backup", "restore"], 77, "--file"),
+        Mistake(["keys", "export", "peer", "--passphrase-file", "/nonexistent"], 66, "check the path"),
+        Mistake(["keys", "export", "peer", "--home", ""], 64, "name a directory"),
         Mistake(["completion", "tcsh"], 64, "bash"),
         Mistake(["nonsense"], 64, "nonsense"),
     ])
@@ -70,6 +81,51 @@ internal import Testing
         let outcome = try home.runar(command.split(separator: " ").map(String.init) + ["--json"])
         #expect(outcome.status == 78, "\(outcome.output)\(outcome.errors)")
         #expect(try (outcome.failure["message"] as? String)?.contains("runar init") == true)
+    }
+
+    @Test func `a member that acts as an owner, or not even a member, is told what it is`() throws {
+        let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        try owner.makeNode()
+        try phone.makeNode()
+        _ = try phone.answer(["join", owner.answer(["network", "create", "Home"]).text("text")])
+        for command in [["network", "issue", Self.peer], ["network", "revoke", Self.peer]] {
+            let outcome = try phone.runar(command + ["--json"])
+            #expect(outcome.status == 77)
+            #expect(try outcome.failure["code"] as? String == "not-the-owner")
+        }
+        for command in [["network", "address"], ["connect", Self.peer, "Home", "127.0.0.1:1"]] {
+            let outcome = try phone.runar(command)
+            #expect(outcome.status == 77)
+            #expect(outcome.errors.contains("runar join"))
+        }
+        let address = try owner.runar(["network", "address", "--json"])
+        #expect(address.status == 69)
+        #expect(try (address.failure["message"] as? String)?.contains("runar up") == true)
+    }
+
+    @Test(arguments: [
+        ("vault", "garbage", Int32(65), "runar reset"), ("vault", nil, 78, "runar init"),
+        ("vault.key", nil, 66, "--key-file"), ("vault.key", "garbage", 65, "vault.key"),
+        ("state.sqlite", "garbage", 65, "join your networks again"), ("config.json", "{", 78, "JSON"),
+    ])
+    func `a broken home is named by its file, with what to do`(
+        file: String,
+        content: String?,
+        status: Int32,
+        advice: String
+    ) throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let path = URL(filePath: home.path + "/" + file)
+        if let content {
+            try Data(content.utf8).write(to: path)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path.path())
+        } else {
+            try FileManager.default.removeItem(at: path)
+        }
+        let outcome = try home.runar(["network", "list"])
+        #expect(outcome.status == status, "\(outcome.errors)")
+        #expect(outcome.errors.contains(advice), "\(outcome.errors)")
     }
 
     @Test func `an unknown key in the configuration file is named with its neighbour`() throws {

@@ -69,6 +69,43 @@ internal import Testing
         #expect(node.end() == 0)
     }
 
+    @Test func `a listener without a node serves other commands until it ends`() throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let listener = try RunningCommand(["listen", "--json"], home: home)
+        _ = try listener.next("listening")
+        #expect(try home.answer(["status"]).json["processId"] as? Int32 == listener.id)
+        #expect(try home.answer(["network", "create", "Here"]).text("role") == "owner")
+        let stop = try home.runar(["stop", "--json"])
+        #expect(stop.status == 75)
+        #expect(try stop.failure["code"] as? String == "passing-node")
+        #expect(try home.runar(["up"]).status == 75)
+        #expect(listener.end(by: SIGINT) == 0)
+        #expect(try home.answer(["status"]).json["running"] as? Bool == false)
+    }
+
+    @Test func `settings that a running node does not take are named`() throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let node = try RunningCommand(["up", "--json"], home: home)
+        _ = try node.next("ready")
+        let outcome = try home.runar(["send", "--all", "hello", "--request-timeout", "1s", "--log-level", "info"])
+        #expect(outcome.errors.contains("keeps its own settings, not --log-level, --request-timeout"))
+    }
+
+    @Test func `in the background the settings keep their sources`() throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let options = ["up", "--detach", "--request-timeout", "3s", "--json"]
+        let started = try home.runar(options, environment: ["RUNAR_LOG_LEVEL": "info"])
+        defer { _ = try? home.runar(["stop"]) }  // a node that is not there needs no stop
+        let settings = try #require(try started.json["configuration"] as? [[String: Any]])
+        let sources = Dictionary(uniqueKeysWithValues: settings.map { ("\($0["key"] ?? "")", "\($0["source"] ?? "")") })
+        #expect(sources["requestTimeout"] == "flag")
+        #expect(sources["logLevel"] == "environment")
+        #expect(sources["keyFile"] == nil)
+    }
+
     @Test func `the socket and the home are closed to others`() throws {
         let home = try TemporaryHome()
         try home.makeNode()

@@ -35,6 +35,34 @@ internal import Testing
         #expect(try phone.answer(["join", file]).json["isMember"] as? Bool == true)
     }
 
+    @Test func `a network that was left can be joined again, by its owner too`() throws {
+        let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        try owner.makeNode()
+        let peer = try phone.makeNode()
+        let text = try owner.answer(["network", "create", "Home"]).text("text")
+        let token = try owner.answer(["network", "issue", peer]).text("text")
+        _ = try phone.answer(["join", text, token])
+        _ = try owner.answer(["network", "rename", "Home", "Cabin"])
+        for (home, name, role) in [(owner, "Cabin", "owner"), (phone, "Home", "none")] {
+            _ = try home.answer(["network", "leave", name])
+            #expect(try (home.answer(["network", "list"]).json["networks"] as? [Any])?.isEmpty == true)
+            let again = try home.answer(["join", text])
+            #expect(try again.text("name") == name)
+            #expect(try again.text("role") == role)
+        }
+        #expect(try phone.answer(["join", token]).text("role") == "member")
+    }
+
+    @Test func `a file that a person names may be a link`() throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let text = try home.file("text", try home.answer(["network", "create", "Home"]).text("text"))
+        defer { for file in [text, text + "-link"] { try? FileManager.default.removeItem(atPath: file) } }  // as below
+        try FileManager.default.createSymbolicLink(atPath: text + "-link", withDestinationPath: text)
+        #expect(try home.answer(["inspect", text + "-link"]).text("kind") == "network")
+        #expect(try home.answer(["join", text + "-link"]).text("role") == "owner")
+    }
+
     @Test func `a renamed network has the next version and the same id`() throws {
         let owner = try TemporaryHome()
         try owner.makeNode()

@@ -58,6 +58,13 @@ internal import Testing
         #expect(failure?.status == .configuration)
     }
 
+    @Test func `more than one address of a family is refused`() throws {
+        let failure = #expect(throws: CommandFailure.self) {
+            try settings(environment: ["RUNAR_LISTEN": "[::1]:0,127.0.0.1:1,127.0.0.1:2"])
+        }
+        #expect(failure?.message.contains("at most one IPv4 and one IPv6") == true)
+    }
+
     @Test func `an unfit value is refused with the place that it comes from`() throws {
         let wrong: [(Setting, String)] = [
             (.listen, "nonsense"), (.logLevel, "loud"), (.requestTimeout, "0s"), (.messageLimit, "0"),

@@ -20,7 +20,9 @@ extension RunarNode {
     public func restoreNetwork(_ metadata: NetworkMetadata) throws -> Bool {
         guard metadata.verify() else { throw NetworkError.invalidSignature }
         guard let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue) else { return false }
-        if try self.store.network(metadata.networkId)?.role == .owner { return true }
+        if let known = try self.store.network(metadata.networkId), known.role == .owner, known.token != nil {
+            return true
+        }
         let root = try Ed25519PrivateKey(secret)
         for index in 0..<Self.restorableNetworks {
             let key = deriveNetworkKey(masterKey: root, networkIndex: index)
@@ -31,14 +33,12 @@ extension RunarNode {
                 networkPrivateKey: key.privateKey,
                 expiration: nil
             )
-            var record =
-                try self.store.network(metadata.networkId) ?? NetworkRecord(metadata.networkId, at: self.wallSeconds)
+            try self.store.addMetadata(metadata, at: self.wallSeconds)
+            guard var record = try self.store.network(metadata.networkId) else { return false }
             record.role = .owner
             record.derivationIndex = index
-            record.metadata = try metadata.qrString
             record.token = token.binary
             record.tokenObtainedAt = self.wallSeconds
-            record.leftAt = nil
             try self.store.save(record)
             let revocations = try self.store.revocationSet(of: metadata.networkId)
             self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))

@@ -35,11 +35,12 @@ extension StateStore {
         try self.save(record)
     }
 
-    /// Stores metadata unless a later version is known.
+    /// Stores metadata unless a later version is known; a network that was left is known again.
     func addMetadata(_ metadata: NetworkMetadata, at seconds: UInt64) throws {
         var record = try self.network(metadata.networkId) ?? NetworkRecord(metadata.networkId, at: seconds)
-        if let known = try record.networkMetadata(), known.version > metadata.version { return }
-        record.metadata = try metadata.qrString
+        let isNews = try record.networkMetadata().map { $0.version <= metadata.version } ?? true
+        if isNews { record.metadata = try metadata.qrString }
+        record.leftAt = nil
         try self.save(record)
     }
 

@@ -67,7 +67,8 @@ extension KeychainError: CustomStringConvertible {
         case .wrongPassphrase(let path): "wrong passphrase for \(Terminal.quoted(path)): try again"
         case .wrongKeyFile(let path):
             "the key file does not open \(Terminal.quoted(path)): use the one that it was made with"
-        case .wrongKindOfSecret(let path, let needed): "\(Terminal.quoted(path)) is opened with \(needed)"
+        case .wrongKindOfSecret(let path, let needed):
+            "\(Terminal.quoted(path)) is opened with \(needed): give that instead"
         case .foreign(let path): "\(Terminal.quoted(path)) is not a file of this program: check the path"
         case .corrupted(let path, let location):
             "\(Terminal.quoted(path)) is damaged (\(location)): restore it from a backup, it was not changed"

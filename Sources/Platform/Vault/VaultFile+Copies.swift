@@ -21,6 +21,13 @@ extension VaultFile {
         try write(entries, with: key, to: path, fileSystem: fileSystem)
     }
 
+    /// Whether it takes a key file, not a passphrase, to open the vault at `path`.
+    ///
+    /// - Throws: ``KeychainError``: `notFound`, `foreign`, `corrupted`, `newerVersion` or `unableToRead`.
+    public static func isOpenedWithKeyFile(at path: String) throws(KeychainError) -> Bool {
+        try VaultHeader(readingFrom: bytes(at: path, fileSystem: SystemFileSystem()), path: path).derivation == .keyFile
+    }
+
     /// The keys of the vault at `path`, in memory; the vault is neither locked nor changed and may be read-only.
     ///
     /// - Throws: As ``open(at:secret:)``, without `locked`.

@@ -106,16 +106,24 @@ extension VaultFile {
         secret: VaultSecret,
         fileSystem: some FileSystem
     ) throws(KeychainError) -> (VaultKey, [String: VaultEntry]) {
-        let file: [UInt8]?
+        let file = try bytes(at: path, fileSystem: fileSystem)
+        return try unseal(file, secret: secret, path: path, fileSystem: fileSystem)
+    }
+
+    /// The whole file as it is.
+    static func bytes(at path: String, fileSystem: some FileSystem) throws(KeychainError) -> [UInt8] {
         do {
-            file = try AtomicFile.read(path, limit: VaultHeader.fileLimit, fileSystem: fileSystem)
-        } catch let error where error.code == SystemErrors.tooLarge {
+            guard let file = try AtomicFile.read(path, limit: VaultHeader.fileLimit, fileSystem: fileSystem) else {
+                throw KeychainError.notFound(path: path)
+            }
+            return file
+        } catch let error as KeychainError {
+            throw error
+        } catch let error as FileError where error.code == SystemErrors.tooLarge {
             throw .foreign(path: path)
         } catch {
             throw .unableToRead("\(error)")
         }
-        guard let file else { throw .notFound(path: path) }
-        return try unseal(file, secret: secret, path: path, fileSystem: fileSystem)
     }
 
     /// Opens the bytes of a whole vault.

@@ -9,6 +9,8 @@
 // The control messages by which Linux is told, and tells, how a train is cut (linux/udp.h); other systems have none.
 enum { RQ_UDP_SEGMENT = 103, RQ_UDP_GRO = 104 };
 
+const char *rq_error_text(int error) { return strerror(error); }
+
 void rq_set_option(int descriptor, int level, int option, int value) {
     (void)setsockopt(descriptor, level, option, &value, sizeof(value));
 }

@@ -11,9 +11,26 @@ internal import Testing
 
     init() throws { terminal = try PseudoTerminal() }
 
-    private func asking<R: Sendable>(_ body: @escaping @Sendable (TerminalPrompt) throws -> R) -> Task<R, any Error> {
+    /// Asks on a thread of its own, since both the question and the look at the screen wait.
+    private func asking<R: Sendable>(_ body: @escaping @Sendable (TerminalPrompt) throws -> R) -> Answer<R> {
         let prompt = TerminalPrompt(path: terminal.path)
-        return Task { @concurrent in try body(prompt) }
+        let (results, continuation) = AsyncStream.makeStream(of: Result<R, any Error>.self)
+        Thread {
+            continuation.yield(Result { try body(prompt) })
+            continuation.finish()
+        }.start()
+        return Answer(results: results)
+    }
+
+    private struct Answer<R: Sendable> {
+        let results: AsyncStream<Result<R, any Error>>
+
+        var value: R {
+            get async throws {
+                for await result in results { return try result.get() }
+                throw CancellationError()
+            }
+        }
     }
 
     @Test func `a secret is not shown while it is typed, and later typing is`() async throws {

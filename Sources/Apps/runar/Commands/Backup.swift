@@ -97,6 +97,9 @@ extension Backup {
             let root: SecretBytes
             if let file {
                 let path = HomeOptions.absolute(file)
+                guard try VaultFile.exists(at: path) else {
+                    throw CommandFailure("no-file", .noInput, "there is no backup file \(path): check the path")
+                }
                 let secret = try Backup.secret(backupPassphraseFile, isNew: false)
                 let backup = try VaultFile.contents(at: path, secret: secret)
                 guard let key = try backup.retrieve(id: Backup.rootName) else {

@@ -26,6 +26,8 @@ struct HomeOptions: ParsableArguments {
     /// - Throws: ``HomeDirectoryError``.
     func place() throws -> String {
         guard let home else { return try HomeDirectory.place() }
+        // As from a variable that is not set: nobody means the directory they happen to be in.
+        guard !home.isEmpty else { throw CommandFailure("no-home", .usage, "--home is empty: name a directory") }
         return Self.absolute(home)
     }
 
@@ -88,6 +90,9 @@ struct NodeOptions: ParsableArguments {
         flags[.acceptFiles] = acceptFiles.map { [HomeOptions.absolute($0)] }
         return flags
     }
+
+    /// Those of them that only a node takes when it starts, whoever listens there.
+    var flagsOfNode: [Setting] { flags.keys.filter { $0 != .acceptFiles } }
 }
 
 extension HomeOptions {

@@ -15,17 +15,23 @@ enum InputText {
 
     /// Reads the bytes of a file; `-` is standard input.
     ///
-    /// - Throws: ``CommandFailure`` when there is no such file.
+    /// The file is one that a person names: links are followed, and it may be a pipe, as in `<(command)`.
+    ///
+    /// - Throws: ``CommandFailure`` when there is no such file or it is too large, ``FileError``.
     static func bytes(_ path: String, limit: Int) throws -> [UInt8] {
-        if path == "-" { return try standardInput(limit: limit) }
-        guard let found = try AtomicFile.read(HomeOptions.absolute(path), limit: limit) else {
+        guard path != "-" else { return try bytes(of: 0, "standard input", limit: limit) }
+        let descriptor = Posix.openForReading(path)
+        guard descriptor >= 0 else {
+            let error = FileError(operation: "open", path: path, code: Posix.lastErrorCode)
+            guard error.code == SystemErrors.notFound else { throw error }
             throw CommandFailure(
                 "no-file",
                 .noInput,
-                "there is no file \(path): check the path, or use - for standard input"
+                "there is no file \(Terminal.quoted(path)): check the path, or use - for standard input"
             )
         }
-        return found
+        defer { Posix.close(descriptor) }
+        return try bytes(of: descriptor, path, limit: limit)
     }
 
     /// Pasted text, or the file of that name, or standard input.
@@ -40,14 +46,14 @@ enum InputText {
         return try words.map { $0.contains("{") ? $0 : try read($0, limit: limit) }.joined(separator: "\n")
     }
 
-    private static func standardInput(limit: Int) throws -> [UInt8] {
+    private static func bytes(of descriptor: Int32, _ name: String, limit: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
-            let chunk = Posix.read(0, atMost: 64 * 1024)
+            let chunk = try SystemFileSystem().read(descriptor, count: 64 * 1024, path: name)
             if chunk.isEmpty { return bytes }
             bytes += chunk
             guard bytes.count <= limit else {
-                throw CommandFailure("too-large", .data, "standard input is larger than \(limit) bytes")
+                throw CommandFailure("too-large", .data, "\(name) is larger than \(limit) bytes: it is something else")
             }
         }
     }

@@ -20,16 +20,20 @@ struct Listen: AsyncParsableCommand {
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions
 
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count is 1 or more.") }
+    }
+
     func run() async throws {
         var listening = ControlRequest.Listening()
         listening.withEvents = events
-        listening.acceptFiles = node.acceptFiles.map { HomeOptions.absolute($0) }
-        listening.asksAboutFiles = node.acceptFiles == nil && Posix.isTerminal(0) && Prompt.isPossible
+        listening.acceptFiles = try home.settings(node).text(.acceptFiles)
+        listening.asksAboutFiles = listening.acceptFiles == nil && Posix.isTerminal(0) && Prompt.isPossible
         let request = ControlRequest.listen(listening)
         let (arrivals, continuation) = AsyncStream.makeStream(of: Void.self)
         let asJSON = home.output.json
         _ = try await Interruption.run {
-            try await Session.with(home, node, onNetwork: true) { session in
+            try await Session.with(home, node, onNetwork: true, isServing: true) { session in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
                         _ = try await session.ask(request, for: DoneReport.self) { update in
@@ -56,7 +60,7 @@ struct Listen: AsyncParsableCommand {
     private static func show(_ update: ControlUpdate, asJSON: Bool, _ session: Session) async {
         switch update {
         case .listening(let report):
-            if asJSON { Output.json(report) } else { Output.note("listening as \(report.peerId); Control-C ends it") }
+            if asJSON { Output.json(report) } else { Output.note(report.line) }
         case .message(let report): if asJSON { Output.json(report) } else { Output.line(report.line) }
         case .fileArrived(let report): if asJSON { Output.json(report) } else { Output.line(report.line) }
         case .event(let report): if asJSON { Output.json(report) } else { Output.line(report.line) }
@@ -71,7 +75,7 @@ struct Listen: AsyncParsableCommand {
         let directory = FileManager.default.currentDirectoryPath
         do {
             let isWelcome = try await Prompt.confirms(
-                "\(offer.peerId) offers \(offer.name) (\(size)) for \(directory).",
+                "\(PeerId.typed(offer.peerId)) offers \(offer.name) (\(size)) for \(directory).",
                 with: "yes",
                 otherwise: ""
             )

@@ -52,8 +52,7 @@ struct Reset: AsyncParsableCommand {
             return try directory.lockForNode()
         } catch {
             guard case .inUse(_, let process) = error else { throw error }
-            let who = process.map { "process \($0)" } ?? "another process"
-            throw CommandFailure("in-use", .tryAgain, "\(who) uses this home: stop it with `runar stop` first")
+            throw NodeHome.inUse(directory, byProcess: process)
         }
     }
 }

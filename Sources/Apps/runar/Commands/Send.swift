@@ -56,12 +56,16 @@ struct Send: AsyncParsableCommand {
     }
 
     private func sendFile(_ path: String) async throws {
-        guard let status = try SystemFileSystem().status(of: path, followingLink: false), status.kind == .file else {
-            throw CommandFailure(
-                "no-file",
-                .noInput,
-                "there is no file \(path): check the path (links are not followed)"
-            )
+        let kind = try SystemFileSystem().status(of: path, followingLink: false)?.kind
+        guard kind == .file else {
+            let problem =
+                switch kind {
+                case .directory: "\(path) is a directory: pack it into one file, and send that"
+                case .symbolicLink: "\(path) is a link: name the file that it points to"
+                case .other: "\(path) is no ordinary file: copy what it holds into one, and send that"
+                case .file, nil: "there is no file \(path): check the path"
+                }
+            throw CommandFailure("no-file", .noInput, problem)
         }
         let progress = ProgressLine()
         defer { progress.finish() }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Identity
 
 /// A setting of a node; each has a key in `config.json`, a variable of the environment and a flag.
 enum Setting: String, CaseIterable, Codable, Sendable {
@@ -47,9 +48,15 @@ extension Setting {
     ///
     /// - Throws: ``CommandFailure``.
     func check(_ values: [String]) throws {
+        if self == .listen {
+            let families = try values.map { try Settings.address($0).isIPv6 }
+            guard Set(families).count == families.count else {
+                throw unfit(values.joined(separator: ", "), "at most one IPv4 and one IPv6 address")
+            }
+        }
         for value in values {
             switch self {
-            case .listen: _ = try Settings.address(value)
+            case .listen: break
             case .logLevel: _ = try Settings.level(value)
             case .requestTimeout:
                 guard try DurationText.parse(value) > .zero else {

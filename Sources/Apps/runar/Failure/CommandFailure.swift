@@ -12,6 +12,9 @@ struct CommandFailure: Error, Hashable, Sendable {
         self.status = status
         self.message = message
     }
+
+    /// The same with more advice.
+    func adding(_ advice: String) -> CommandFailure { CommandFailure(code, status, "\(message); \(advice)") }
 }
 
 extension CommandFailure: Codable {

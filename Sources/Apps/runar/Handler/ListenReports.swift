@@ -8,6 +8,8 @@ struct ListeningReport: Codable, Hashable, Sendable {
     var event = "listening"
     let peerId: String
     let addresses: [String]
+
+    var line: String { "listening as \(PeerId.typed(peerId)); Control-C ends it" }
 }
 
 /// A message that arrived.
@@ -28,7 +30,7 @@ struct MessageReport: Codable, Hashable, Sendable {
         base64 = text == nil ? Base64.encode(payload) : nil
     }
 
-    var line: String { "\(peerId): \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")" }
+    var line: String { "\(PeerId.typed(peerId)): \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")" }
 }
 
 /// A file that a peer wants to send.
@@ -50,7 +52,9 @@ struct FileArrivedReport: Codable, Hashable, Sendable {
     let bytes: UInt64
     let path: String
 
-    var line: String { "\(peerId): sent \(name), \(ByteCountText.text(of: Double(bytes))), now at \(path)" }
+    var line: String {
+        "\(PeerId.typed(peerId)): sent \(name), \(ByteCountText.text(of: Double(bytes))), now at \(path)"
+    }
 }
 
 /// Something that happened to the node.
@@ -91,18 +95,24 @@ struct EventReport: Codable, Hashable, Sendable {
     }
 
     var line: String {
-        let peer = peerId ?? "?"
+        let peer = peerId.map { PeerId.typed($0) } ?? "?"
+        let network = networkId.map { NetworkId($0)?.text ?? $0 } ?? "?"
         let why = reason.map { ": \($0)" } ?? ""
         switch event {
         case "peerJoined": return "+ \(peer) is connected"
         case "peerLeft": return "- \(peer) is gone\(why)"
         case "refused": return "! refused \(peer)\(why)"
         case "refusedByPeer": return "! \(peer) refuses this node\(why)"
-        case "revoked": return "! \(peer) was revoked by the owner of network \(networkId ?? "?")"
-        case "membershipEnded": return "! the membership in network \(networkId ?? "?") ended\(why)"
+        case "revoked": return "! \(peer) was revoked by the owner of network \(network)"
+        case "membershipEnded": return "! the membership in network \(network) ended\(why)"
         case "deviceKeyUsedTwice": return "! the key of \(peer) is used in two places: one of them is a copy"
         case "clockBehind": return "! \(reason ?? "this clock is behind")"
         default: return "\(event) \(peer)\(why)"
         }
     }
+}
+
+extension PeerId {
+    /// The id of a report in the one form that people see.
+    static func typed(_ base64: String) -> String { PeerId(base64)?.text ?? base64 }
 }

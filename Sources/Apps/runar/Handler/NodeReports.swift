@@ -123,7 +123,7 @@ struct ConnectReport: Report {
     let networkId: String
     let address: String
 
-    var lines: [String] { ["connected to \(peerId) at \(address); both are admitted"] }
+    var lines: [String] { ["connected to \(PeerId.typed(peerId)) at \(address); both are admitted"] }
 }
 
 /// A message that arrived at the peer named.

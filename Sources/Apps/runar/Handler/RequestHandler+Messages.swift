@@ -59,17 +59,25 @@ extension RequestHandler {
     }
 
     func connectionText(_ network: NetworkName?, address: String?) throws -> ConnectionTextReport {
-        let network = try resolve(network).networkId
+        let found = try resolve(network)
+        let network = found.networkId
+        guard found.isMember else { throw NodeError.notAMember(network) }
         let place: SocketAddress
         if let address {
             place = try Settings.address(address)
         } else if let bound = node.listenAddresses.first(where: \.isDialable) {
             place = bound
-        } else {
+        } else if let port = node.listenAddresses.first?.port {
             throw CommandFailure(
                 "no-address",
                 .usage,
-                "this node listens on all its addresses: say at which one the other member can reach it with --address IP:PORT"
+                "this node listens on all its addresses: say at which the other member reaches it, --address IP:\(port)"
+            )
+        } else {
+            throw CommandFailure(
+                "not-running",
+                .unavailable,
+                "no node runs, so it has no port yet: start it with `runar up`, or say where it will be with --address IP:PORT"
             )
         }
         let data = try node.connectionData(networkId: network, address: place.description)

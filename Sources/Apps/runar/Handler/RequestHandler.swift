@@ -54,7 +54,8 @@ final class RequestHandler: Sendable {
         switch request {
         case .status: return JSONText.encode(try status())
         case .stop:
-            stop?()
+            guard let stop else { throw Self.passingNode }
+            stop()
             return JSONText.encode(StopReport(stopped: true, processId: SystemProcess.id))
         case .peers(let all): return JSONText.encode(try peers(all: all))
         case .connect(let peer, let network, let address):
@@ -73,6 +74,15 @@ final class RequestHandler: Sendable {
             return JSONText.encode(DoneReport(done: true))
         default: return try await administer(request)
         }
+    }
+
+    /// A node that lives as long as a command is ended with it.
+    private static var passingNode: CommandFailure {
+        CommandFailure(
+            "passing-node",
+            .tryAgain,
+            "process \(SystemProcess.id) is a command that runs a node until it is done: end it with Control-C or kill"
+        )
     }
 
     private func administer(_ request: ControlRequest) async throws -> String {

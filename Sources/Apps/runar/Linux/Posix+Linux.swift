@@ -20,6 +20,8 @@ enum Posix {
         return unsafe String(cString: text)
     }
 
+    static var lastErrorCode: Int32 { errno }
+
     static var wasInterrupted: Bool { errno == EINTR }
 
     /// Reads what is there, waiting for it; empty at the end and on failure.
@@ -46,6 +48,9 @@ enum Posix {
         }
         return true
     }
+
+    /// Opens a file for reading wherever links lead, or minus one.
+    static func openForReading(_ path: String) -> Int32 { unsafe open(path, O_RDONLY | O_CLOEXEC) }
 
     /// Opens a file for appending, made with mode 0600, or minus one.
     static func openLog(_ path: String) -> Int32 {

@@ -31,15 +31,16 @@ enum BackgroundNode {
         Output.report(try JSONText.decode(StatusReport.self, from: json), asJSON: home.output.json)
     }
 
-    /// The settings in effect here, told by flags, so that the node does not depend on this place and time.
+    /// The flags once more; the environment is handed on, and the file is in the home.
     private static func arguments(_ place: String, _ settings: Settings, _ secret: VaultSecret) -> [String] {
         var arguments = ["up", "--home", place]
         for setting in [Setting.listen, .logLevel, .requestTimeout, .messageLimit, .listenerCapacity, .acceptFiles] {
-            guard let value = settings[setting], value.source == .flag || value.source == .environment else { continue }
+            guard let value = settings[setting], value.source == .flag else { continue }
             for text in value.texts { arguments += [setting.flag, text] }
         }
         switch secret {
-        case .keyFile(let path): arguments += ["--key-file", path]
+        case .keyFile(let path):
+            if settings[.keyFile]?.source == .flag { arguments += ["--key-file", path] }
         case .passphrase: arguments += ["--passphrase-file", "-"]
         }
         return arguments

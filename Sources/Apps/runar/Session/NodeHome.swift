@@ -2,6 +2,7 @@ internal import Bytes
 internal import Identity
 internal import Platform
 internal import RunarNode
+internal import Storage
 
 /// The home of a node with its keys open and its lock held: what a process needs to act for it.
 final class NodeHome: Sendable {
@@ -29,12 +30,17 @@ final class NodeHome: Sendable {
     static func open(_ path: String, settings: Settings, waiting: Bool = true) async throws -> NodeHome {
         let directory = try existing(path)
         let lock = try await take(lockOf: directory, waiting: waiting)
-        let secret = try secret(of: directory, settings: settings)
-        return NodeHome(
-            directory: directory,
-            keys: try VaultFile.open(at: directory.file(vaultName), secret: secret),
-            lock: lock
-        )
+        do {
+            let secret = try secret(of: directory, settings: settings)
+            let keys = try VaultFile.open(at: directory.file(vaultName), secret: secret)
+            return NodeHome(directory: directory, keys: keys, lock: lock)
+        } catch let error as KeychainError {
+            switch error {
+            case .corrupted, .foreign:
+                throw CommandFailure(error).adding("without a copy, `runar reset` makes room for a new device")
+            default: throw error
+            }
+        }
     }
 
     /// The directory, if there is a vault in it.
@@ -56,7 +62,17 @@ final class NodeHome: Sendable {
     /// The node of this home; nothing is on the network yet.
     func makeNode(settings: Settings) throws -> RunarNode {
         let config = try settings.nodeConfig(keys: keys, state: directory.file(Self.stateName))
-        let node = try RunarNode(config: config)
+        let node: RunarNode
+        do {
+            node = try RunarNode(config: config)
+        } catch let error as StorageError {
+            switch error {
+            case .corrupted, .foreign:
+                let advice = "without a copy, move it away and join your networks again: the keys are not in it"
+                throw CommandFailure(error).adding(advice)
+            default: throw error
+            }
+        }
         // For `status` without a passphrase; the id is no secret.
         try AtomicFile.write(Array((node.peerId.base64Encoded + "\n").utf8), to: directory.file(Self.peerName))
         return node
@@ -69,6 +85,15 @@ final class NodeHome: Sendable {
         return PeerId(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
     }
 
+    /// That another process holds the home: a node, or a command that will be done.
+    static func inUse(_ directory: HomeDirectory, byProcess process: Int32?) -> CommandFailure {
+        let who = process.map { "process \($0)" } ?? "another process"
+        let advice =
+            Session.isNodeRunning(in: directory.path)
+            ? "`runar status` shows it, `runar stop` ends it" : "try again when it is done"
+        return CommandFailure("in-use", .tryAgain, "\(who) already uses the node in \(directory.path): \(advice)")
+    }
+
     /// Another command may be using the home for a moment, a node for long: only the former is waited for.
     private static func take(lockOf directory: HomeDirectory, waiting: Bool) async throws -> FileLock {
         let deadline = ContinuousClock.now + (waiting ? Duration.seconds(3) : .zero)
@@ -78,13 +103,7 @@ final class NodeHome: Sendable {
             } catch {
                 guard case .inUse(_, let process) = error else { throw error }
                 guard ContinuousClock.now < deadline else {
-                    let who = process.map { "process \($0)" } ?? "another process"
-                    let advice = "stop it with `runar stop`, or choose another --home"
-                    throw CommandFailure(
-                        "in-use",
-                        .tryAgain,
-                        "\(who) already uses the node in \(directory.path): \(advice)"
-                    )
+                    throw inUse(directory, byProcess: process)
                 }
             }
             try await Task.sleep(for: .milliseconds(20))
@@ -100,6 +119,14 @@ extension NodeHome {
             return .keyFile(path: directory.file(keyFileName))
         }
         if let path = settings.text(.passphraseFile) { return .passphrase(try passphrase(in: path)) }
+        guard try !VaultFile.isOpenedWithKeyFile(at: directory.file(vaultName)) else {
+            throw CommandFailure(
+                "no-key-file",
+                .noInput,
+                "a key file opens this vault, and there is none at \(directory.file(keyFileName)): put it back, or say"
+                    + " where it is with --key-file"
+            )
+        }
         return .passphrase(
             try Prompt.secret(
                 "passphrase for \(directory.path): ",
@@ -117,10 +144,7 @@ extension NodeHome {
                 bytes.append(byte)
             }
         } else {
-            guard let found = try AtomicFile.read(path, limit: passphraseLimit) else {
-                throw CommandFailure("no-passphrase-file", .noInput, "there is no passphrase file \(path)")
-            }
-            bytes = found
+            bytes = try InputText.bytes(path, limit: passphraseLimit)
         }
         if let end = bytes.firstIndex(of: newline) { bytes.removeSubrange(end...) }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }

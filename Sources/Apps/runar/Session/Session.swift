@@ -17,14 +17,19 @@ struct Session: Sendable {
     }
 
     /// Finds the running node of a home, or opens the home and, if `onNetwork`, starts a node until `body` returns.
+    ///
+    /// A node that may be there for long serves other commands meanwhile, if `isServing`.
     static func with<Result>(
         _ home: HomeOptions,
         _ node: NodeOptions? = nil,
         onNetwork: Bool = false,
+        isServing: Bool = false,
         _ body: (Session) async throws -> Result
     ) async throws -> Result {
         let place = try home.place()
         if isNodeRunning(in: place) {
+            let ignored = (node?.flagsOfNode ?? []).map(\.flag).sorted().joined(separator: ", ")
+            if !ignored.isEmpty { Output.note("note: the running node keeps its own settings, not \(ignored)") }
             return try await body(Session(way: .socket(home: place)))
         }
         let settings = try home.settings(node)
@@ -36,6 +41,8 @@ struct Session: Sendable {
         Output.note("no node runs in \(place): starting one for this command")
         try await handler.startNode()
         do {
+            let server = isServing ? try ControlServer(home: nodeHome, handler: handler) : nil
+            async let _: Void? = server?.run()
             let result = try await body(Session(way: .handler(handler)))
             await node.stop()
             return result

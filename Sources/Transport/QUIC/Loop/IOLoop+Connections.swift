@@ -26,7 +26,8 @@ extension IOLoop {
         }
         let error = unsafe rq_route(&remote, bound.port, &local)
         guard error == 0 else {
-            return fail(core, .connectionFailed("the system knows no way to that address (error \(error))"))
+            let why = unsafe String(cString: rq_error_text(error))
+            return fail(core, .connectionFailed("the system knows no way to that address: \(why)"))
         }
         if !bound.isUnspecified { local = rq_addr(bound) }
         let user = unsafe Unmanaged.passRetained(core)

@@ -92,8 +92,10 @@ private struct Opened {
                 // A system without one of the families still has the other.
                 if wanted.count > 1, Self.isFamilyMissing(error) { continue }
                 close()
+                let place = address.socketAddress?.description ?? "?"
+                let why = unsafe String(cString: rq_error_text(error))
                 throw .initializationFailed(
-                    "cannot bind \(address.socketAddress?.description ?? "?") (error \(error)); is the port in use?"
+                    "cannot bind \(place): \(why); it takes an address of this machine and a port that nobody uses"
                 )
             }
             unsafe sockets.append(udp)
