@@ -98,7 +98,9 @@ package struct Discovery: Sendable {
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
         switch input {
         case .started: self.start(now)
-        case .stopping: self.stop(now, &effects)
+        case .stopping:
+            self.stop(now, &effects)
+            self.armed = nil
         case .networkAdded(let token, let secrets): self.addNetwork(token, secrets, now, &effects)
         case .networkKnown(let token, let key): self.knock(with: token, at: key, now)
         case .networkRemoved(let network): self.removeNetwork(network, now, &effects)
