@@ -1,0 +1,118 @@
+internal import Foundation
+internal import Testing
+
+@testable import runar
+
+/// What is promised of every command, held against the commands that there are.
+@Suite("Every command") struct CompletenessTests {
+    /// A command as the parser describes it.
+    private struct Description: Decodable {
+        struct Argument: Decodable {
+            struct Name: Decodable { let name: String }
+            let names: [Name]?
+        }
+
+        let commandName: String
+        let shouldDisplay: Bool
+        let subcommands: [Description]?
+        let arguments: [Argument]?
+
+        /// The commands that do something, by their words.
+        func leaves(_ path: [String] = []) -> [(words: String, command: Description)] {
+            let children = (subcommands ?? []).filter { $0.commandName != "help" }
+            guard !children.isEmpty else { return [(path.joined(separator: " "), self)] }
+            return children.flatMap { $0.leaves(path + [$0.commandName]) }
+        }
+    }
+
+    private struct Dump: Decodable { let command: Description }
+
+    private func leaves() throws -> [(words: String, command: Description)] {
+        let outcome = try runar(["--experimental-dump-help"])
+        return try JSONDecoder().decode(Dump.self, from: Data(outcome.output.utf8)).command.leaves()
+    }
+
+    private func document() throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: "docs/runar-command.md"), encoding: .utf8)
+    }
+
+    /// The words in code style of each row of the table of fields, by command.
+    private func documentedFields() throws -> [String: Set<String>] {
+        var fields: [String: Set<String>] = [:]
+        for line in try document().split(separator: "\n") where line.hasPrefix("| `") {
+            let cells = line.split(separator: "|")
+            guard cells.count >= 2 else { continue }
+            for command in Self.code(in: cells[0]) { fields[command] = Set(Self.code(in: cells[1])) }
+        }
+        return fields
+    }
+
+    private static func code(in text: some StringProtocol) -> [String] {
+        text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+    }
+
+    @Test func `every command takes --json and stands in the manual`() throws {
+        let leaves = try leaves()
+        #expect(leaves.count > 25)
+        let text = try document()
+        for (words, command) in leaves where command.shouldDisplay {
+            let names = (command.arguments ?? []).flatMap { $0.names ?? [] }.map(\.name)
+            #expect(names.contains("json"), "\(words)")
+            #expect(text.contains("`\(words)`") || text.contains("`\(words) --"), "\(words)")
+        }
+    }
+
+    @Test func `every exit code stands in the manual and in the help`() throws {
+        let text = try document()
+        let help = Set(try runar(["--help"]).output.split(whereSeparator: \.isWhitespace))
+        for status in ExitStatus.allCases {
+            #expect(text.contains("| \(status.rawValue) | "), "\(status)")
+            #expect(help.contains("\(status.rawValue)"), "\(status)")
+        }
+    }
+
+    @Test func `what commands print with --json is what the manual says`() throws {
+        let fields = try documentedFields()
+        let (home, other) = (try TemporaryHome(), try TemporaryHome())
+        try other.makeNode()
+        let peer = try other.answer(["status"]).text("peerId")
+        let backup = home.path + "-backup"
+        let passphrase = try home.file("passphrase", "for the backup")
+        defer {
+            for file in [backup, passphrase] { try? FileManager.default.removeItem(atPath: file) }  // temporary anyway
+        }
+        func check(_ command: String, _ arguments: [String] = [], input: String = "") throws {
+            let words = command.split(separator: " ").map(String.init)
+            let outcome = try home.answer(words + arguments, input: input)
+            let documented = try #require(fields[command], "\(command) is not in the manual")
+            for key in try outcome.json.keys { #expect(documented.contains(key), "\(command) prints \(key)") }
+        }
+        try check("init", ["--no-passphrase"])
+        try check("network create", ["Home"])
+        try check("network list")
+        try check("network show")
+        try check("network rename", ["Home", "Cabin"])
+        try check("network issue", [peer, "--label", "other"])
+        try check("network address", ["--address", "192.0.2.1:1"])
+        try check("network revoke", ["other"])
+        try check("peers", ["--all"])
+        try check("join", input: try home.answer(["network", "show"]).text("text"))
+        let seed = "000102030405060708090a0b0c0d0e0f"
+        try check("keys derive", ["--path", "m/0'", "--seed-file", "-", "--reveal"], input: seed)
+        let root = try home.answer(["keys", "export", "root", "--reveal"]).text("privateKey")
+        try check("keys export", ["peer", "--reveal"])
+        try check("keys import", ["root"], input: root)
+        try check("backup create", ["--file", backup, "--backup-passphrase-file", passphrase])
+        try check("backup restore", ["--file", backup, "--backup-passphrase-file", passphrase])
+        try check("status")
+        try check("up --detach")
+        try check("status")
+        try check("stop")
+        try check("network leave", ["Cabin"])
+        try check("completion", ["bash"])
+        try check("reset", ["--yes"])
+    }
+}
