@@ -78,10 +78,10 @@ final class Tap: @unchecked Sendable {
         state.withLock { $0.isHolding = true }
     }
 
-    /// The first datagram that `condition` holds for, however long it takes.
-    func first(where condition: @Sendable (Passed) -> Bool) async throws -> Passed {
+    /// The first datagram, after `count` others, that `condition` holds for, however long it takes.
+    func first(after count: Int = 0, where condition: @Sendable (Passed) -> Bool) async throws -> Passed {
         while true {
-            if let found = state.withLock({ $0.passed.first(where: condition) }) { return found }
+            if let found = state.withLock({ $0.passed.dropFirst(count).first(where: condition) }) { return found }
             try Task.checkCancellation()
             await Task.yield()
         }
