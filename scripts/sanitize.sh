@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 
 export SUITES=${SUITES:-"LockingTests TransportTests QUICTests InteropTests"}
 export LSAN_OPTIONS="suppressions=$PWD/scripts/sanitize-leaks.txt:print_suppressions=0"
+export TSAN_OPTIONS="suppressions=$PWD/scripts/sanitize-races.txt:print_suppressions=0"
 status=0
 for kind in address thread; do
     ./scripts/suites.sh "$kind sanitizer" .build-$kind --sanitize=$kind || status=1

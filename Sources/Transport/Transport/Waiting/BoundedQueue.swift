@@ -38,7 +38,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     package func finish(discarding: Bool) -> [Element] {
         let rest: [Element] = state.withLock { state in
             state.isFinished = true
-            guard discarding else { return [] }
+            guard discarding, !state.elements.isEmpty else { return [] }
             defer { state.elements = [] }
             return Array(state.elements)
         }
