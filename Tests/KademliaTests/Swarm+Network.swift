@@ -36,7 +36,9 @@ extension Swarm {
         switch event.kind {
         case .message(let from, let to, let opened, let bytes):
             let peer = self.nodes[from].peerId
-            guard self.nodes[to].isUp, self.nodes[to].links[peer]?.opened == opened else { return true }
+            guard self.nodes[to].isUp, self.nodes[to].links[peer]?.opened == opened, !self.isParted(from, to) else {
+                return true
+            }
             self.nodes[to].links[peer]?.usedAt = self.now
             if !self.answerAsHostile(to, from, bytes) { self.feed(to, .messageReceived(from: peer, bytes)) }
         case .dialled(let from, let to): self.dialled(from, to)
@@ -95,6 +97,7 @@ extension Swarm {
         } else if self.nodes[node].dialling[peer] != nil {
             self.nodes[node].dialling[peer]?.append(bytes)
         } else {
+            guard !addresses.isEmpty else { return }
             self.nodes[node].dialling[peer] = [bytes]
             self.dial(peer, addresses, from: node)
         }
@@ -118,7 +121,7 @@ extension Swarm {
     private func dial(_ peer: PeerId, _ addresses: [SocketAddress], from node: Int) {
         self.dialCount += 1
         let target = addresses.lazy.compactMap { self.node(at: $0) }.first
-        guard let target else {
+        guard let target, !self.isParted(node, target) else {
             self.schedule(.unreachable(at: node, peer), after: .seconds(5))
             return
         }
@@ -140,7 +143,7 @@ extension Swarm {
     private func dialled(_ from: Int, _ to: Int) {
         guard self.nodes[from].isUp else { return }
         let peer = self.nodes[to].peerId
-        guard self.nodes[to].isUp else {
+        guard self.nodes[to].isUp, !self.isParted(from, to) else {
             self.schedule(.unreachable(at: from, peer), after: .seconds(4))
             return
         }
@@ -180,6 +183,23 @@ extension Swarm {
             after: self.roundTrip(node, link.other) / 2
         )
         self.feed(node, .memberDown(peer))
+    }
+
+    // MARK: Partition
+
+    func isParted(_ left: Int, _ right: Int) -> Bool {
+        self.side.map { $0(left) != $0(right) } ?? false
+    }
+
+    /// Parts the nodes in two, whose connections break after ten seconds, or with nil joins them again.
+    func part(_ side: ((Int) -> Bool)?) {
+        self.side = side
+        for node in self.running {
+            for (peer, link) in self.nodes[node].links.sorted(by: { $0.key < $1.key })
+            where self.isParted(node, link.other) {
+                self.schedule(.linkDown(at: node, peer: peer, opened: link.opened), after: .seconds(10))
+            }
+        }
     }
 
     // MARK: Hostility

@@ -92,6 +92,8 @@ final class Swarm {
     var messageCount = 0
     var byteCount = 0
     var dialCount = 0
+    /// The side of a node while the network is parted.
+    var side: ((Int) -> Bool)?
     var script: [(Swarm) -> Void] = []
 
     init(seed: UInt64, limits: Kademlia.Limits = Kademlia.Limits()) {
@@ -110,8 +112,8 @@ final class Swarm {
 
     /// Makes a node that is not running yet.
     @discardableResult
-    func add() throws -> Int {
-        let signer = FakeSigner(using: &self.random)
+    func add(_ given: FakeSigner? = nil) throws -> Int {
+        let signer = given ?? FakeSigner(using: &self.random)
         let peerId = PeerId(publicKey: signer.publicKey)
         let token = try self.network.token(for: peerId)
         let table = Kademlia(self.network.configuration(signer, seed: self.random.next(), limits: self.limits))
@@ -149,10 +151,9 @@ final class Swarm {
     func stop(_ node: Int, isCrash: Bool) {
         if !isCrash { self.feed(node, .stopping) }
         self.nodes[node].isUp = false
-        for (peer, link) in self.nodes[node].links.sorted(by: { $0.key < $1.key }) {
+        for (_, link) in self.nodes[node].links.sorted(by: { $0.key < $1.key }) {
             let delay = isCrash ? Duration.seconds(10) : self.roundTrip(node, link.other) / 2
             self.schedule(.linkDown(at: link.other, peer: self.nodes[node].peerId, opened: link.opened), after: delay)
-            _ = peer
         }
         self.nodes[node].links = [:]
         self.nodes[node].dialling = [:]

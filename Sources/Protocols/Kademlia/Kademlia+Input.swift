@@ -33,7 +33,8 @@ extension Kademlia {
     package enum Effect: Hashable, Sendable {
         /// Send a message on an admitted connection to the peer; dial it at these addresses first if there is none.
         ///
-        /// The driver answers with `memberUp` or `unreachable` when it had to dial.
+        /// The driver answers with `memberUp` or `unreachable` when it had to dial. Without addresses, and without a
+        /// connection, the message is dropped: nobody waits for it any more.
         case send(PeerId, [SocketAddress], [UInt8])
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)

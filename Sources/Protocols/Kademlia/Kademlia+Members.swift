@@ -105,12 +105,15 @@ extension Kademlia {
         self.table.position(of: peer).map { $0 < self.limits.bucketSize } ?? false
     }
 
+    /// After so many changes at once every record is looked at.
+    static var changeLimit: Int { 64 }
+
     /// A member near enough to hold the same records came or went.
     private mutating func neighbourhoodChanged(by peer: PeerId, _ now: NodeTime) {
         guard let position = self.table.position(of: peer), position < 2 * self.limits.bucketSize,
             !self.store.places.isEmpty
         else { return }
-        if self.changes.count < 2 * self.limits.bucketSize { self.changes.append(peer) }
+        if self.changes.count < Self.changeLimit { self.changes.append(peer) }
         self.planHandOn(now)
     }
 
@@ -167,7 +170,8 @@ extension Kademlia {
                 self.hearsay[peer]?.nextTry = now.monotonic + Pace.longestRetry
                 self.greet(hearsay.contact, now, &effects)
             } else {
-                next = min(next ?? hearsay.nextTry, max(hearsay.nextTry, now.monotonic + Pace.firstRetry))
+                let time = max(hearsay.nextTry, now.monotonic + Pace.firstRetry)
+                next = min(next ?? time, time)
             }
         }
         if let next { self.plan(\.hearsayAt, at: next) }

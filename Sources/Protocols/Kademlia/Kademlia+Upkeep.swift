@@ -107,8 +107,10 @@ extension Kademlia {
             shape: Lookup.Shape(
                 count: isJoin ? size + self.limits.greetedBeyondNeighbours : size,
                 parallelism: isJoin ? self.limits.parallelism : Pace.askedNeighbours,
+                dials: isJoin ? self.limits.parallelism : Pace.askedNeighbours,
                 paths: 1,
-                candidates: self.limits.candidates
+                candidates: self.limits.candidates,
+                isPatient: true
             )
         )
         let near = self.table.entries.filter(\.isAlive).prefix(2 * size)
@@ -169,10 +171,11 @@ extension Kademlia {
         let shape = Lookup.Shape(
             count: Pace.metInBucket,
             parallelism: Pace.askedNeighbours,
+            dials: Pace.askedNeighbours,
             paths: 1,
             candidates: self.limits.candidates
         )
-        self.start(self.seeded(target, shape, .refresh), now, &effects)
+        self.start(self.seeded(target, shape, .refresh, now), now, &effects)
     }
 
     /// A random location that shares exactly `bucket` leading bits with this node.

@@ -1,7 +1,6 @@
+internal import Bytes
 package import Identity
 internal import OrderedCollections
-
-internal import struct Bytes.SeededGenerator
 
 /// The distributed hash table of one network as a value, free of I/O.
 ///

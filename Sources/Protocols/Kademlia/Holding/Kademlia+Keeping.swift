@@ -115,7 +115,8 @@ extension Kademlia {
         var republished: [RecordId] = []
 
         func concerns(_ place: RecordStore.Place) -> Bool {
-            self.changes.contains { $0 ^ place.location.first <= place.radius }
+            self.changes.count >= Kademlia.changeLimit
+                || self.changes.contains { $0 ^ place.location.first <= place.radius }
         }
     }
 
@@ -244,7 +245,7 @@ extension Kademlia {
         self.store.update(id) { $0.checkAt = checkAt }
         var shape = self.requestShape
         shape.paths = 1
-        self.start(self.seeded(id.location, shape, .republish(id)), now, &effects)
+        self.start(self.seeded(id.location, shape, .republish(id), now), now, &effects)
     }
 
     /// Offers an own record to the nearest members that a lookup found.

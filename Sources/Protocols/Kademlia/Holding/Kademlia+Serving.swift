@@ -22,10 +22,10 @@ extension Kademlia {
         guard self.mayAsk(peer, now, &effects) else { return }
         let answer: Message.Answer
         switch question {
-        case .findPeers(let target): answer = .peers(self.nearest(to: target, for: peer))
+        case .findPeers(let target): answer = .peers(self.nearest(to: target, for: peer, now))
         case .findRecords(let location, let selection, let inlineLimit):
             let found = self.found(at: location, selection, inlineLimit: inlineLimit, now)
-            answer = .records(found, self.nearest(to: location, for: peer))
+            answer = .records(found, self.nearest(to: location, for: peer, now))
         case .store(let record): answer = .stored(self.accept(record, from: peer, now, &effects))
         case .offer(let digests): answer = .wanted(self.wishes(for: digests, from: peer, now))
         case .reserve(let location, let condition):
@@ -35,7 +35,7 @@ extension Kademlia {
             answer = .reserved(false)
         }
         let bytes = Message(number: number, body: .answer(answer)).bytes
-        effects.append(.send(peer, self.members[peer]?.addresses ?? [], bytes))
+        effects.append(.send(peer, [], bytes))
     }
 
     /// Counts a question against what the peer may ask.
@@ -59,9 +59,9 @@ extension Kademlia {
         return true
     }
 
-    private func nearest(to target: Bytes32, for peer: PeerId) -> [Contact] {
-        self.table.nearest(to: target, count: self.limits.bucketSize) { entry in
-            entry.isAlive && entry.peerId != peer && !entry.addresses.isEmpty
+    private func nearest(to target: Bytes32, for peer: PeerId, _ now: NodeTime) -> [Contact] {
+        self.table.nearestFresh(to: target, count: self.limits.bucketSize, at: now.monotonic) { entry in
+            entry.peerId != peer && !entry.addresses.isEmpty
         }.map { self.table.entries[$0].contact }
     }
 

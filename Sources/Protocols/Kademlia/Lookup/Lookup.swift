@@ -31,12 +31,14 @@ struct Lookup: Sendable {
         let path: Int
         /// Steps from this node.
         var hops: Int
-        /// The number of the candidate that named it, or nil for one of this node's own table.
-        let introducer: Int?
+        /// The numbers of the first candidates that named it; none if it is of this node's own table.
+        var introducers: [Int]
+        /// The introducer whose trust a question to it uses up.
+        var patron: Int?
         /// Its own number, by which others name it as their introducer.
         let number: Int
-        /// Whether a second node, or this node's table, named it too.
-        var isCorroborated: Bool
+        /// How many answers named it, this node's table being one of them.
+        var mentions: Int
         var isConnected: Bool
         var state: State
     }
@@ -46,22 +48,31 @@ struct Lookup: Sendable {
         var waiting = 0
         var good = 0
         var bad = 0
+
+        /// How many contacts may be tried, and fail: some on credit, and more for each that answered.
+        var budget: Int { 4 + 3 * self.good }
     }
 
     struct Shape: Sendable {
         /// How many nearest ones are wanted.
         var count: Int
-        /// Unanswered questions at a time, of each kind: to connected nodes, and to others.
+        /// Questions to connected nodes that are unanswered at a time.
         var parallelism: Int
+        /// The same to nodes that must be dialled first, which takes three times as long.
+        var dials: Int
         var paths: Int
         /// Candidates remembered.
         var candidates: Int
+        /// Whether late ones are waited for even if few name them: they may be as new as this node.
+        var isPatient = false
+        /// Members beyond the nearest that are asked too, so that they stand in for those that turn out to be gone.
+        var reserve = 0
         /// Questions at most; an honest network never needs as many.
         var questions = 160
     }
 
-    /// Contacts that one node named and that may be under way at a time before one of them has answered.
-    private static let trust = 4
+    /// Introducers of one candidate that are remembered.
+    private static let introducerLimit = 8
 
     let target: Bytes32
     let shape: Shape
@@ -81,7 +92,8 @@ struct Lookup: Sendable {
     /// Each path asks for its own nearest so many.
     private var pathWindow: Int { (self.shape.count + self.shape.paths - 1) / self.shape.paths + 3 }
 
-    private var parallelismPerPath: Int { max(2, (self.shape.parallelism + self.shape.paths - 1) / self.shape.paths) }
+    /// The share of one path in something.
+    private func share(_ count: Int) -> Int { max(2, (count + self.shape.paths - 1) / self.shape.paths) }
 
     // MARK: - What is known
 
@@ -90,7 +102,7 @@ struct Lookup: Sendable {
         guard contact.peerId != self.local, self.index(of: contact.peerId) == nil else { return }
         let path = self.introductions.count % self.shape.paths
         let state: State = isSettled ? .answered : .heard
-        self.add(contact, path: path, hops: 1, introducer: nil, isConnected: isConnected, state: state)
+        self.add(contact, path: path, hops: 1, introducers: [], isConnected: isConnected, state: state)
     }
 
     /// The peer answered and named these contacts; `isConnected` tells which of them this node is connected to.
@@ -107,7 +119,7 @@ struct Lookup: Sendable {
                     contact,
                     path: answerer.path,
                     hops: answerer.hops + 1,
-                    introducer: answerer.number,
+                    introducers: [answerer.number],
                     isConnected: isConnected(contact.peerId),
                     state: .heard
                 )
@@ -130,33 +142,44 @@ struct Lookup: Sendable {
     }
 
     private mutating func settle(_ index: Int, as state: State) {
-        let wasWaiting = self.candidates[index].state == .asked
+        let candidate = self.candidates[index]
         self.candidates[index].state = state
-        guard let introducer = self.candidates[index].introducer else { return }
-        if wasWaiting { self.introductions[introducer].waiting -= 1 }
-        switch state {
-        case .answered: self.introductions[introducer].good += 1
-        case .overdue, .failed: self.introductions[introducer].bad += 1
-        case .heard, .asked, .slow: break
+        if candidate.state == .asked, let patron = candidate.patron { self.introductions[patron].waiting -= 1 }
+        let wasBad = candidate.state == .overdue || candidate.state == .failed
+        let isBad = state == .overdue || state == .failed
+        for introducer in candidate.introducers {
+            if state == .answered { self.introductions[introducer].good += 1 }
+            if isBad, !wasBad { self.introductions[introducer].bad += 1 }
+            if wasBad, !isBad { self.introductions[introducer].bad -= 1 }
         }
     }
 
     private mutating func hear(_ contact: Contact, again index: Int, from answerer: Candidate) {
-        if self.candidates[index].introducer != answerer.number { self.candidates[index].isCorroborated = true }
+        self.candidates[index].mentions += 1
         self.candidates[index].hops = min(self.candidates[index].hops, answerer.hops + 1)
         let known = self.candidates[index].contact.addresses
-        let new = contact.addresses.filter { !known.contains($0) }
-        guard !new.isEmpty, known.count < Contact.addressLimit else { return }
-        self.candidates[index].contact.addresses += new.prefix(Contact.addressLimit - known.count)
-        // The addresses that failed may have been a lie.
-        if self.candidates[index].state == .failed { self.candidates[index].state = .heard }
+        let new = contact.addresses.filter { !known.contains($0) }.prefix(Contact.addressLimit - known.count)
+        if !new.isEmpty {
+            self.candidates[index].contact.addresses += new
+            // The addresses that failed may have been a lie.
+            if self.candidates[index].state == .failed { self.candidates[index].state = .heard }
+        }
+        self.remember(answerer.number, asIntroducerOf: index)
+    }
+
+    private mutating func remember(_ introducer: Int, asIntroducerOf index: Int) {
+        let candidate = self.candidates[index]
+        guard !candidate.introducers.isEmpty, candidate.introducers.count < Self.introducerLimit else { return }
+        self.candidates[index].introducers.append(introducer)
+        if candidate.state == .answered { self.introductions[introducer].good += 1 }
+        if candidate.state == .overdue || candidate.state == .failed { self.introductions[introducer].bad += 1 }
     }
 
     private mutating func add(
         _ contact: Contact,
         path: Int,
         hops: Int,
-        introducer: Int?,
+        introducers: [Int],
         isConnected: Bool,
         state: State
     ) {
@@ -167,9 +190,9 @@ struct Lookup: Sendable {
             distance: distance,
             path: path,
             hops: hops,
-            introducer: introducer,
+            introducers: introducers,
             number: self.introductions.count,
-            isCorroborated: introducer == nil,
+            mentions: 1,
             isConnected: isConnected,
             state: state
         )
@@ -205,11 +228,12 @@ struct Lookup: Sendable {
     /// Whom to ask now; each is returned once.
     mutating func next() -> [Contact] {
         var chosen: [Contact] = []
-        var slots = Slots(paths: self.shape.paths, each: self.parallelismPerPath)
+        let dials = self.isFirstStep ? 1 : self.share(self.shape.dials)
+        var slots = Slots(paths: self.shape.paths, connected: self.share(self.shape.parallelism), dialled: dials)
         for candidate in self.candidates where candidate.state == .asked {
             slots.take(path: candidate.path, isConnected: candidate.isConnected)
         }
-        for index in self.scope { self.ask(index, with: &slots, into: &chosen) }
+        for matter in self.scope { self.ask(matter.index, with: &slots, into: &chosen) }
         if self.isFirstStep {
             // Connected members beyond the nearest answer before the nearest are even dialled.
             self.isFirstStep = false
@@ -222,66 +246,95 @@ struct Lookup: Sendable {
 
     private mutating func ask(_ index: Int, with slots: inout Slots, into chosen: inout [Contact]) {
         let candidate = self.candidates[index]
-        guard candidate.state == .heard, self.questions < self.shape.questions, self.isBelieved(candidate),
+        guard candidate.state == .heard, self.questions < self.shape.questions else { return }
+        let patron = self.patron(of: candidate)
+        guard patron != nil || !self.needsPatron(candidate),
             slots.take(path: candidate.path, isConnected: candidate.isConnected)
         else { return }
         self.candidates[index].state = .asked
-        if let introducer = candidate.introducer { self.introductions[introducer].waiting += 1 }
+        self.candidates[index].patron = patron
+        if let patron { self.introductions[patron].waiting += 1 }
         self.questions += 1
         chosen.append(candidate.contact)
     }
 
-    /// Whether the candidate may be asked: what one node alone named waits until some of its contacts have answered.
-    private func isBelieved(_ candidate: Candidate) -> Bool {
-        guard let introducer = self.doubtful(candidate) else { return true }
-        return introducer.good > 0 || introducer.waiting + introducer.bad < Self.trust
+    /// Whether somebody must vouch for the candidate: it is neither connected nor of this node's own table.
+    private func needsPatron(_ candidate: Candidate) -> Bool {
+        !candidate.isConnected && !candidate.introducers.isEmpty
     }
 
-    /// Whether the candidate no longer counts: it does not answer, or comes from one whose contacts never do.
+    /// The introducer with the most trust left, if any has.
+    private func patron(of candidate: Candidate) -> Int? {
+        guard self.needsPatron(candidate) else { return nil }
+        func left(_ introducer: Int) -> Int {
+            let record = self.introductions[introducer]
+            return record.budget - record.bad - record.waiting
+        }
+        guard let best = candidate.introducers.max(by: { left($0) < left($1) }), left(best) > 0 else { return nil }
+        return best
+    }
+
+    /// Whether the candidate no longer counts: it does not answer, or comes from those whose contacts never do.
     private func isOut(_ candidate: Candidate) -> Bool {
         switch candidate.state {
         case .failed, .overdue: return true
         case .asked, .slow, .answered: return false
         case .heard:
-            guard let introducer = self.doubtful(candidate) else { return false }
-            return introducer.good == 0 && introducer.bad >= Self.trust
+            guard self.needsPatron(candidate) else { return false }
+            return candidate.introducers.allSatisfy { introducer in
+                self.introductions[introducer].bad >= self.introductions[introducer].budget
+            }
         }
     }
 
-    private func doubtful(_ candidate: Candidate) -> Introductions? {
-        guard let introducer = candidate.introducer, !candidate.isCorroborated, !candidate.isConnected else {
-            return nil
-        }
-        return self.introductions[introducer]
+    /// One that matters.
+    private struct Matter {
+        let index: Int
+        /// Whether it is among the nearest of all, not only of its path or in reserve.
+        let isNear: Bool
+        /// Whether the lookup ends only when it has been asked.
+        let isNeeded: Bool
     }
 
-    /// The positions of those that matter, the nearest first: the nearest of all, and the nearest of each path.
-    private var scope: [Int] {
-        var positions: [Int] = []
+    /// Those that matter, the nearest first: the nearest of all, some in reserve, and the nearest of each path.
+    private var scope: [Matter] {
+        var matters: [Matter] = []
         var seen = 0
         var seenOnPath = [Int](repeating: 0, count: self.shape.paths)
-        for index in self.candidates.indices where !self.isOut(self.candidates[index]) {
-            let path = self.candidates[index].path
+        let answered = self.answeredNear
+        for (index, candidate) in self.candidates.enumerated() {
+            // On a path those that are gone keep their places: it need not go farther for each of them.
+            seenOnPath[candidate.path] += 1
+            if self.isOut(candidate) || self.isGivenUp(candidate, answered) { continue }
             seen += 1
-            seenOnPath[path] += 1
-            if seen <= self.shape.count || seenOnPath[path] <= self.pathWindow { positions.append(index) }
+            let isNear = seen <= self.shape.count
+            let isNeeded = isNear || seenOnPath[candidate.path] <= self.pathWindow
+            guard isNeeded || seen <= self.shape.count + self.shape.reserve else { continue }
+            matters.append(Matter(index: index, isNear: isNear, isNeeded: isNeeded))
         }
-        return positions
+        return matters
+    }
+
+    /// How many of the nearest have answered.
+    private var answeredNear: Int {
+        self.candidates.lazy.filter { !self.isOut($0) }.prefix(self.shape.count).count { $0.state == .answered }
+    }
+
+    /// Whether a late one is passed over once three quarters of the nearest have answered and few of them name it.
+    ///
+    /// Those near the target know each other, so whom they do not name is gone or an invention.
+    private func isGivenUp(_ candidate: Candidate, _ answered: Int) -> Bool {
+        candidate.state == .slow && !self.shape.isPatient && answered * 4 >= self.shape.count * 3
+            && candidate.mentions * 3 < answered
     }
 
     /// Whether nobody who matters is left to ask or to wait for.
-    ///
-    /// Late ones are no longer waited for once three quarters of the nearest have answered.
     var isFinished: Bool {
-        let scope = self.scope
-        let near = scope.prefix(self.shape.count)
-        let answered = near.count { self.candidates[$0].state == .answered }
-        let isEnough = answered >= self.shape.count * 3 / 4
-        for (rank, index) in scope.enumerated() {
-            switch self.candidates[index].state {
-            case .heard: if self.questions < self.shape.questions { return false }
-            case .asked: return false
-            case .slow: if rank < self.shape.count, !isEnough { return false }
+        for matter in self.scope {
+            switch self.candidates[matter.index].state {
+            case .heard: if matter.isNeeded, self.questions < self.shape.questions { return false }
+            case .asked: if matter.isNeeded { return false }
+            case .slow: if matter.isNear { return false }
             case .overdue, .answered, .failed: break
             }
         }
@@ -307,9 +360,9 @@ struct Lookup: Sendable {
         private var connected: [Int]
         private var dialled: [Int]
 
-        init(paths: Int, each: Int) {
-            self.connected = [Int](repeating: each, count: paths)
-            self.dialled = self.connected
+        init(paths: Int, connected: Int, dialled: Int) {
+            self.connected = [Int](repeating: connected, count: paths)
+            self.dialled = [Int](repeating: dialled, count: paths)
         }
 
         @discardableResult

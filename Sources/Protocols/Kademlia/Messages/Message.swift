@@ -110,7 +110,7 @@ extension Message {
     /// The most records in an answer, and in an offer.
     package static let recordLimit = 256
     /// The bytes that heads and values in one answer may take, so that it stays below ``byteLimit``.
-    static let recordBytesLimit = 192 * 1024
+    package static let recordBytesLimit = 192 * 1024
 }
 
 /// Why bytes are no message.

@@ -8,9 +8,11 @@ extension Kademlia {
         Lookup.Shape(
             count: self.limits.bucketSize,
             parallelism: self.limits.parallelism,
+            dials: self.limits.dialParallelism,
             // A network that fits into the first answers has no paths to keep apart.
             paths: self.table.count > 2 * self.limits.bucketSize ? self.limits.disjointPaths : 1,
-            candidates: self.limits.candidates
+            candidates: self.limits.candidates,
+            reserve: self.limits.bucketSize / 5
         )
     }
 
@@ -19,10 +21,11 @@ extension Kademlia {
         _ target: Bytes32,
         _ shape: Lookup.Shape,
         _ purpose: LookupTask.Purpose,
-        reading: ReadProgress? = nil
+        reading: ReadProgress? = nil,
+        _ now: NodeTime
     ) -> LookupTask {
         var lookup = Lookup(target: target, local: self.local, shape: shape)
-        for position in self.table.nearest(to: target, count: self.limits.bucketSize, where: \.isAlive) {
+        for position in self.table.nearestFresh(to: target, count: self.limits.bucketSize, at: now.monotonic) {
             let entry = self.table.entries[position]
             lookup.seed(entry.contact, isConnected: entry.isConnected)
         }

@@ -20,7 +20,8 @@ extension Kademlia {
             inlineLimit: self.limits.inlineByteCount
         )
         self.takeOwn(into: &reading, now)
-        let task = self.seeded(location, self.requestShape, .request(id), reading: reading)
+        if !reading.live.isEmpty { self.requests[id]?.effort.firstResult = .zero }
+        let task = self.seeded(location, self.requestShape, .request(id), reading: reading, now)
         let number = self.start(task, now, &effects)
         if reading.isEnough { self.conclude(number, now, &effects) }
     }

@@ -75,12 +75,12 @@ extension Kademlia {
         case .all(let key): self.read(key, .all, id, now, &effects)
         case .one(let key, let writer): self.read(key, .one(writer), id, now, &effects)
         case .nearest(let target):
-            self.start(self.seeded(target, self.requestShape, .request(id)), now, &effects)
+            self.start(self.seeded(target, self.requestShape, .request(id), now), now, &effects)
         case .bootstrap:
             var shape = self.requestShape
             shape.paths = 1
             shape.count += self.limits.greetedBeyondNeighbours
-            self.start(self.seeded(self.local.words, shape, .request(id)), now, &effects)
+            self.start(self.seeded(self.local.words, shape, .request(id), now), now, &effects)
         }
     }
 

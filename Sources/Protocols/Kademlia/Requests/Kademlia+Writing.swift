@@ -13,7 +13,7 @@ extension Kademlia {
             inlineLimit: 0
         )
         self.takeOwn(into: &reading, now)
-        self.start(self.seeded(location, self.requestShape, .request(id), reading: reading), now, &effects)
+        self.start(self.seeded(location, self.requestShape, .request(id), reading: reading, now), now, &effects)
     }
 
     /// The nearest members and the newest record are known.
@@ -33,12 +33,12 @@ extension Kademlia {
             current: reading.live.first?.head.revision
         )
         let condition = pending.request.condition
-        guard condition != .any else {
-            self.sign(id, writing, now, &effects)
+        if targets.isEmpty, self.isAnybodyKnown, condition != .any || pending.attempts < pending.policy.attempts {
+            self.tryAgain(id, self.failure(of: task.lookup), now, &effects)
             return
         }
-        if targets.isEmpty, self.isAnybodyKnown {
-            self.tryAgain(id, self.failure(of: task.lookup), now, &effects)
+        guard condition != .any else {
+            self.sign(id, writing, now, &effects)
             return
         }
         guard condition.holds(for: writing.current) else {

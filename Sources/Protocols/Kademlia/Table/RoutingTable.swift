@@ -21,9 +21,15 @@ struct RoutingTable: Sendable {
         /// Whether there is no reason to think that it is gone.
         var isAlive: Bool { self.failures == 0 }
 
+        func isFresh(at now: Duration) -> Bool {
+            self.isConnected || now - self.lastSeen <= RoutingTable.freshFor
+        }
+
         var contact: Contact { Contact(peerId: self.peerId, addresses: self.addresses) }
     }
 
+    /// Whom this node was connected to within this time is probably still there.
+    static let freshFor = Duration.seconds(1800)
     /// An idle member that was not seen for so long gives its place to a newcomer.
     static let staleAfter = Duration.seconds(3600)
 
@@ -156,6 +162,22 @@ struct RoutingTable: Sendable {
             if best.count > count { best.removeLast() }
         }
         return best.map(\.position)
+    }
+
+    /// The nearest live members that are connected or were lately, then others if those are too few.
+    func nearestFresh(
+        to target: Bytes32,
+        count: Int,
+        at now: Duration,
+        where isIncluded: (Entry) -> Bool = { _ in true }
+    ) -> [Int] {
+        var found = self.nearest(to: target, count: count) { $0.isAlive && $0.isFresh(at: now) && isIncluded($0) }
+        if found.count < count {
+            found += self.nearest(to: target, count: count - found.count) {
+                $0.isAlive && !$0.isFresh(at: now) && isIncluded($0)
+            }
+        }
+        return found
     }
 
     private func isNearer(

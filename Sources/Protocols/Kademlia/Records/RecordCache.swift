@@ -1,0 +1,122 @@
+package import Identity
+internal import OrderedCollections
+
+/// The newest records that an application has read or written lately, so that it need not ask the network again.
+///
+/// Of the records under one key the newest by ``Revision`` is kept; older ones never replace newer ones. A record
+/// answers until it is older here than ``maximumAge`` or has expired. When there is no room the one that was used least
+/// lately goes.
+package struct RecordCache: Sendable {
+    private struct Entry: Sendable {
+        var record: Record
+        var takenAt: Duration
+        /// A number that grows with every use.
+        var used: UInt64
+    }
+
+    /// Records at most.
+    package let countLimit: Int
+    /// Bytes of records at most.
+    package let byteLimit: Int
+    /// How long a record answers before the network is asked again.
+    package let maximumAge: Duration
+
+    private var entries: OrderedDictionary<[UInt8], Entry> = [:]
+    private var uses: UInt64 = 0
+    /// Bytes of the records that are kept.
+    package private(set) var byteCount = 0
+
+    package init(countLimit: Int = 1024, byteLimit: Int = 4 << 20, maximumAge: Duration = .seconds(300)) {
+        self.countLimit = countLimit
+        self.byteLimit = byteLimit
+        self.maximumAge = maximumAge
+    }
+
+    /// How many records are kept.
+    package var count: Int { self.entries.count }
+
+    /// The newest record under `key` that is known and fresh enough; a tombstone is no answer.
+    package mutating func record(for key: [UInt8], at now: NodeTime) -> Record? {
+        guard let entry = self.entries[key], !entry.record.isTombstone else { return nil }
+        guard now.monotonic - entry.takenAt <= self.maximumAge,
+            !UnixTime.isPast(entry.record.expirySeconds, at: now.wallSeconds)
+        else { return nil }
+        self.uses += 1
+        self.entries[key]?.used = self.uses
+        return entry.record
+    }
+
+    /// Keeps a record that was read or written unless a newer one is kept; returns whether it is kept now.
+    ///
+    /// A tombstone takes the place of its writer's older record, so that what was deleted does not come back.
+    @discardableResult
+    package mutating func insert(_ record: Record, at now: NodeTime) -> Bool {
+        guard record.byteCount <= self.byteLimit, self.countLimit > 0 else { return false }
+        if let old = self.entries[record.key]?.record {
+            if record.revision < old.revision { return false }
+            if record.isTombstone, record.writer != old.writer, !old.isTombstone { return false }
+        }
+        self.delete(record.key)
+        while self.count >= self.countLimit || self.byteCount + record.byteCount > self.byteLimit {
+            self.dropLeastUsed()
+        }
+        self.uses += 1
+        self.entries[record.key] = Entry(record: record, takenAt: now.monotonic, used: self.uses)
+        self.byteCount += record.byteCount
+        return true
+    }
+
+    /// Forgets what is known under `key`.
+    package mutating func delete(_ key: [UInt8]) {
+        guard let entry = self.entries.removeValue(forKey: key) else { return }
+        self.byteCount -= entry.record.byteCount
+    }
+
+    /// Forgets everything.
+    package mutating func clear() {
+        self.entries = [:]
+        self.byteCount = 0
+    }
+
+    /// Forgets every key that matches `pattern`, in which `*` stands for any bytes; returns how many there were.
+    @discardableResult
+    package mutating func revoke(matching pattern: String) -> Int {
+        let pattern = Array(pattern.utf8)
+        let matching = self.entries.keys.filter { Self.matches($0, pattern) }
+        for key in matching { self.delete(key) }
+        return matching.count
+    }
+
+    /// Forgets what `writer` wrote, because it was revoked.
+    package mutating func removeAll(of writer: PeerId) {
+        for key in self.entries.keys.filter({ self.entries[$0]?.record.writer == writer }) { self.delete(key) }
+    }
+
+    private mutating func dropLeastUsed() {
+        guard let least = self.entries.min(by: { $0.value.used < $1.value.used }) else { return }
+        self.delete(least.key)
+    }
+
+    /// Whether all of `key` is what the pattern says; the last star takes more whenever the rest does not fit.
+    private static func matches(_ key: [UInt8], _ pattern: [UInt8]) -> Bool {
+        let star = UInt8(ascii: "*")
+        var (keyPosition, position) = (0, 0)
+        var lastStar: (pattern: Int, key: Int)?
+        while keyPosition < key.count {
+            if position < pattern.count, pattern[position] == star {
+                lastStar = (position, keyPosition)
+                position += 1
+            } else if position < pattern.count, pattern[position] == key[keyPosition] {
+                position += 1
+                keyPosition += 1
+            } else if let last = lastStar {
+                lastStar = (last.pattern, last.key + 1)
+                position = last.pattern + 1
+                keyPosition = last.key + 1
+            } else {
+                return false
+            }
+        }
+        return pattern[position...].allSatisfy { $0 == star }
+    }
+}

@@ -1,0 +1,140 @@
+internal import Bytes
+internal import Identity
+internal import Kademlia
+internal import Testing
+
+/// A fifth of the members, or most of those at one place, work against the others.
+@Suite("Hostile members") struct HostileTests {
+    @Test(arguments: Hostility.allCases)
+    func `lookups find the nearest honest members among a fifth of liars`(hostility: Hostility) throws {
+        let swarm = try Swarm.settled(150, seed: 3)
+        let hostile = swarm.running.filter { $0 % 5 == 4 }
+        swarm.corrupt(hostile, as: hostility)
+        swarm.run(for: .seconds(400))
+        var right = 0
+        for _ in 0..<40 {
+            let asker = try #require(swarm.running.filter { $0 % 5 != 4 }.randomElement(using: &swarm.random))
+            let target = try #require(Bytes32(swarm.random.bytes(32)))
+            let result = swarm.ask(.nearest(to: target), at: asker)
+            guard case .peers(let peers)? = result?.outcome else { continue }
+            let honest = swarm.running.filter { $0 % 5 != 4 }
+            let truth = swarm.nearest(to: target, count: 10, excluding: asker, among: honest)
+            let found = Set(peers.map(\.peerId))
+            if truth.allSatisfy({ found.contains(swarm.nodes[$0].peerId) }) { right += 1 }
+        }
+        print("\(hostility): \(right) of 40 lookups have the ten nearest honest members")
+        #expect(right >= 39)
+    }
+
+    @Test(arguments: Hostility.allCases)
+    func `records written and read among a fifth of liars are the newest`(hostility: Hostility) throws {
+        let swarm = try Swarm.settled(100, seed: 4)
+        swarm.corrupt(swarm.running.filter { $0 % 5 == 4 }, as: hostility)
+        let honest = swarm.running.filter { $0 % 5 != 4 }
+        for index in 0..<10 {
+            let key = Array("key \(index)".utf8)
+            let writer = try #require(honest.randomElement(using: &swarm.random))
+            let reader = try #require(honest.randomElement(using: &swarm.random))
+            for value: UInt8 in 1...2 {
+                let put = swarm.ask(.put(key: key, value: [value], lifetimeSeconds: 3600), at: writer)
+                guard case .stored(let holders, _, _)? = put?.outcome else {
+                    Issue.record("\(hostility), key \(index): \(String(describing: put?.outcome))")
+                    continue
+                }
+                #expect(holders >= 10)
+            }
+            let get = swarm.ask(.get(key: key), at: reader)
+            guard case .found(let records)? = get?.outcome else {
+                Issue.record("\(hostility), key \(index): \(String(describing: get?.outcome))")
+                continue
+            }
+            #expect(records.map(\.value) == [[2]])
+        }
+    }
+
+    @Test func `sixteen of the twenty nearest cannot hide the newest record from who asks everyone`() throws {
+        var right = 0
+        for seed in 1...4 as ClosedRange<UInt64> {
+            let swarm = try Swarm.settled(120, seed: 10 + seed)
+            let key = Array("wanted".utf8)
+            let location = Record.location(of: key, in: swarm.network.id)
+            let sybils = try swarm.addSybils(16, near: location, bits: 9)
+            swarm.run(for: .seconds(60))
+            let nearest = swarm.nearest(to: location, count: 20)
+            #expect(nearest.prefix(16).allSatisfy { sybils.contains($0) })
+            let writer = 0
+            _ = swarm.ask(.put(key: key, value: [1], lifetimeSeconds: 86_400), at: writer)
+            let id = RecordId(location: location, writer: swarm.nodes[writer].peerId)
+            let old = try #require(swarm.nodes[sybils[0]].disk[id])
+            swarm.corrupt(sybils, toShow: old)
+            _ = swarm.ask(.put(key: key, value: [2], lifetimeSeconds: 86_400), at: writer)
+            swarm.run(for: .seconds(30))
+            for _ in 0..<10 {
+                let reader = try #require(swarm.running.filter { !sybils.contains($0) && $0 != writer }
+                    .randomElement(using: &swarm.random))
+                let get = swarm.ask(.get(key: key), at: reader, policy: Kademlia.RequestPolicy(reading: .everyone))
+                if case .found(let records)? = get?.outcome, records.map(\.value) == [[2]] { right += 1 }
+            }
+        }
+        print("\(right) of 40 reads are right with 16 of the 20 nearest hostile")
+        #expect(right >= 39)
+    }
+
+    @Test func `a forged record is not believed, and who shows it is named and left`() throws {
+        let swarm = try Swarm.settled(30, seed: 5)
+        let key = Array("key".utf8)
+        _ = swarm.ask(.put(key: key, value: [1], lifetimeSeconds: 3600), at: 0)
+        let location = Record.location(of: key, in: swarm.network.id)
+        let liar = swarm.nearest(to: location, count: 1, excluding: 1)[0]
+        let genuine = try #require(swarm.nodes[liar].disk.values.first)
+        var bytes = genuine.binary
+        bytes[4 + key.count + 32 + 8 + 64 + 7] ^= 1  // another version under the same signature
+        let forged = try Record(binary: bytes)
+        swarm.nodes[liar].hostile = { question, _ in
+            guard question.isAboutRecords else { return nil }
+            return .answer(.records([Message.Found(head: forged.head, value: forged.value)], []))
+        }
+        let get = swarm.ask(.get(key: key), at: 1, policy: Kademlia.RequestPolicy(reading: .everyone))
+        guard case .found(let records)? = get?.outcome else {
+            Issue.record("\(String(describing: get?.outcome))")
+            return
+        }
+        #expect(records.map(\.value) == [[1]])
+        #expect(swarm.offences.map(\.named) == [swarm.nodes[liar].peerId])
+        #expect(swarm.offences.first?.reason.hasPrefix("a forged record") == true)
+    }
+
+    @Test func `a flood of questions is cut off, and costs nobody else an answer`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1, 2)
+        dialogue.forget()
+        let question = Message.Question.findPeers(target: dialogue.peers[3].words)
+        var answered = 0
+        for _ in 0..<12_500 where dialogue.ask(question, as: 1) != nil {
+            answered += 1
+            dialogue.forget()
+        }
+        #expect(answered == Kademlia.Limits().requestBurst)
+        #expect(dialogue.offenders == [dialogue.peers[1]])
+        #expect(dialogue.ask(question, as: 2) != nil)
+        dialogue.advance(by: 10)
+        #expect(dialogue.ask(question, as: 1) != nil)
+    }
+
+    @Test func `what is no message, or answers another question, is an offence`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1)
+        let greeting = try #require(dialogue.questions(to: 1).first)
+        dialogue.feed(.messageReceived(from: dialogue.peers[1], [1, 2, 3]))
+        #expect(dialogue.offenders == [dialogue.peers[1]])
+        dialogue.forget()
+        dialogue.answer(greeting.number, .wanted([]), as: 1)
+        #expect(dialogue.offenders == [dialogue.peers[1]])
+        dialogue.forget()
+        // An answer to nothing may be late, a question of a kind to come may be honest, strangers are not heard.
+        dialogue.answer(greeting.number, .peers([]), as: 1)
+        dialogue.feed(.messageReceived(from: dialogue.peers[1], [99, 0, 0, 0, 1]))
+        dialogue.feed(.messageReceived(from: dialogue.peers[2], [1, 2, 3]))
+        #expect(dialogue.effects.isEmpty)
+    }
+}

@@ -1,0 +1,121 @@
+internal import Bytes
+internal import Identity
+internal import Kademlia
+internal import Testing
+
+/// One table that meets others and loses them.
+@Suite("Joining") struct JoiningTests {
+    @Test func `the first member is asked who is near`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1)
+        #expect(dialogue.questions(to: 1).map(\.question) == [.findPeers(target: dialogue.peers[0].words)])
+        #expect(dialogue.table.neighbours.map(\.peerId) == [dialogue.peers[1]])
+        #expect(dialogue.table.keeps(dialogue.peers[1]))
+    }
+
+    @Test func `hearsay is dialled but is no neighbour before it answers`() throws {
+        var dialogue = try Dialogue()
+        let contact = Contact(peerId: dialogue.peers[1], addresses: [dialogue.address(1)])
+        dialogue.feed(.contactHeard(contact))
+        #expect(dialogue.effects.contains { effect in
+            if case .send(contact.peerId, contact.addresses, _) = effect { true } else { false }
+        })
+        #expect(dialogue.table.contacts.isEmpty)
+        dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[2], addresses: [])))
+        dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[0], addresses: [dialogue.address(0)])))
+        #expect(dialogue.questions(to: 2).isEmpty && dialogue.questions(to: 0).isEmpty)
+    }
+
+    @Test func `who cannot be reached is tried again, ever more rarely`() throws {
+        var dialogue = try Dialogue()
+        dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[1], addresses: [dialogue.address(1)])))
+        var tries = 0
+        for _ in 0..<1200 {
+            if !dialogue.questions(to: 1).isEmpty {
+                tries += 1
+                dialogue.forget()
+                dialogue.feed(.unreachable(dialogue.peers[1]))
+            }
+            dialogue.advance(by: 1)
+        }
+        #expect((8...16).contains(tries))
+    }
+
+    @Test func `only what answered is named to others, never the asker, never the unreachable`() throws {
+        var dialogue = try Dialogue(members: 5)
+        dialogue.connect(1, 2)
+        dialogue.feed(.memberUp(dialogue.peers[3], []))
+        dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[4], addresses: [dialogue.address(4)])))
+        let answer = dialogue.ask(.findPeers(target: dialogue.peers[0].words), as: 1)
+        #expect(answer == .peers([Contact(peerId: dialogue.peers[2], addresses: [dialogue.address(2)])]))
+    }
+
+    @Test func `a neighbour that goes is asked for at once and counts as gone until it answers`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1, 2)
+        dialogue.forget()
+        dialogue.feed(.memberDown(dialogue.peers[1]))
+        #expect(dialogue.table.neighbours.map(\.peerId) == [dialogue.peers[2]])
+        #expect(dialogue.questions(to: 1).count == 1)
+        dialogue.connect(1)
+        #expect(Set(dialogue.table.neighbours.map(\.peerId)) == [dialogue.peers[1], dialogue.peers[2]])
+        dialogue.feed(.memberDown(dialogue.peers[1]))
+        dialogue.feed(.unreachable(dialogue.peers[1]))
+        #expect(dialogue.table.contacts.map(\.peerId) == [dialogue.peers[2]])
+        // And another neighbour is asked who takes its place.
+        dialogue.forget()
+        dialogue.advance(by: 1)
+        #expect(dialogue.questions(to: 2).map(\.question) == [.findPeers(target: dialogue.peers[0].words)])
+    }
+
+    @Test func `who loses everybody remembers whom to try`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1)
+        dialogue.feed(.memberDown(dialogue.peers[1]))
+        dialogue.feed(.unreachable(dialogue.peers[1]))
+        #expect(dialogue.table.contacts.isEmpty)
+        dialogue.forget()
+        dialogue.advance(by: 60)
+        #expect(!dialogue.questions(to: 1).isEmpty)
+    }
+
+    @Test func `a member that answers nothing loses its place`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1, 2)
+        for _ in 0..<4 {
+            dialogue.advance(by: 400)
+            for question in dialogue.questions(to: 2) {
+                dialogue.answer(question.number, .peers([]), as: 2)
+            }
+            dialogue.forget()
+        }
+        #expect(dialogue.table.contacts.map(\.peerId) == [dialogue.peers[2]])
+    }
+
+    @Test func `a question is repeated once when its connection breaks`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1)
+        let first = try #require(dialogue.questions(to: 1).first)
+        dialogue.feed(.memberDown(dialogue.peers[1]))
+        let numbers = dialogue.questions(to: 1).map(\.number)
+        #expect(numbers.filter { $0 == first.number }.count == 2)
+    }
+
+    @Test func `an idle table sleeps for minutes`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1, 2)
+        for _ in 0..<3 {
+            for member in 1...2 {
+                for question in dialogue.questions(to: member) {
+                    dialogue.answer(question.number, .peers([]), as: member)
+                }
+            }
+            dialogue.forget()
+            dialogue.advance(by: 10)
+        }
+        dialogue.forget()
+        dialogue.advance(by: 600)
+        let sent = dialogue.effects.count { if case .send = $0 { true } else { false } }
+        #expect(sent <= 12)
+    }
+}

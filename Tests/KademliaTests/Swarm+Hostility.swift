@@ -1,0 +1,102 @@
+internal import Bytes
+internal import Identity
+internal import Kademlia
+
+/// Members that do not keep to the protocol. All of them hold good tokens and answer on good connections.
+enum Hostility: CaseIterable, Sendable {
+    /// Never answers.
+    case silent
+    /// Names inventions near the target, the same as its accomplices, at addresses where nobody or somebody else is.
+    case forgingContacts
+    /// Names only its accomplices, and says that nothing lies anywhere.
+    case eclipsing
+    /// Names the truly nearest, at wrong addresses, and says that nothing lies anywhere.
+    case misdirecting
+}
+
+extension Swarm {
+    /// Turns running nodes into accomplices.
+    func corrupt(_ nodes: [Int], as hostility: Hostility) {
+        let accomplices = nodes.map { self.contact($0) }
+        let everybody = self.running.map { self.contact($0) }
+        let seed = self.random.next()
+        for node in nodes {
+            self.nodes[node].hostile = { question, _ in
+                guard let target = question.target else { return nil }
+                if hostility == .silent { return .nothing }
+                let contacts: [Contact]
+                switch hostility {
+                case .silent: contacts = []
+                case .forgingContacts: contacts = Self.inventions(near: target, seed: seed)
+                case .eclipsing: contacts = Self.nearest(accomplices, to: target)
+                case .misdirecting:
+                    contacts = Self.nearest(everybody, to: target).map {
+                        Contact(peerId: $0.peerId, addresses: [Self.address(of: 900_000)])
+                    }
+                }
+                return .answer(question.isAboutRecords ? .records([], contacts) : .peers(contacts))
+            }
+        }
+    }
+
+    /// Turns running nodes into accomplices that show an old record instead of the new one, and only each other.
+    func corrupt(_ nodes: [Int], toShow old: Record) {
+        let accomplices = nodes.map { self.contact($0) }
+        let location = Record.location(of: old.key, in: self.network.id)
+        for node in nodes {
+            self.nodes[node].hostile = { question, _ in
+                switch question {
+                case .findRecords(location, _, _):
+                    let found = [Message.Found(head: old.head, value: old.value)]
+                    return .answer(.records(found, Self.nearest(accomplices, to: location)))
+                case .findPeers(let target): return .answer(.peers(Self.nearest(accomplices, to: target)))
+                case .store: return .answer(.stored(.kept))
+                default: return nil
+                }
+            }
+        }
+    }
+
+    static func nearest(_ contacts: [Contact], to target: Bytes32) -> [Contact] {
+        func first(_ contact: Contact) -> UInt64 { contact.peerId.words.first ^ target.first }
+        return Array(contacts.sorted { first($0) < first($1) }.prefix(20))
+    }
+
+    private static func inventions(near target: Bytes32, seed: UInt64) -> [Contact] {
+        var random = SeededGenerator(seed: seed ^ target.first)
+        return (0..<20).compactMap { index in
+            // 32 bytes are always an id
+            guard let id = try? PeerId(rawRepresentation: target.bytes.prefix(3) + random.bytes(29)) else { return nil }
+            return Contact(peerId: id, addresses: [Self.address(of: index % 2 == 0 ? 900_000 : index)])
+        }
+    }
+
+    /// Adds and starts nodes whose ids share `bits` leading bits with a location: a Sybil attack.
+    func addSybils(_ count: Int, near location: Bytes32, bits: Int) throws -> [Int] {
+        var added: [Int] = []
+        while added.count < count {
+            let signer = FakeSigner(using: &self.random)
+            let peer = PeerId(publicKey: signer.publicKey)
+            guard (peer.words.first ^ location.first).leadingZeroBitCount >= bits else { continue }
+            let node = try self.add(signer)
+            self.start(node, knowing: self.someRunning())
+            self.run(for: .milliseconds(500))
+            added.append(node)
+        }
+        return added
+    }
+}
+
+extension Message.Question {
+    var target: Bytes32? {
+        switch self {
+        case .findPeers(let target): target
+        case .findRecords(let location, _, _): location
+        case .store, .offer, .reserve, .release: nil
+        }
+    }
+
+    var isAboutRecords: Bool {
+        if case .findRecords = self { true } else { false }
+    }
+}
