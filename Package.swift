@@ -58,7 +58,7 @@ let package = Package(
         // Protocols: values. Input, time and randomness in, effects out.
         module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
-        module("NodeCore", in: "Protocols", ["Bytes", "Identity", collections]),
+        module("NodeCore", in: "Protocols", ["Bytes", "Identity", "Discovery", "Kademlia", collections]),
 
         // Transport: streams between two authenticated peers.
         module("Transport", in: "Transport", ["Bytes", "Identity", "Locking", deque, heap, crypto]),
@@ -117,7 +117,7 @@ let package = Package(
 
         .target(
             name: "Simulation",
-            dependencies: ["Bytes", "Identity", "NodeCore", "Transport"],
+            dependencies: ["Bytes", "Identity", "Kademlia", "NodeCore", "Transport"],
             path: "Sources/Node/Simulation",
             resources: [.embedInCode("Scenarios")],
             swiftSettings: house
@@ -192,7 +192,7 @@ let package = Package(
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Locking", "TestSupport", collections]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", crypto, collections]),
-        tests(of: "NodeCore", ["Bytes", "Identity", "NodeCore", "TestSupport", collections]),
+        tests(of: "NodeCore", ["Bytes", "Identity", "Locking", "NodeCore", "TestSupport", collections]),
         tests(
             of: "Node",
             ["Bytes", "Identity", "Locking", "NodeCore", "Node", "Platform", "Transport", "TestSupport", logging]

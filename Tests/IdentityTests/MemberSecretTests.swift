@@ -224,6 +224,27 @@ import Testing
         }
     }
 
+    @Test func `they are stored and read back, in order`() throws {
+        var secrets = MemberSecrets(try secret(100))
+        for epoch in 101..<UInt64(110) {
+            let bytes = secrets.binary.withBytes { $0 }
+            #expect(try MemberSecrets(binary: bytes) == secrets)
+            let doubled = bytes + bytes.prefix(MemberSecret.byteCount)
+            for wrong in [[], Array(bytes.dropLast()), bytes + [0], doubled] {
+                #expect(throws: IdentityError.self) { try MemberSecrets(binary: wrong) }
+            }
+            secrets.insert(try secret(epoch))
+        }
+        let foreign = try MemberSecretsTests().secret(50)
+        #expect(throws: IdentityError.self) {
+            try MemberSecrets(binary: secret(100).binary + foreign.binary)
+        }
+        #expect(throws: IdentityError.self) {
+            try MemberSecrets(binary: secret(100).binary + secret(101).binary)
+        }
+        neverCrash(on: [secrets.binary.withBytes { $0 }], rounds: 500) { _ = try MemberSecrets(binary: $0) }
+    }
+
     @Test func `their number is bounded, and the oldest goes first`() throws {
         var secrets = MemberSecrets(try secret(100))
         for epoch in 101..<UInt64(120) { secrets.insert(try secret(epoch)) }

@@ -187,15 +187,7 @@ internal import Testing
             Issue.record("a signature was checked for an unknown network")
             return true
         })
-        let core = NodeCore(
-            NodeCore.Configuration(
-                peerId: PeerId(publicKey: key.publicKey),
-                instance: try .filled(1),
-                randomSeed: 1,
-                verifier: counting
-            )
-        )
-        net.nodes.append(CoreNetwork.Node(key: key, peerId: PeerId(publicKey: key.publicKey), core: core))
+        try net.addNode(key: key, verifier: counting)
         let token = try net.token(for: net.nodes[stranger].peerId)
         #expect(try net.show(token, from: stranger, to: 1) == .notAdmitted)
     }

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Identity
 
 @testable internal import NodeCore
@@ -13,6 +14,8 @@ struct CoreNetwork {
         /// Both ends of each connection: (other node, its id there).
         var links: [ConnectionId: (node: Int, id: ConnectionId)] = [:]
         var wake: Duration?
+        /// Whether its process runs; nobody reaches one that does not.
+        var isRunning = true
     }
 
     /// A frame under way.
@@ -95,18 +98,25 @@ struct CoreNetwork {
     // MARK: Nodes
 
     @discardableResult
-    mutating func addNode(limits: Limits = Limits(), instance: UInt8 = 1, key: Ed25519KeyPair? = nil) throws -> Int {
+    mutating func addNode(
+        limits: Limits = Limits(),
+        instance: UInt8 = 1,
+        key: Ed25519KeyPair? = nil,
+        verifier: NodeCore.Verifier = NodeCore.Verifier(),
+        renewsTokens: Bool = true
+    ) throws -> Int {
         let key = key ?? generatePeerKey()
-        let peerId = PeerId(publicKey: key.publicKey)
-        let core = NodeCore(
-            NodeCore.Configuration(
-                peerId: peerId,
-                instance: try .filled(instance),
-                randomSeed: UInt64(self.nodes.count),
-                limits: limits
-            )
+        let number = UInt8(truncatingIfNeeded: self.nodes.count)
+        var configuration = NodeCore.Configuration(
+            signer: key.privateKey,
+            instance: try .filled(instance),
+            randomSeed: UInt64(self.nodes.count),
+            nonceKey: SecretBytes(copying: [UInt8](repeating: number, count: 32)),
+            limits: limits,
+            verifier: verifier
         )
-        self.nodes.append(Node(key: key, peerId: peerId, core: core))
+        configuration.renewsTokens = renewsTokens
+        self.nodes.append(Node(key: key, peerId: configuration.peerId, core: NodeCore(configuration)))
         return self.nodes.count - 1
     }
 
@@ -226,7 +236,7 @@ struct CoreNetwork {
         let (node, peer, addresses) = self.pendingDials.remove(at: position)
         // The newest node at an address is the one that runs there now.
         let target = self.nodes.indices.last { addresses.contains(Self.address(of: $0)) }
-        if succeeds, !self.isOffline, let target, self.nodes[target].peerId == peer {
+        if succeeds, !self.isOffline, let target, self.nodes[target].peerId == peer, self.nodes[target].isRunning {
             self.link(node, target)
         } else {
             self.feed(node, .dialFailed(peer))

@@ -27,6 +27,11 @@ internal import Testing
             .revocationDigest(index: 1, count: 70_000, digest: Array(0..<32)),
             .revocationsKnown(index: 1, fingerprints: [1, .max, 0]),
             .revocations(index: 1, [try net.revocation(of: peer), try net.revocation(of: peer, network: 1)]),
+            .memberSecret(index: 1, try net.secret(1_700_000_000)),
+            .memberSecretKnown(index: 2, SecretStamp(epoch: .max, mark: 1)),
+            .renewalRequest(index: 3, token),
+            .renewalGrant(index: 4, token),
+            .dht(index: 5, Array(0..<100)),
         ]
     }
 
@@ -37,6 +42,8 @@ internal import Testing
     @Test func `a frame that is too short or too long is refused`() throws {
         for frame in try self.samples() {
             let bytes = frame.bytes
+            // What it carries is as long as the frame.
+            if case .dht = frame { continue }
             #expect(throws: FrameError.self) { try Frame(bytes + [0]) }
             if case .revocationsKnown = frame { continue }
             #expect(throws: FrameError.self) { try Frame(Array(bytes.dropLast())) }

@@ -118,6 +118,7 @@ struct Storm {
         let old = self.living[index]
         self.net.breakAll(of: old)
         self.net.nodes[old].wake = nil
+        self.net.nodes[old].isRunning = false
         self.net.pendingDials.removeAll { $0.node == old }
         self.restarts += 1
         let new = try self.net.addMember(instance: self.restarts, key: self.net.nodes[old].key)

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Identity
 internal import Locking
 internal import Logging
@@ -40,6 +41,7 @@ struct Lab: Sendable {
         let peerId = PeerId(publicKey: key.publicKey)
         let node = LabNode(
             endpoint: try self.network.makeEndpoint(peerId: peerId),
+            key: key.privateKey,
             clock: self.nodeClock,
             capacity: capacity,
             messageLimit: messageLimit
@@ -110,7 +112,7 @@ struct LabNode: Sendable {
     let events: Broadcaster<NodeEvent>
     let kept = Locked<[NodeDriver.Persistence]>([])
 
-    init(endpoint: InMemoryEndpoint, clock: NodeClock, capacity: Int, messageLimit: Int) {
+    init(endpoint: InMemoryEndpoint, key: Ed25519PrivateKey, clock: NodeClock, capacity: Int, messageLimit: Int) {
         self.peerId = endpoint.localPeerId
         self.endpoint = endpoint
         self.messages = Broadcaster(capacity: capacity)
@@ -123,7 +125,12 @@ struct LabNode: Sendable {
         configuration.messageByteLimit = messageLimit
         self.driver = NodeDriver(
             endpoint: endpoint,
-            core: NodeCore.Configuration(peerId: endpoint.localPeerId, instance: InstanceId(), randomSeed: 1),
+            core: NodeCore.Configuration(
+                signer: key,
+                instance: InstanceId(),
+                randomSeed: 1,
+                nonceKey: SecretBytes(copying: [UInt8](repeating: 1, count: 32))
+            ),
             configuration: configuration,
             messages: self.messages,
             events: self.events

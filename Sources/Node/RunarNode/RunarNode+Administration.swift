@@ -42,6 +42,10 @@ extension RunarNode {
             networkPrivateKey: key.privateKey,
             expiration: nil
         )
+        let secrets = MemberSecrets(
+            try MemberSecret.create(networkId: networkId, signer: key.privateKey, epoch: self.wallSeconds)
+        )
+        try self.save(secrets)
         try self.store.save(
             NetworkRecord(
                 networkId: networkId,
@@ -55,12 +59,12 @@ extension RunarNode {
         )
         let revocations = RevocationSet(networkId: networkId)
         self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
-        return metadata
+        return metadata.with(rendezvous: secrets.newest.rendezvous.publicKey)
     }
 
     /// Signs a token that makes `peerId` a member until `expiration` (whole seconds; nil for ever).
     ///
-    /// `label` is what this device's person calls the peer from now on; nil leaves an earlier one.
+    /// The token's text says where the members listen for its holder. `label` is what this device's person calls the peer from now on; nil leaves an earlier one.
     ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/badToken(_:)`` if the peer was revoked: a returning device
     ///   makes a new key; ``IdentityError`` for a bad label.
@@ -88,7 +92,7 @@ extension RunarNode {
                 label: label
             )
         )
-        return token
+        return token.with(rendezvous: try self.store.rendezvous(of: networkId))
     }
 
     /// Revokes a peer for good: it is cut off at once here and wherever the revocation spreads to.
@@ -118,7 +122,7 @@ extension RunarNode {
         }
         let renamed = try metadata.renamed(to: name, signedWith: key.privateKey)
         try self.store.addMetadata(renamed, at: self.wallSeconds)
-        return renamed
+        return renamed.with(rendezvous: try self.store.rendezvous(of: networkId))
     }
 
     /// The 24 words that restore the root key and with it every network that it owns.

@@ -20,6 +20,7 @@ extension RunarNode {
         )
         if let problem { throw NodeError.badToken(problem) }
         try self.store.addMembership(token, at: self.wallSeconds)
+        if let key = token.rendezvous { try self.learn(key, of: networkId) }
         self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
     }
 
@@ -36,6 +37,7 @@ extension RunarNode {
     public func addNetwork(_ metadata: NetworkMetadata) throws {
         guard metadata.verify() else { throw NetworkError.invalidSignature }
         try self.store.addMetadata(metadata, at: self.wallSeconds)
+        if let key = metadata.rendezvous { try self.learn(key, of: metadata.networkId) }
     }
 
     /// The networks that this device knows, owns or is a member of.
@@ -45,7 +47,7 @@ extension RunarNode {
         try self.store.networks().map { record in
             NetworkInfo(
                 networkId: record.networkId,
-                metadata: try record.networkMetadata(),
+                metadata: try record.networkMetadata()?.with(rendezvous: self.store.rendezvous(of: record.networkId)),
                 isOwner: record.role == .owner,
                 index: record.derivationIndex,
                 token: try record.accessToken()
@@ -61,6 +63,7 @@ extension RunarNode {
             throw NodeError.notAMember(networkId)
         }
         try self.store.leave(networkId, at: self.wallSeconds)
+        try self.deleteMemberSecrets(of: networkId)
         self.applyIfRunning(.membershipRemoved(networkId))
     }
 

@@ -33,7 +33,7 @@ extension RunarNode {
                 networkPrivateKey: key.privateKey,
                 expiration: nil
             )
-            try self.store.addMetadata(metadata, at: self.wallSeconds)
+            try self.addNetwork(metadata)
             guard var record = try self.store.network(metadata.networkId) else { return false }
             record.role = .owner
             record.derivationIndex = index

@@ -154,10 +154,12 @@ extension RunarNode {
     private func makeDriver() async throws -> NodeDriver {
         let key = try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
         var random = SystemRandom()
+        var nonceBytes = random.bytes(count: 32)
         let core = NodeCore.Configuration(
-            peerId: self.peerId,
+            signer: key.privateKey,
             instance: InstanceId(generating: &random),
-            randomSeed: random.next()
+            randomSeed: random.next(),
+            nonceKey: SecretBytes(consuming: &nonceBytes)
         )
         let endpoint = try await self.makeEndpoint(key.privateKey, self.config)
         var configuration = NodeDriver.Configuration(clock: self.clock, logger: self.logger) { [weak self] item in

@@ -16,6 +16,10 @@ struct Peering: Hashable, Sendable {
     var index: UInt8
     /// The peer's token once it was good.
     var token: AccessToken?
+    /// Whether the peer was told every revocation that this node knows.
+    var knowsRevocations = false
+    /// Whether the peer gets the member secret as soon as it was.
+    var isOwedSecret = false
 }
 
 /// A connection and what was agreed on it.
@@ -42,6 +46,7 @@ struct ConnectionState: Sendable {
     var hasShownHello = false
     var repliesAwaited = 0
     var comparisons = Allowance()
+    var renewals = Allowance()
     var join = JoinState.none
 
     init(link: Link, now: Duration, deadline: Duration) {

@@ -1,4 +1,6 @@
+package import Discovery
 package import Identity
+package import Kademlia
 
 /// What the driver must do next.
 package enum Effect: Hashable, Sendable {
@@ -15,10 +17,22 @@ package enum Effect: Hashable, Sendable {
     /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
     case wake(at: Duration)
 
+    /// Send a datagram to the discovery group, on every interface.
+    case multicast([UInt8])
+
     /// Store newly learnt revocations; they were verified.
     case persistRevocations([Revocation])
     /// Store that the peer is a member of the network and answered at this address (nil when it dialled us).
     case persistPeer(PeerId, NetworkId, SocketAddress?)
+
+    /// Keep a network's member secrets where keys are kept, in place of those kept before.
+    case persistMemberSecrets(MemberSecrets)
+    /// This device's token was renewed: store it; the node already uses it.
+    case tokenRenewed(AccessToken)
+    /// Keep the record of a network over restarts, in place of an older one of the same id.
+    case persistRecord(NetworkId, Record)
+    /// The record need no longer be kept.
+    case forgetRecord(NetworkId, RecordId)
 
     /// The peer and this node are admitted to each other in the network.
     case peerJoined(PeerId, NetworkId)
@@ -32,6 +46,19 @@ package enum Effect: Hashable, Sendable {
     case membershipEnded(NetworkId, CloseCode)
     /// The same device key runs in two places.
     case deviceKeyUsedTwice(PeerId)
+
+    /// This device's token ends in so many seconds; told from seven days before, once a day.
+    case tokenExpiring(NetworkId, seconds: UInt64)
+    /// A member asks for a new token in place of this one, which is good: answer with `renewalDecided`.
+    case renewalRequested(ConnectionId, PeerId, NetworkId, AccessToken)
+    /// A member is heard on the local network and can be dialled at these addresses, now or at new ones.
+    case peerDiscovered(PeerId, NetworkId, [SocketAddress])
+    /// A member is not heard any more.
+    case peerLost(PeerId, NetworkId)
+    /// Datagrams from a source were ignored for a reason, so many since it was last told.
+    case datagramsIgnored(Discovery.Reason, from: SocketAddress, count: Int)
+    /// A request to a hash table ended.
+    case dhtFinished(Kademlia.RequestId, Kademlia.Outcome, Kademlia.Effort)
 
     /// A joiner knows the secret of an open invitation; both screens show `digits`.
     case joinRequested(ConnectionId, PeerId, NetworkId, digits: String, isPreallowed: Bool)

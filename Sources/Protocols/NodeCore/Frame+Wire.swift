@@ -14,6 +14,11 @@ extension Frame {
         case revocationDigest = 16
         case revocationsKnown = 17
         case revocations = 18
+        case memberSecret = 24
+        case memberSecretKnown = 25
+        case renewalRequest = 26
+        case renewalGrant = 27
+        case dht = 32
     }
 
     /// The version that a hello begins with.
@@ -31,6 +36,11 @@ extension Frame {
         case .revocationDigest: .revocationDigest
         case .revocationsKnown: .revocationsKnown
         case .revocations: .revocations
+        case .memberSecret: .memberSecret
+        case .memberSecretKnown: .memberSecretKnown
+        case .renewalRequest: .renewalRequest
+        case .renewalGrant: .renewalGrant
+        case .dht: .dht
         }
     }
 
@@ -38,6 +48,11 @@ extension Frame {
     package var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.write(self.kind.rawValue)
+        self.write(to: &writer)
+        return writer.bytes
+    }
+
+    private func write(to writer: inout ByteWriter) {
         switch self {
         case .hello(let hello):
             writer.write(Self.version)
@@ -59,6 +74,13 @@ extension Frame {
         case .admissionEnd(let index, let code):
             writer.write(index)
             writer.write(UInt16(code.rawValue))
+        default: self.writeMembersBody(to: &writer)
+        }
+    }
+
+    /// What only those say who are admitted.
+    private func writeMembersBody(to writer: inout ByteWriter) {
+        switch self {
         case .revocationDigest(let index, let count, let digest):
             writer.write(index)
             writer.write(count)
@@ -69,8 +91,21 @@ extension Frame {
         case .revocations(let index, let entries):
             writer.write(index)
             for entry in entries { writer.write(entry.binary) }
+        case .memberSecret(let index, let secret):
+            writer.write(index)
+            writer.write(secret.binary)
+        case .memberSecretKnown(let index, let stamp):
+            writer.write(index)
+            writer.write(stamp.epoch)
+            writer.write(stamp.mark)
+        case .renewalRequest(let index, let token), .renewalGrant(let index, let token):
+            writer.write(index)
+            writer.write(token.binary)
+        case .dht(let index, let message):
+            writer.write(index)
+            writer.write(message)
+        default: preconditionFailure("nobody writes the body of \(self.kind)")
         }
-        return writer.bytes
     }
 
     /// Reads one frame.
@@ -105,26 +140,38 @@ extension Frame {
             try self.readVersion(from: &reader)
             return .join(proof: try reader.readBytes(count: self.proofByteCount))
         case .joinGrant:
-            let token = try AccessToken(binary: reader.readBytes(count: AccessToken.byteCount))
+            let token = try self.readToken(from: &reader)
             let metadata = try reader.readVarintPrefixedBytes(limit: NetworkMetadata.maximumByteCount)
             return .joinGrant(token, metadata: metadata)
         case .joinRefusal: return .joinRefusal
         case .admissionEnd:
             let index = try reader.readUInt8()
             return .admissionEnd(index: index, self.code(try reader.readUInt16()))
+        default: return try self.readMembersBody(of: kind, index: reader.readUInt8(), from: &reader)
+        }
+    }
+
+    private static func readMembersBody(of kind: Kind, index: UInt8, from reader: inout ByteReader) throws -> Frame {
+        switch kind {
         case .revocationDigest:
-            let index = try reader.readUInt8()
             let count = try reader.readUInt32()
             return .revocationDigest(index: index, count: count, digest: try reader.readBytes(count: 32))
         case .revocationsKnown:
-            let index = try reader.readUInt8()
             var fingerprints: [UInt64] = []
             while reader.remaining > 0 { fingerprints.append(try reader.readUInt64()) }
             guard fingerprints.count <= RevocationSet.maximumCount else { throw FrameError.tooManyRevocations }
             return .revocationsKnown(index: index, fingerprints: fingerprints)
-        case .revocations:
-            let index = try reader.readUInt8()
-            return .revocations(index: index, try self.readRevocations(from: &reader))
+        case .revocations: return .revocations(index: index, try self.readRevocations(from: &reader))
+        case .memberSecret:
+            let secret = try MemberSecret(binary: reader.readSlice(count: MemberSecret.byteCount))
+            return .memberSecret(index: index, secret)
+        case .memberSecretKnown:
+            let epoch = try reader.readUInt64()
+            return .memberSecretKnown(index: index, SecretStamp(epoch: epoch, mark: try reader.readUInt64()))
+        case .renewalRequest: return .renewalRequest(index: index, try self.readToken(from: &reader))
+        case .renewalGrant: return .renewalGrant(index: index, try self.readToken(from: &reader))
+        case .dht: return .dht(index: index, try reader.readBytes(count: reader.remaining))
+        default: preconditionFailure("nobody reads the body of \(kind)")
         }
     }
 
@@ -138,6 +185,10 @@ extension Frame {
     private static func readInstance(from reader: inout ByteReader) throws -> InstanceId {
         try self.readVersion(from: &reader)
         return try InstanceId(bytes: reader.readBytes(count: InstanceId.byteCount))
+    }
+
+    private static func readToken(from reader: inout ByteReader) throws -> AccessToken {
+        try AccessToken(binary: reader.readSlice(count: AccessToken.byteCount))
     }
 
     private static func write(_ offers: [Offer], to writer: inout ByteWriter) {
@@ -158,8 +209,7 @@ extension Frame {
         var offers: [Offer] = []
         for _ in 0..<(try self.readCount(from: &reader)) {
             let index = try reader.readUInt8()
-            let token = try AccessToken(binary: reader.readBytes(count: AccessToken.byteCount))
-            offers.append(Offer(index: index, token: token))
+            offers.append(Offer(index: index, token: try self.readToken(from: &reader)))
         }
         return offers
     }

@@ -25,6 +25,16 @@ package enum Frame: Hashable, Sendable {
     case revocationsKnown(index: UInt8, fingerprints: [UInt64])
     /// Revocations that the receiver lacks.
     case revocations(index: UInt8, [Revocation])
+    /// A member secret, to somebody who knows every revocation that the sender knows.
+    case memberSecret(index: UInt8, MemberSecret)
+    /// Which member secret the sender has in use: none is epoch 0.
+    case memberSecretKnown(index: UInt8, SecretStamp)
+    /// Asks whoever owns the network for a new token in place of this one.
+    case renewalRequest(index: UInt8, AccessToken)
+    /// The new token.
+    case renewalGrant(index: UInt8, AccessToken)
+    /// A message of the network's distributed hash table (`docs/spec/dht.md`).
+    case dht(index: UInt8, [UInt8])
 
     var isAdmissionEnd: Bool {
         if case .admissionEnd = self { true } else { false }

@@ -1,4 +1,5 @@
 package import Identity
+package import Kademlia
 
 /// What can happen to a node.
 package enum Input: Sendable {
@@ -16,6 +17,12 @@ package enum Input: Sendable {
     /// This device got a token (already checked with ``NodeCore/problem(with:at:)``), or a renewed one; and when, by
     /// the wall clock.
     case membershipAdded(AccessToken, obtainedSeconds: UInt64, RevocationSet)
+    /// This device made a member secret as the network's owner, or knew it before; it was verified.
+    case memberSecretAdded(MemberSecret)
+    /// A text told to which key a device without the member secret can call.
+    case rendezvousLearnt(NetworkId, RendezvousKey)
+    /// The owner's answer to `renewalRequested`: a new token, or nil for no.
+    case renewalDecided(ConnectionId, NetworkId, AccessToken?)
     /// This device leaves the network.
     case membershipRemoved(NetworkId)
     /// The network's owner revoked peers on this device, or an old set was loaded.
@@ -40,6 +47,22 @@ package enum Input: Sendable {
     case joinWanted(Invitation)
     /// The inviter's answer to `joinRequested`: a grant, or nil for no.
     case joinDecided(ConnectionId, JoinGrant?)
+
+    /// Datagrams can be sent to the local network, and heard, from now on.
+    case discoveryStarted
+    /// Neither any more: say goodbye.
+    case discoveryStopped
+    /// Where others can dial this node; an address without IP stands for where a datagram comes from.
+    case addressesChanged([SocketAddress])
+    /// A datagram of the discovery group was heard.
+    case datagramReceived([UInt8], from: SocketAddress)
+
+    /// The application asks a network's hash table; the id is unique while the request is under way.
+    case dhtRequested(Kademlia.RequestId, NetworkId, Kademlia.Request, Kademlia.RequestPolicy)
+    /// The application no longer waits.
+    case dhtCancelled(Kademlia.RequestId)
+    /// Records of a network that were persisted in an earlier run.
+    case recordsLoaded(NetworkId, [Record])
     /// The node stops: say goodbye.
     case stopping
 }

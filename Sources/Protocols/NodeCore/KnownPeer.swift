@@ -34,6 +34,8 @@ struct KnownPeer: Sendable {
     var dialling = Dialling.idle
     /// Failures in a row, which make the pauses longer; ``mostFailures`` when one of the two refused the other for good.
     var failures = 0
+    /// When the last dial failed, or the last connection ended before it was stable.
+    var lastFailure: Duration?
     /// Whether the last connection ended because one of the two refused the other for good.
     var isRefused = false
     /// More make no difference.
@@ -74,7 +76,8 @@ struct KnownPeer: Sendable {
         self.addresses = Array(all.prefix(limit))
     }
 
-    mutating func noteFailure() {
+    mutating func noteFailure(at now: Duration) {
+        self.lastFailure = now
         self.failures = min(self.failures + 1, Self.mostFailures)
     }
 

@@ -25,12 +25,20 @@ package struct Limits: Hashable, Sendable {
     /// Comparisons of revocations that one connection may ask for at once, and one more each minute: each may cost a
     /// long answer.
     package var comparisonsPerConnection = 512
+    /// Requests for a new token that one connection may send at once, and one more each minute: each costs a signature.
+    package var renewalsPerConnection = 4
     /// Dials at a time; further ones wait their turn.
     package var dials = 64
     /// Peers that wait for their turn to be dialled; further ones are tried again later.
     package var queuedDials = 4096
+    /// Messages of hash tables that wait for one peer's admission: one question of each of some lookups.
+    package var parcelsPerPeer = 32
+    /// Bytes of all messages that wait: some records of the largest size for all their holders.
+    package var parcelBytes = 16 << 20
     /// The first pause before dialling again; doubled with every failure.
     package var firstRetry = Duration.milliseconds(500)
+    /// How long a peer that could not be dialled, or did not stay, is not dialled for a message of a hash table.
+    package var failurePause = Duration.seconds(10)
     /// The longest pause between dials of a wanted peer.
     package var longestRetry = Duration.seconds(300)
     /// The longest pause between dials of a peer that nobody asked for.

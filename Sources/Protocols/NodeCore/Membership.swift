@@ -1,5 +1,6 @@
 internal import HeapModule
 internal import Identity
+internal import Kademlia
 
 /// A network this node belongs to.
 struct Membership: Sendable {
@@ -19,10 +20,25 @@ struct Membership: Sendable {
     var connections = Ascending<ConnectionId>()
     /// The peers that are admitted.
     var admitted = Ascending<PeerId>()
+    /// What only members know, as far as this node does; nil until a member told it.
+    var secrets: MemberSecrets?
+    /// To which a device that has no secret yet can call.
+    var rendezvous: RendezvousKey?
+    /// The peers that are heard on the local network; looked up, and walked only in order.
+    var heard: [PeerId: [SocketAddress]] = [:]
+    /// When everybody connected was last asked for a new token, and when somebody was last warned of the old one's end,
+    /// by the wall clock.
+    var askedSeconds: UInt64?
+    var warnedSeconds: UInt64?
+    /// The network's distributed hash table.
+    var table: Kademlia
+    /// When that wants to be woken.
+    var tableWake: Duration?
     /// When the tokens of peers end, the earliest first; an end that a renewed token put off is stale.
     private var ends: Heap<TokenEnd> = []
 
-    init(token: AccessToken, obtainedSeconds: UInt64, revocations: RevocationSet) {
+    init(token: AccessToken, obtainedSeconds: UInt64, revocations: RevocationSet, table: Kademlia) {
+        self.table = table
         self.token = token
         self.obtainedSeconds = obtainedSeconds
         self.revocations = revocations
@@ -43,6 +59,8 @@ struct Membership: Sendable {
         self.token = token
         self.obtainedSeconds = obtainedSeconds
         self.isExpired = false
+        self.askedSeconds = nil
+        self.warnedSeconds = nil
     }
 
     mutating func replaceRevocations(with set: RevocationSet) {

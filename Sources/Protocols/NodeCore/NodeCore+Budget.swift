@@ -1,4 +1,6 @@
 internal import Identity
+internal import Kademlia
+internal import OrderedCollections
 
 // How many connections stay when nobody uses them.
 extension NodeCore {
@@ -27,7 +29,7 @@ extension NodeCore {
             let end = state.lastUsed + limits.idlePause
             if end <= now.monotonic { idle.append((state.lastUsed, id)) } else { next = min(next, end) }
         }
-        for (_, id) in idle.sorted(by: <) where surplus > 0 {
+        for (_, id) in idle.sorted(by: <) where surplus > 0 && !self.isWorthKeeping(id) {
             self.close(id, .surplus, now, &effects)
             surplus -= 1
         }
@@ -40,6 +42,12 @@ extension NodeCore {
 
     private func isDispensable(_ state: ConnectionState) -> Bool {
         state.isAdmitted && state.streams == 0 && state.join == .none && self.peers[state.link.peer]?.isWanted != true
+    }
+
+    /// Whether a hash table wants to have the peer at hand.
+    private func isWorthKeeping(_ id: ConnectionId) -> Bool {
+        guard let state = self.connections[id] else { return false }
+        return state.peerings.keys.contains { self.memberships[$0]?.table.keeps(state.link.peer) == true }
     }
 
     mutating func noteStream(_ change: Int, on id: ConnectionId, _ now: NodeTime) {

@@ -1,4 +1,6 @@
+internal import Discovery
 internal import Identity
+internal import Kademlia
 internal import OrderedCollections
 
 // Connections come, replace each other and go.
@@ -13,7 +15,7 @@ extension NodeCore {
         guard self.hasRoom(for: link) else {
             effects.append(.refused(link.peer, nil, .tooManyPeers))
             effects.append(.close(id, .tooManyPeers))
-            if link.isDialler { self.peers[link.peer]?.noteFailure() }
+            if link.isDialler { self.peers[link.peer]?.noteFailure(at: now.monotonic) }
             return self.afterFailure(of: link.peer, now, &effects)
         }
         let deadline = now.monotonic + self.configuration.limits.helloTimeout
@@ -23,7 +25,8 @@ extension NodeCore {
         self.peers[link.peer]?.connections.append(id)
         self.arm(.connection(id), at: deadline, &effects)
         guard link.isDialler else { return }
-        self.peers[link.peer]?.prefer([link.address], limit: self.configuration.limits.addressesPerPeer)
+        let limit = self.configuration.limits.addressesPerPeer
+        self.peers[link.peer]?.prefer([link.address], limit: limit)
         if let invitation = self.taken[link.peer] {
             self.askToJoin(by: invitation, on: id, now, &effects)
         }
@@ -44,7 +47,7 @@ extension NodeCore {
         let reason = code.flatMap { CloseCode(rawValue: $0) }
         for (network, peering) in state.peerings {
             if peering.state == .admitted {
-                self.noteLeft(peer, network, reason, &effects)
+                self.noteLeft(peer, network, reason, now, &effects)
             } else if let reason, reason.isFinal {
                 effects.append(.refusedByPeer(peer, network, reason))
             }
@@ -65,7 +68,7 @@ extension NodeCore {
         guard let state = self.remove(id) else { return }
         effects.append(.close(id, code))
         for (network, peering) in state.peerings where peering.state == .admitted {
-            self.noteLeft(state.link.peer, network, code, &effects)
+            self.noteLeft(state.link.peer, network, code, now, &effects)
         }
         self.afterEnd(of: state, code, now, &effects)
     }
@@ -87,16 +90,18 @@ extension NodeCore {
     ) {
         let peer = state.link.peer
         if let known = self.peers[peer], known.connections.isEmpty {
-            let stable = self.configuration.limits.stableAfter
-            let isStable = state.admittedSince.map { now.monotonic - $0 >= stable } ?? false
+            let limits = self.configuration.limits
+            let isStable = state.admittedSince.map { now.monotonic - $0 >= limits.stableAfter } ?? false
             self.peers[peer]?.isRefused = reason?.isFinal == true
             if reason == .surplus {
                 self.peers[peer]?.isSought = false
-                self.peers[peer]?.notSoughtBefore = now.monotonic + self.configuration.limits.surplusPause
+                self.peers[peer]?.notSoughtBefore = now.monotonic + limits.surplusPause
             } else if let reason, reason.isFinal {
                 self.peers[peer]?.failures = KnownPeer.mostFailures
+            } else if isStable {
+                self.peers[peer]?.failures = 0
             } else {
-                self.peers[peer]?.failures = isStable ? 0 : min(known.failures + 1, KnownPeer.mostFailures)
+                self.peers[peer]?.noteFailure(at: now.monotonic)
             }
             self.afterFailure(of: peer, now, &effects)
         }
@@ -118,7 +123,9 @@ extension NodeCore {
         self.memberships[network]?.connections.remove(id)
         if peering.state == .admitted {
             effects.append(.resetStreams(id, network, code))
-            self.noteLeft(state.link.peer, network, code, &effects)
+            self.noteLeft(state.link.peer, network, code, now, &effects)
+        } else {
+            self.returnParcels(of: state.link.peer, in: network, now, &effects)
         }
         if state.peerings.isEmpty, state.join == .none {
             return self.close(id, isPeersWish ? .goodbye : code, now, &effects)
@@ -157,14 +164,18 @@ extension NodeCore {
         _ peer: PeerId,
         _ network: NetworkId,
         _ code: CloseCode?,
+        _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
         guard self.route(to: peer, in: network) == nil else { return }
         self.memberships[network]?.admitted.remove(peer)
         effects.append(.peerLeft(peer, network, code))
+        self.tell(.memberDown(peer), of: network, now, &effects)
     }
 
     mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.tellDiscovery(.stopping, now, &effects)
+        for network in Array(self.memberships.keys) { self.tell(.stopping, of: network, now, &effects) }
         self.isStopping = true
         for id in self.connections.keys.sorted() {
             self.close(id, .goodbye, now, &effects)

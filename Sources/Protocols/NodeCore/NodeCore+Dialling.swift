@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import Identity
+internal import Kademlia
 internal import OrderedCollections
 
 // Who is known, who is dialled, and when again.
@@ -12,12 +13,21 @@ extension NodeCore {
         self.peers[peer] = KnownPeer(number: self.peerNumber)
     }
 
-    mutating func remember(_ peer: PeerId, networks: [NetworkId], addresses: [SocketAddress]) {
+    mutating func remember(
+        _ peer: PeerId,
+        networks: [NetworkId],
+        addresses: [SocketAddress],
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
         guard peer != self.configuration.peerId else { return }
         self.know(peer)
         self.peers[peer]?.isRemembered = true
         for network in networks { self.peers[peer]?.note(network) }
-        self.peers[peer]?.prefer(addresses, limit: self.configuration.limits.addressesPerPeer)
+        let limit = self.configuration.limits.addressesPerPeer
+        self.peers[peer]?.prefer(addresses, limit: limit)
+        let contact = Contact(peerId: peer, addresses: Array(addresses.prefix(Contact.addressLimit)))
+        for network in networks { self.tell(.contactHeard(contact), of: network, now, &effects) }
     }
 
     /// Forgets an eighth of the peers that are of no use at present, the oldest first: wanted ones only if there is no
@@ -132,7 +142,7 @@ extension NodeCore {
     mutating func dialFailed(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.peers[peer]?.dialling == .dialling else { return }
         self.setDialling(.idle, of: peer)
-        self.peers[peer]?.noteFailure()
+        self.peers[peer]?.noteFailure(at: now.monotonic)
         self.afterFailure(of: peer, now, &effects)
         self.dialNext(now, &effects)
     }
@@ -148,6 +158,9 @@ extension NodeCore {
 
     /// What follows when there is no connection to a peer any more: another dial later, or it is forgotten.
     mutating func afterFailure(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        if self.peers[peer]?.connections.isEmpty == true, self.peers[peer]?.dialling == .idle {
+            self.returnParcels(of: peer, now, &effects)
+        }
         self.retryLater(peer, now, &effects)
         self.forgetIfDispensable(peer)
     }

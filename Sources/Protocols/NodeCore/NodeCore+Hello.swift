@@ -1,4 +1,5 @@
 internal import Identity
+internal import Kademlia
 internal import OrderedCollections
 
 // Tokens are shown, checked, answered and acknowledged.
@@ -9,7 +10,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let state = self.connections[id] else { return }
+        guard self.connections[id] != nil else { return }
         guard bytes.count <= self.frameByteLimit(on: id) else {
             return self.punish(id, "a frame of \(bytes.count) bytes", now, &effects)
         }
@@ -26,16 +27,31 @@ extension NodeCore {
         case .join(let proof): self.joinReceived(proof, on: id, now, &effects)
         case .joinGrant(let token, let metadata): self.grantReceived(token, metadata, on: id, now, &effects)
         case .joinRefusal: self.joinRefusalReceived(on: id, now, &effects)
-        case .admissionEnd, .revocationDigest, .revocationsKnown, .revocations:
+        default:
             // What was admitted once may have ended while the frame was under way; then it is ignored below.
-            guard state.admittedSince != nil || (frame.isAdmissionEnd && !state.networks.isEmpty) else {
+            let wasAdmitted = self.connections[id]?.admittedSince != nil
+            guard wasAdmitted || (frame.isAdmissionEnd && self.connections[id]?.networks.isEmpty == false) else {
                 return self.punish(id, "a frame before admission", now, &effects)
             }
-            if case .admissionEnd(let index, let code) = frame {
-                self.admissionEndReceived(index, code, on: id, now, &effects)
-            } else {
-                self.revocationFrameReceived(frame, on: id, now, &effects)
-            }
+            self.memberFrameReceived(frame, on: id, now, &effects)
+        }
+    }
+
+    /// What only those may say who were admitted in some network.
+    private mutating func memberFrameReceived(
+        _ frame: Frame,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        switch frame {
+        case .admissionEnd(let index, let code): self.admissionEndReceived(index, code, on: id, now, &effects)
+        case .dht(let index, let bytes): self.dhtReceived(index, bytes, on: id, now, &effects)
+        case .memberSecret(let index, let secret): self.secretReceived(index, secret, on: id, now, &effects)
+        case .memberSecretKnown(let index, let stamp): self.secretStampReceived(index, stamp, on: id, &effects)
+        case .renewalRequest(let index, let token): self.renewalRequestReceived(index, token, on: id, now, &effects)
+        case .renewalGrant(let index, let token): self.renewalGrantReceived(index, token, on: id, now, &effects)
+        default: self.revocationFrameReceived(frame, on: id, now, &effects)
         }
     }
 
@@ -291,11 +307,22 @@ extension NodeCore {
             self.memberships[network]?.admitted.insert(peer)
             effects.append(.persistPeer(peer, network, state.link.isDialler ? state.link.address : nil))
             effects.append(.peerJoined(peer, network))
+            self.tell(.memberUp(peer, self.addresses(of: state.link)), of: network, now, &effects)
         }
+        self.sendParcels(to: peer, in: network, &effects)
         self.sendRevocationDigest(of: network, on: id, &effects)
+        self.sendSecretStamp(of: network, on: id, &effects)
+        self.askForRenewal(of: network, on: id, now, &effects)
         // The dialler showed all it could; we may have evidence that it lacks.
         if state.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, now, &effects) }
         self.settle(id, now, &effects)
+    }
+
+    /// Where others may dial a peer: where it answered, or where it came from, since a node has one socket for both.
+    private func addresses(of link: Link) -> [SocketAddress] {
+        var known = link.address.isDialable ? [link.address] : []
+        known += (self.peers[link.peer]?.addresses ?? []).filter { $0 != link.address }
+        return Array(known.prefix(Contact.addressLimit))
     }
 
     /// The first admission makes a member of a stranger.

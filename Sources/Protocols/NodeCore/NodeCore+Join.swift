@@ -94,7 +94,7 @@ extension NodeCore {
         guard inviter != self.configuration.peerId, !invitation.isExpired(at: now.wallSeconds) else {
             return effects.append(.joinFailed(inviter, invitation.networkId, .joinRefused))
         }
-        self.remember(inviter, networks: [], addresses: invitation.addresses)
+        self.remember(inviter, networks: [], addresses: invitation.addresses, now, &effects)
         self.peers[inviter]?.isInviter = true
         self.taken[inviter] = invitation
         self.armClock(invitation.expirationSeconds + 1, now, &effects)

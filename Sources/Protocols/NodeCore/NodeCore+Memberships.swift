@@ -1,4 +1,6 @@
+internal import Discovery
 internal import Identity
+internal import Kademlia
 internal import OrderedCollections
 
 // The networks that this node belongs to.
@@ -18,11 +20,15 @@ extension NodeCore {
         } catch {
             // More entries than a set may hold: those that are known already stay.
         }
+        let revoked = merged.revocations.map(\.peerId).filter {
+            self.memberships[network]?.revocations.contains($0) != true
+        }
         if self.memberships[network] == nil {
             self.memberships[network] = Membership(
                 token: token,
                 obtainedSeconds: obtainedSeconds,
-                revocations: merged
+                revocations: merged,
+                table: Kademlia(self.tableConfiguration(for: network))
             )
         } else {
             self.memberships[network]?.replaceToken(with: token, obtainedSeconds: obtainedSeconds)
@@ -31,9 +37,16 @@ extension NodeCore {
         if merged.contains(self.configuration.peerId) {
             return self.endMembership(network, .revoked, now, &effects)
         }
+        for peer in revoked {
+            self.tell(.memberRevoked(peer), of: network, now, &effects)
+            self.tellDiscovery(.memberRevoked(peer, network), now, &effects)
+        }
+        self.tell(.tokenChanged(token), of: network, now, &effects)
         self.expireTokens(of: network, now, &effects)
         self.armExpiry(of: token, now, &effects)
         guard self.memberships[network]?.isExpired == false else { return }
+        self.lookAtRenewal(of: network, now, &effects)
+        self.announce(network, now, &effects)
         for id in self.connections.keys.sorted() {
             guard let peer = self.connections[id]?.link.peer, self.peers[peer]?.networks.contains(network) == true
             else {
@@ -42,6 +55,18 @@ extension NodeCore {
             _ = self.sendHello(for: [network], on: id, now, &effects)
         }
         self.dialMembers(of: network, now, &effects)
+    }
+
+    private mutating func tableConfiguration(for network: NetworkId) -> Kademlia.Configuration {
+        Kademlia.Configuration(
+            localPeerId: self.configuration.peerId,
+            networkId: network,
+            signer: self.configuration.signer,
+            verifySignature: self.configuration.verifier.signature,
+            verifyToken: self.configuration.verifier.token,
+            randomSeed: self.random.next(),
+            limits: self.configuration.tableLimits
+        )
     }
 
     /// Ends this node's own membership; what is known of other members is kept when it may come back.
@@ -54,6 +79,7 @@ extension NodeCore {
         guard let ids = self.memberships[network]?.connections.elements else { return }
         for id in ids { self.endAdmission(of: network, on: id, code, now, &effects) }
         self.invitations.removeValue(forKey: network)
+        self.tellDiscovery(.networkRemoved(network), now, &effects)
         if code == .tokenExpired {
             self.memberships[network]?.isExpired = true
         } else {

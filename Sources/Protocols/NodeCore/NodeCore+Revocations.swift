@@ -1,4 +1,6 @@
+internal import Discovery
 internal import Identity
+internal import Kademlia
 internal import OrderedCollections
 
 // Revocation sets only grow, merge by union and spread at once to everybody admitted.
@@ -20,14 +22,17 @@ extension NodeCore {
         switch frame {
         case .revocationDigest(let index, let count, let digest):
             guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
-            guard Int(count) != set.count || digest != self.memberships[network]?.revocationDigest else { return }
+            guard Int(count) != set.count || digest != self.memberships[network]?.revocationDigest else {
+                return self.revocationsTold(in: network, on: id, &effects)
+            }
             let fingerprints = set.revocations.map(\.fingerprint)
             effects.append(.send(id, .revocationsKnown(index: index, fingerprints: fingerprints)))
         case .revocationsKnown(let index, let fingerprints):
-            guard let (_, set) = self.compare(index, on: id, now, &effects) else { return }
+            guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
             let known = Set(fingerprints)
             let missing = set.revocations.filter { !known.contains($0.fingerprint) }
             self.send(missing, index: index, on: id, &effects)
+            self.revocationsTold(in: network, on: id, &effects)
         case .revocations(let index, let entries):
             guard let network = self.connections[id]?.admittedNetwork(index) else { return }
             guard entries.allSatisfy({ $0.networkId == network }) else {
@@ -116,6 +121,9 @@ extension NodeCore {
             return self.endMembership(network, .revoked, now, &effects)
         }
         self.forget(network, of: peer)
+        self.tell(.memberRevoked(peer), of: network, now, &effects)
+        self.tellDiscovery(.memberRevoked(peer, network), now, &effects)
+        self.memberships[network]?.heard[peer] = nil
         for id in self.peers[peer]?.connections ?? [] {
             if case .deciding(network) = self.connections[id]?.join { self.decideJoin(on: id, nil, now, &effects) }
             self.endAdmission(of: network, on: id, .revoked, now, &effects)

@@ -42,6 +42,8 @@ extension NodeCore {
         }
         if self.isDue(self.clockWake, now) { self.lookAtClock(now, &effects) }
         if self.isDue(self.budgetWake, now) { self.closeSurplus(now, &effects) }
+        self.wakeDiscovery(now, &effects)
+        self.wakeTables(now, &effects)
         self.rearm(&effects)
     }
 
@@ -55,7 +57,7 @@ extension NodeCore {
         swap(&deadlines, &self.deadlines)
         let first = deadlines.earliest { self.time(of: $0) == $1 }
         swap(&deadlines, &self.deadlines)
-        for time in [first, self.clockWake, self.budgetWake] {
+        for time in [first, self.clockWake, self.budgetWake, self.discoveryWake, self.tableWake] {
             if let time { self.arm(time, &effects) }
         }
     }
@@ -122,6 +124,7 @@ extension NodeCore {
         for network in Array(self.memberships.keys) {
             self.checkClock(of: network, now, &effects)
             self.expireTokens(of: network, now, &effects)
+            self.lookAtRenewal(of: network, now, &effects)
         }
         self.expireInvitations(now)
         self.expireTakenInvitations(now, &effects)
@@ -142,6 +145,7 @@ extension NodeCore {
             self.endMembership(network, .tokenExpired, now, &effects)
         } else if !isOver, membership.isExpired {
             self.memberships[network]?.isExpired = false
+            self.announce(network, now, &effects)
             self.dialMembers(of: network, now, &effects)
         }
         while let id = self.memberships[network]?.takeEnded(at: seconds) {

@@ -1,6 +1,8 @@
-internal import Bytes
+package import Bytes
 internal import DequeModule
+package import Discovery
 package import Identity
+package import Kademlia
 internal import OrderedCollections
 
 /// One node as a value: admission, revocation and dialling, free of I/O.
@@ -26,24 +28,39 @@ package struct NodeCore: Sendable {
     /// What a node must know to start.
     package struct Configuration: Sendable {
         package var peerId: PeerId
+        /// Signs as the device; its public key is the device's.
+        package var signer: any Signer
         /// Drawn anew at every process start.
         package var instance: InstanceId
         /// Spreads retries; not a secret.
         package var randomSeed: UInt64
+        /// 32 random bytes, drawn anew at every process start and used for nothing else: nonces come from them.
+        package var nonceKey: SecretBytes
+        /// Whether this device asks for a new token before its own ends.
+        package var renewsTokens = true
         package var limits: Limits
+        package var tableLimits: Kademlia.Limits
+        package var discoveryLimits: Discovery.Limits
         package var verifier: Verifier
 
         package init(
-            peerId: PeerId,
+            signer: any Signer,
             instance: InstanceId,
             randomSeed: UInt64,
+            nonceKey: SecretBytes,
             limits: Limits = Limits(),
+            tableLimits: Kademlia.Limits = Kademlia.Limits(),
+            discoveryLimits: Discovery.Limits = Discovery.Limits(),
             verifier: Verifier = Verifier()
         ) {
-            self.peerId = peerId
+            self.peerId = PeerId(publicKey: signer.publicKey)
+            self.signer = signer
             self.instance = instance
             self.randomSeed = randomSeed
             self.limits = limits
+            self.nonceKey = nonceKey
+            self.tableLimits = tableLimits
+            self.discoveryLimits = discoveryLimits
             self.verifier = verifier
         }
     }
@@ -52,13 +69,27 @@ package struct NodeCore: Sendable {
     package struct Verifier: Sendable {
         package var token: @Sendable (AccessToken) -> Bool
         package var revocation: @Sendable (Revocation) -> Bool
+        package var memberSecret: @Sendable (MemberSecret) -> Bool
+        package var signature: @Sendable (Ed25519PublicKey, _ message: [UInt8], _ signature: [UInt8]) -> Bool
+        /// Seals a knock to a network's rendezvous key, with randomness of the system's.
+        package var seal: @Sendable (_ message: [UInt8], RendezvousKey, _ info: [UInt8]) -> [UInt8]?
 
         package init(
             token: @escaping @Sendable (AccessToken) -> Bool = { $0.verifySignature() },
-            revocation: @escaping @Sendable (Revocation) -> Bool = { $0.verify() }
+            revocation: @escaping @Sendable (Revocation) -> Bool = { $0.verify() },
+            memberSecret: @escaping @Sendable (MemberSecret) -> Bool = { $0.verify() },
+            signature: @escaping @Sendable (Ed25519PublicKey, [UInt8], [UInt8]) -> Bool = { key, message, signature in
+                key.isValidSignature(signature, for: message)
+            },
+            seal: @escaping @Sendable ([UInt8], RendezvousKey, [UInt8]) -> [UInt8]? = { message, key, info in
+                key.seal(message, info: info)
+            }
         ) {
             self.token = token
             self.revocation = revocation
+            self.memberSecret = memberSecret
+            self.signature = signature
+            self.seal = seal
         }
     }
 
@@ -70,6 +101,15 @@ package struct NodeCore: Sendable {
     var connections: [ConnectionId: ConnectionState] = [:]
     /// Accepted connections that nobody is admitted on yet.
     var strangerCount = 0
+    /// Messages that wait for their receiver's admission, and their bytes in all.
+    var parcels: [PeerId: [Parcel]] = [:]
+    var parcelByteCount = 0
+    /// What the networks' hash tables are to be told, in order, and where they say what they want.
+    var tableInputs: Deque<(network: NetworkId, input: Kademlia.Input)> = []
+    var tableEffects: [Kademlia.Effect] = []
+    var isTellingTables = false
+    var discovery: Discovery
+    var discoveryEffects: [Discovery.Effect] = []
     /// Invitations that this node shows.
     var invitations: OrderedDictionary<NetworkId, [OpenInvitation]> = [:]
     /// Invitations that this node took, by their inviter.
@@ -88,12 +128,28 @@ package struct NodeCore: Sendable {
     var clockWake: Duration?
     /// When connections that are too many are looked through.
     var budgetWake: Duration?
+    /// When discovery wants to be woken.
+    var discoveryWake: Duration?
     /// The earliest wake that the driver was asked for.
     var armed: Duration?
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
         self.random = SeededGenerator(seed: configuration.randomSeed)
+        self.discovery = Discovery(
+            Discovery.Configuration(
+                signer: configuration.signer,
+                instance: configuration.instance,
+                nonceKey: configuration.nonceKey,
+                randomSeed: self.random.next(),
+                limits: configuration.discoveryLimits,
+                verifier: Discovery.Verifier(
+                    token: configuration.verifier.token,
+                    signature: configuration.verifier.signature,
+                    seal: configuration.verifier.seal
+                )
+            )
+        )
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
@@ -104,22 +160,43 @@ package struct NodeCore: Sendable {
         case .frameReceived(let id, let bytes): self.frameReceived(bytes, on: id, now, &effects)
         case .dialFailed(let peer): self.dialFailed(peer, now, &effects)
         case .timeReached: self.timeReached(now, &effects)
-        case .membershipAdded(let token, let obtained, let revocations):
-            self.addMembership(token, obtainedSeconds: obtained, revocations, now, &effects)
-        case .membershipRemoved(let network): self.endMembership(network, .leftNetwork, now, &effects)
-        case .revocationsAdded(let entries): self.learn(entries, from: nil, now, &effects)
+        case .streamBegan(let id): self.noteStream(1, on: id, now)
+        case .streamEnded(let id): self.noteStream(-1, on: id, now)
+        case .datagramReceived(let bytes, let source):
+            self.tellDiscovery(.datagramReceived(bytes, from: source), now, &effects)
         case .peerRemembered(let peer, let networks, let addresses):
-            self.remember(peer, networks: networks, addresses: addresses)
+            self.remember(peer, networks: networks, addresses: addresses, now, &effects)
         case .peerSought(let peer): self.seek(peer, now, &effects)
         case .peerWanted(let peer): self.want(peer, now, &effects)
         case .peerUnwanted(let peer): self.unwant(peer, now, &effects)
+        case .dhtRequested(let id, let network, let request, let policy):
+            self.dhtRequested(id, network, request, policy, now, &effects)
+        case .dhtCancelled(let id): self.dhtCancelled(id, now, &effects)
+        case .recordsLoaded(let network, let records):
+            self.tell(.recordsLoaded(records), of: network, now, &effects)
+        case .stopping: self.stop(now, &effects)
+        default: self.handleMembership(input, now, &effects)
+        }
+    }
+
+    /// Inputs about what this device is a member of, and how it is found.
+    private mutating func handleMembership(_ input: Input, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .membershipAdded(let token, let obtained, let revocations):
+            self.addMembership(token, obtainedSeconds: obtained, revocations, now, &effects)
+        case .memberSecretAdded(let secret): self.addSecret(secret, now, &effects)
+        case .rendezvousLearnt(let network, let key): self.rendezvousLearnt(network, key, now, &effects)
+        case .renewalDecided(let id, let network, let token): self.decideRenewal(on: id, network, token, &effects)
+        case .membershipRemoved(let network): self.endMembership(network, .leftNetwork, now, &effects)
+        case .revocationsAdded(let entries): self.learn(entries, from: nil, now, &effects)
+        case .discoveryStarted: self.tellDiscovery(.started, now, &effects)
+        case .discoveryStopped: self.tellDiscovery(.stopping, now, &effects)
+        case .addressesChanged(let addresses): self.tellDiscovery(.addressesChanged(addresses), now, &effects)
         case .invitationOpened(let invitation, let isPreallowed):
             self.open(invitation, isPreallowed: isPreallowed, now)
-        case .streamBegan(let id): self.noteStream(1, on: id, now)
-        case .streamEnded(let id): self.noteStream(-1, on: id, now)
         case .joinWanted(let invitation): self.join(by: invitation, now, &effects)
         case .joinDecided(let id, let grant): self.decideJoin(on: id, grant, now, &effects)
-        case .stopping: self.stop(now, &effects)
+        default: preconditionFailure("nobody handles \(input)")
         }
     }
 }

@@ -1,3 +1,5 @@
+package import Bytes
+
 /// The member secrets of one network that this node knows: the newest one is in use, older ones are still recognised.
 ///
 /// A secret is replaced when somebody is revoked. Whoever was asleep then comes back with an older one, and must be
@@ -56,5 +58,35 @@ package struct MemberSecrets: Hashable, Sendable {
     /// The later epoch wins; of one epoch, the smaller signature, so that all nodes agree.
     private static func isNewer(_ left: MemberSecret, than right: MemberSecret) -> Bool {
         left.epoch == right.epoch ? left.signatureValue < right.signatureValue : left.epoch > right.epoch
+    }
+}
+
+extension MemberSecrets {
+    /// Reads what ``binary`` wrote; signatures are not verified.
+    package init(binary: some Collection<UInt8>) throws(IdentityError) {
+        let bytes = Array(binary)
+        let count = bytes.count / MemberSecret.byteCount
+        guard bytes.count == count * MemberSecret.byteCount, (1...Self.maximumCount).contains(count) else {
+            throw .malformed(
+                of: "member secrets",
+                reason: "\(bytes.count) bytes are not 1 to \(Self.maximumCount) of them"
+            )
+        }
+        var found: [MemberSecret] = []
+        for index in 0..<count {
+            let begin = index * MemberSecret.byteCount
+            found.append(try MemberSecret(binary: bytes[begin..<begin + MemberSecret.byteCount]))
+        }
+        self.init(found[0])
+        for secret in found.dropFirst() { insert(secret) }
+        guard all == found else {
+            throw .malformed(of: "member secrets", reason: "they are not of one network, the newest first")
+        }
+    }
+
+    /// The secrets one after another, the newest first.
+    package var binary: SecretBytes {
+        var bytes = all.flatMap(\.binary)
+        return SecretBytes(consuming: &bytes)
     }
 }

@@ -1,0 +1,53 @@
+internal import Identity
+internal import Platform
+internal import Storage
+
+// Member secrets lie with the keys; what may be shown of them, the rendezvous key, with everything else.
+extension RunarNode {
+    /// The member secrets of a network, or nil if this device has not got any yet.
+    ///
+    /// - Throws: ``KeychainError``, ``IdentityError`` if what is stored cannot be read.
+    func memberSecrets(of network: NetworkId) throws -> MemberSecrets? {
+        guard let stored = try self.config.keyStorage.retrieve(id: Self.secretsId(of: network)) else { return nil }
+        return try stored.withBytes { try MemberSecrets(binary: $0) }
+    }
+
+    /// Stores the member secrets of a network, verified before, in place of those that were known.
+    ///
+    /// - Throws: ``KeychainError``, ``StorageError``.
+    func save(_ secrets: MemberSecrets) throws {
+        try self.config.keyStorage.store(secrets.binary, id: Self.secretsId(of: secrets.networkId))
+        try self.store.setRendezvous(secrets.newest.rendezvous.publicKey, of: secrets.networkId)
+    }
+
+    /// Takes from a text where the members of a network listen, unless this device knows better by a secret.
+    func learn(_ key: RendezvousKey, of network: NetworkId) throws {
+        guard try !self.config.keyStorage.exists(id: Self.secretsId(of: network)) else { return }
+        try self.store.setRendezvous(key, of: network)
+    }
+
+    /// Forgets the member secrets of a network.
+    ///
+    /// - Throws: ``KeychainError``, ``StorageError``.
+    func deleteMemberSecrets(of network: NetworkId) throws {
+        try self.config.keyStorage.delete(id: Self.secretsId(of: network))
+        try self.store.setRendezvous(nil, of: network)
+    }
+
+    private static func secretsId(of network: NetworkId) -> String { "member-secrets/\(network.text)" }
+}
+
+extension StateStore {
+    /// Where the members of a network listen for a device that has a token but no secret, if this device knows.
+    func rendezvous(of network: NetworkId) throws -> RendezvousKey? {
+        guard let bytes = try self.setting(Self.rendezvousName(of: network)) else { return nil }
+        return try RendezvousKey(rawRepresentation: bytes)
+    }
+
+    /// Stores where the members of a network listen, or forgets it.
+    func setRendezvous(_ key: RendezvousKey?, of network: NetworkId) throws(StorageError) {
+        try self.set(Self.rendezvousName(of: network), to: key?.bytes)
+    }
+
+    private static func rendezvousName(of network: NetworkId) -> String { "rendezvous/\(network.text)" }
+}

@@ -1,0 +1,195 @@
+internal import DequeModule
+package import Identity
+package import Kademlia
+internal import OrderedCollections
+
+// Each network's hash table, its messages on the control streams, and the dials that they need.
+extension NodeCore {
+    /// Feeds a network's table and carries out what it wants; inputs that come up meanwhile follow in order.
+    mutating func tell(
+        _ input: Kademlia.Input,
+        of network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        self.tableInputs.append((network, input))
+        guard !self.isTellingTables else { return }
+        self.isTellingTables = true
+        defer { self.isTellingTables = false }
+        var buffer: [Kademlia.Effect] = []
+        swap(&buffer, &self.tableEffects)
+        while let (network, input) = self.tableInputs.popFirst() {
+            self.memberships[network]?.table.handle(input, at: now, into: &buffer)
+            for effect in buffer { self.carryOut(effect, of: network, now, &effects) }
+            buffer.removeAll(keepingCapacity: true)
+        }
+        swap(&buffer, &self.tableEffects)
+    }
+
+    private mutating func carryOut(
+        _ effect: Kademlia.Effect,
+        of network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        switch effect {
+        case .send(let peer, let addresses, let bytes):
+            self.post(bytes, to: Contact(peerId: peer, addresses: addresses), in: network, now, &effects)
+        case .wake(let time):
+            self.memberships[network]?.tableWake = time
+            self.arm(time, &effects)
+        case .finished(let id, let outcome, let effort): effects.append(.dhtFinished(id, outcome, effort))
+        case .persist(let record): effects.append(.persistRecord(network, record))
+        case .forget(let id): effects.append(.forgetRecord(network, id))
+        case .offence(let peer, let what):
+            for id in self.peers[peer]?.connections ?? [] { self.punish(id, what, now, &effects) }
+        }
+    }
+
+    mutating func wakeTables(_ now: NodeTime, _ effects: inout [Effect]) {
+        for network in Array(self.memberships.keys) {
+            guard let time = self.memberships[network]?.tableWake, time <= now.monotonic else { continue }
+            self.memberships[network]?.tableWake = nil
+            self.tell(.timeReached, of: network, now, &effects)
+        }
+    }
+
+    /// The earliest time that a table waits for.
+    var tableWake: Duration? { self.memberships.values.lazy.compactMap(\.tableWake).min() }
+
+    // MARK: The application
+
+    mutating func dhtRequested(
+        _ id: Kademlia.RequestId,
+        _ network: NetworkId,
+        _ request: Kademlia.Request,
+        _ policy: Kademlia.RequestPolicy,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard self.memberships[network] != nil else {
+            return effects.append(.dhtFinished(id, .failed(.notAMember), Kademlia.Effort()))
+        }
+        self.tell(.requested(id, request, policy), of: network, now, &effects)
+    }
+
+    mutating func dhtCancelled(_ id: Kademlia.RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
+        for network in Array(self.memberships.keys) { self.tell(.cancelled(id), of: network, now, &effects) }
+    }
+
+    // MARK: Messages
+
+    mutating func dhtReceived(
+        _ index: UInt8,
+        _ bytes: [UInt8],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let peer = self.connections[id]?.link.peer, let network = self.connections[id]?.admittedNetwork(index)
+        else { return }
+        self.connections[id]?.lastUsed = now.monotonic
+        self.tell(.messageReceived(from: peer, bytes), of: network, now, &effects)
+    }
+
+    /// Sends a message to a member that is admitted, or keeps it until a dial has brought an admission.
+    private mutating func post(
+        _ bytes: [UInt8],
+        to contact: Contact,
+        in network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let peer = contact.peerId
+        if let route = self.route(to: peer, in: network) {
+            self.connections[route.connection]?.lastUsed = now.monotonic
+            return effects.append(.send(route.connection, .dht(index: route.index, bytes)))
+        }
+        let limits = self.configuration.limits
+        guard peer != self.configuration.peerId, self.memberships[network]?.isExpired == false,
+            self.memberships[network]?.revocations.contains(peer) == false, !self.isStopping,
+            !self.hasJustFailed(peer, now),
+            self.parcels[peer, default: []].count < limits.parcelsPerPeer,
+            self.parcelByteCount + bytes.count <= limits.parcelBytes
+        else { return self.tell(.unreachable(peer), of: network, now, &effects) }
+        self.know(peer)
+        self.peers[peer]?.note(network)
+        self.peers[peer]?.prefer(contact.addresses, limit: limits.addressesPerPeer)
+        self.peers[peer]?.isAwaited = true
+        self.parcels[peer, default: []].append(Parcel(network: network, bytes: bytes))
+        self.parcelByteCount += bytes.count
+        if let known = self.peers[peer], let id = self.connectionInUse(to: known) {
+            self.offerFurther(on: id, now, &effects)
+        } else {
+            self.dial(peer, now, &effects)
+            if self.peers[peer]?.dialling == .idle { self.returnParcels(of: peer, now, &effects) }
+        }
+    }
+
+    /// Whether a dial failed so lately that another one hardly does better.
+    private func hasJustFailed(_ peer: PeerId, _ now: NodeTime) -> Bool {
+        guard let known = self.peers[peer], known.connections.isEmpty, let failure = known.lastFailure else {
+            return false
+        }
+        return now.monotonic - failure < self.configuration.limits.failurePause
+    }
+
+    /// Sends what waited for an admission.
+    mutating func sendParcels(to peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
+        guard let route = self.route(to: peer, in: network) else { return }
+        for parcel in self.takeParcels(of: peer, in: network) {
+            effects.append(.send(route.connection, .dht(index: route.index, parcel.bytes)))
+        }
+    }
+
+    /// Says that what waited for an admission did not get anywhere.
+    mutating func returnParcels(
+        of peer: PeerId,
+        in network: NetworkId? = nil,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let networks = OrderedSet(self.takeParcels(of: peer, in: network).map(\.network))
+        for network in networks { self.tell(.unreachable(peer), of: network, now, &effects) }
+    }
+
+    private mutating func takeParcels(of peer: PeerId, in network: NetworkId?) -> [Parcel] {
+        guard let parcels = self.parcels[peer] else { return [] }
+        let taken = parcels.filter { network == nil || $0.network == network }
+        let left = parcels.filter { network != nil && $0.network != network }
+        self.parcels[peer] = left.isEmpty ? nil : left
+        self.peers[peer]?.isAwaited = !left.isEmpty
+        for parcel in taken { self.parcelByteCount -= parcel.bytes.count }
+        return taken
+    }
+}
+
+// MARK: - Questions
+
+extension NodeCore {
+    /// The members nearest to this node that its table knows alive.
+    package func neighbours(in network: NetworkId) -> [Contact] {
+        self.memberships[network]?.table.neighbours ?? []
+    }
+
+    /// Every member that the table of a network knows alive.
+    package func contacts(in network: NetworkId) -> [Contact] {
+        self.memberships[network]?.table.contacts ?? []
+    }
+
+    /// The version under which this node holds a record of a network, for figures about replication.
+    package func heldVersion(of id: RecordId, in network: NetworkId) -> UInt64? {
+        self.memberships[network]?.table.heldVersion(of: id)
+    }
+
+    /// How well the table of a network stands; nil when this node is no member.
+    package func tableHealth(of network: NetworkId) -> Kademlia.Health? {
+        self.memberships[network]?.table.health
+    }
+}
+
+/// A message that waits for its receiver's admission.
+struct Parcel: Sendable {
+    let network: NetworkId
+    let bytes: [UInt8]
+}

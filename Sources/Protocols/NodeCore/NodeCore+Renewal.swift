@@ -1,0 +1,132 @@
+internal import Identity
+internal import OrderedCollections
+
+// A token is renewed before it ends: its holder asks the members it is connected to, and an owner among them answers.
+extension NodeCore {
+    /// Asks for a new token where two thirds of the old one's life are over, and warns of its end.
+    mutating func lookAtRenewal(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let membership = self.memberships[network], !membership.isExpired,
+            let end = membership.token.expirationSeconds
+        else { return }
+        let seconds = self.expiryTime(in: membership, now)
+        if let start = membership.warningSeconds, start <= seconds {
+            self.memberships[network]?.warnedSeconds = seconds
+            effects.append(.tokenExpiring(network, seconds: end > seconds ? end - seconds : 0))
+        }
+        if let due = membership.renewalSeconds, due <= seconds, self.configuration.renewsTokens {
+            self.memberships[network]?.askedSeconds = seconds
+            for id in membership.connections.elements { self.askForRenewal(of: network, on: id, now, &effects) }
+        }
+        self.armClock(self.memberships[network]?.warningSeconds, now, &effects)
+        if self.configuration.renewsTokens { self.armClock(self.memberships[network]?.renewalSeconds, now, &effects) }
+    }
+
+    /// Asks one member if it is time.
+    mutating func askForRenewal(
+        of network: NetworkId,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let membership = self.memberships[network], self.configuration.renewsTokens,
+            membership.isRenewalDue(at: self.expiryTime(in: membership, now)),
+            let peering = self.connections[id]?.peerings[network], peering.state == .admitted
+        else { return }
+        effects.append(.send(id, .renewalRequest(index: peering.index, membership.token)))
+    }
+
+    // MARK: The owner
+
+    mutating func renewalRequestReceived(
+        _ index: UInt8,
+        _ token: AccessToken,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.connections[id], let network = state.admittedNetwork(index) else { return }
+        guard token.networkId == network, token == state.peerings[network]?.token else {
+            return self.punish(id, "a request to renew another token than the one shown", now, &effects)
+        }
+        let limits = self.configuration.limits
+        // Whoever asks more often gets no answer.
+        guard
+            self.connections[id]?.renewals.take(
+                at: now.monotonic,
+                of: limits.renewalsPerConnection,
+                refillSeconds: 60
+            ) == true
+        else { return }
+        effects.append(.renewalRequested(id, state.link.peer, network, token))
+    }
+
+    mutating func decideRenewal(
+        on id: ConnectionId,
+        _ network: NetworkId,
+        _ token: AccessToken?,
+        _ effects: inout [Effect]
+    ) {
+        guard let token, let state = self.connections[id], let peering = state.peerings[network],
+            peering.state == .admitted, token.peerId == state.link.peer, token.networkId == network,
+            self.memberships[network]?.revocations.contains(token.peerId) == false
+        else { return }
+        effects.append(.send(id, .renewalGrant(index: peering.index, token)))
+    }
+
+    // MARK: The member
+
+    mutating func renewalGrantReceived(
+        _ index: UInt8,
+        _ token: AccessToken,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let network = self.connections[id]?.admittedNetwork(index),
+            let membership = self.memberships[network]
+        else { return }
+        // Several owners may have answered: one new token is enough.
+        guard membership.isRenewalDue(at: self.expiryTime(in: membership, now)),
+            let end = membership.token.expirationSeconds, (token.expirationSeconds ?? .max) > end
+        else { return }
+        guard token.networkId == network, self.problem(with: token, at: now) == nil else {
+            return self.punish(id, "a renewed token that is no good", now, &effects)
+        }
+        effects.append(.tokenRenewed(token))
+        self.addMembership(token, obtainedSeconds: now.wallSeconds, membership.revocations, now, &effects)
+    }
+}
+
+extension Membership {
+    /// From how long before its end on somebody is warned of it.
+    private static let warningLead: UInt64 = 7 * 86_400
+    /// How often.
+    private static let warningPause: UInt64 = 86_400
+    /// How often everybody connected is asked for a new token, at most.
+    private static let longestPause: UInt64 = 3600
+
+    /// When two thirds of the token's life are over; nil for a token without end.
+    private var twoThirds: UInt64? {
+        self.token.expirationSeconds.map { end in
+            end > self.obtainedSeconds ? end - (end - self.obtainedSeconds) / 3 : end
+        }
+    }
+
+    func isRenewalDue(at seconds: UInt64) -> Bool {
+        self.twoThirds.map { $0 <= seconds } ?? false
+    }
+
+    /// When everybody connected is asked for a new token: first at two thirds of its life, then again and again.
+    var renewalSeconds: UInt64? {
+        guard let due = self.twoThirds, let end = self.token.expirationSeconds else { return nil }
+        guard let asked = self.askedSeconds else { return due }
+        return max(due, asked + min(Self.longestPause, max(10, (end - due) / 16)))
+    }
+
+    /// When the next warning is due.
+    var warningSeconds: UInt64? {
+        guard let end = self.token.expirationSeconds else { return nil }
+        let start = end > Self.warningLead ? end - Self.warningLead : 0
+        return max(start, self.warnedSeconds.map { $0 + Self.warningPause } ?? 0)
+    }
+}

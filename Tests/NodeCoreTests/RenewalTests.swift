@@ -1,0 +1,152 @@
+internal import Identity
+internal import OrderedCollections
+internal import Testing
+
+@testable internal import NodeCore
+
+@Suite("Renewal") struct RenewalTests {
+    private static let day = 86_400
+
+    /// An owner's node, a member for thirty days and perhaps further members for ever.
+    private func net(others: Int = 0, days: Int = 30) throws -> CoreNetwork {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember(expiresIn: days * Self.day)
+        for _ in 0..<others { try net.addMember() }
+        return net
+    }
+
+    /// What members asked `node` for, and were not answered yet.
+    private func requests(to node: Int, in net: CoreNetwork) -> [(ConnectionId, AccessToken)] {
+        net.nodes[node].effects.compactMap { effect in
+            guard case .renewalRequested(let id, _, _, let token) = effect else { return nil }
+            return (id, token)
+        }
+    }
+
+    @Test func `at two thirds of its life a member asks for a new token and uses it at once`() throws {
+        var net = try self.net()
+        net.connect(0, 1)
+        net.advance(by: .seconds(20 * Self.day - 1))
+        #expect(self.requests(to: 0, in: net).isEmpty)
+        net.advance(by: .seconds(61))
+        let (id, token) = try #require(self.requests(to: 0, in: net).first)
+        #expect(token.peerId == net.nodes[1].peerId)
+        let renewed = try net.token(for: net.nodes[1].peerId, expiresIn: 30 * Self.day)
+        net.feed(0, .renewalDecided(id, net.network(), renewed))
+        net.deliver()
+        #expect(net.nodes[1].effects.contains(.tokenRenewed(renewed)))
+        net.advance(by: .seconds(15 * Self.day))
+        #expect(net.areAdmitted(0, 1))
+        #expect(net.connectionCount == 2)
+        #expect(self.requests(to: 0, in: net).count == 1)
+    }
+
+    @Test func `a member that is alone asks whoever it meets once it is time`() throws {
+        var net = try self.net()
+        net.advance(by: .seconds(25 * Self.day))
+        net.connect(1, 0)
+        #expect(self.requests(to: 0, in: net).count == 1)
+    }
+
+    @Test func `everybody connected is asked, and again after a while`() throws {
+        var net = try self.net(others: 2)
+        for node in [0, 2, 3] { net.connect(1, node) }
+        net.advance(by: .seconds(20 * Self.day + 60))
+        for node in [0, 2, 3] { #expect(self.requests(to: node, in: net).count == 1) }
+        net.advance(by: .seconds(3600 * 3))
+        #expect((3...5).contains(self.requests(to: 0, in: net).count))
+    }
+
+    @Test func `the answers of two owners renew once`() throws {
+        var net = try self.net(others: 1)
+        for node in [0, 2] { net.connect(1, node) }
+        net.advance(by: .seconds(20 * Self.day + 60))
+        for node in [0, 2] {
+            let (id, _) = try #require(self.requests(to: node, in: net).first)
+            let renewed = try net.token(for: net.nodes[1].peerId, expiresIn: 30 * Self.day + node)
+            net.feed(node, .renewalDecided(id, net.network(), renewed))
+        }
+        net.deliver()
+        #expect(net.count(by: 1) { if case .tokenRenewed = $0 { true } else { false } } == 1)
+        #expect(net.closeCodes(by: 1).isEmpty)
+    }
+
+    @Test func `a member that is set not to ask does not ask, and is warned`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        let node = try net.addNode(renewsTokens: false)
+        try net.enter(node, expiresIn: 30 * Self.day)
+        net.connect(0, node)
+        net.advance(by: .seconds(30 * Self.day))
+        #expect(self.requests(to: 0, in: net).isEmpty)
+        let warnings = net.nodes[node].effects.compactMap { effect -> UInt64? in
+            if case .tokenExpiring(_, let seconds) = effect { seconds } else { nil }
+        }
+        #expect((7...8).contains(warnings.count))
+        #expect(warnings.first == UInt64(7 * Self.day))
+        #expect(zip(warnings, warnings.dropFirst()).allSatisfy { $0 >= $1 + UInt64(Self.day) })
+    }
+
+    @Test func `a token that ends within seven days is warned of at once, and no more when it is renewed`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember(expiresIn: 3 * Self.day)
+        let isWarning: (Effect) -> Bool = { if case .tokenExpiring = $0 { true } else { false } }
+        #expect(net.nodes[1].effects.contains(.tokenExpiring(net.network(), seconds: UInt64(3 * Self.day))))
+        try net.enter(1, expiresIn: 30 * Self.day)
+        let count = net.count(by: 1, where: isWarning)
+        net.advance(by: .seconds(20 * Self.day))
+        #expect(net.count(by: 1, where: isWarning) == count)
+    }
+
+    @Test func `a token without end is neither renewed nor warned of`() throws {
+        var net = CoreNetwork()
+        for _ in 0..<2 { try net.addMember() }
+        net.connect(0, 1)
+        net.advance(by: .seconds(30 * Self.day))
+        for node in 0..<2 {
+            #expect(self.requests(to: node, in: net).isEmpty)
+            #expect(net.count(by: node) { if case .tokenExpiring = $0 { true } else { false } } == 0)
+        }
+    }
+
+    @Test func `a revoked member gets no new token`() throws {
+        var net = try self.net(others: 1)
+        net.connect(1, 0)
+        net.advance(by: .seconds(20 * Self.day + 60))
+        let (id, _) = try #require(self.requests(to: 0, in: net).first)
+        net.isHolding = true
+        net.feed(0, .revocationsAdded([try net.revocation(of: net.nodes[1].peerId)]))
+        let renewed = try net.token(for: net.nodes[1].peerId, expiresIn: 30 * Self.day)
+        net.feed(0, .renewalDecided(id, net.network(), renewed))
+        let grants = net.frames(by: 0).count { if case .renewalGrant = $0 { true } else { false } }
+        #expect(grants == 0)
+    }
+
+    @Test func `asking for another's token breaks the protocol, and asking too often gets no answer`() throws {
+        var net = try self.net()
+        net.connect(1, 0)
+        let id = try #require(net.nodes[1].links.keys.first)
+        let own = try #require(net.nodes[1].core.memberships[net.network()]?.token)
+        for _ in 0..<20 { net.forge(.renewalRequest(index: 0, own), from: 1, on: id) }
+        #expect(self.requests(to: 0, in: net).count == Limits().renewalsPerConnection)
+        #expect(net.closeCodes(by: 0).isEmpty)
+        let other = try net.token(for: net.nodes[0].peerId)
+        net.forge(.renewalRequest(index: 0, other), from: 1, on: id)
+        #expect(net.closeCodes(by: 0) == [.protocolViolation])
+    }
+
+    @Test func `a grant that nobody asked for changes nothing, and a bad one disconnects who sent it`() throws {
+        var net = try self.net()
+        net.connect(0, 1)
+        let id = try #require(net.nodes[0].links.keys.first)
+        let early = try net.token(for: net.nodes[1].peerId, expiresIn: 90 * Self.day)
+        net.forge(.renewalGrant(index: 0, early), from: 0, on: id)
+        #expect(net.nodes[1].core.memberships[net.network()]?.token != early)
+        net.advance(by: .seconds(20 * Self.day + 60))
+        let foreign = try net.token(for: net.nodes[0].peerId, expiresIn: 90 * Self.day)
+        net.forge(.renewalGrant(index: 0, foreign), from: 0, on: id)
+        #expect(net.closeCodes(by: 1) == [.protocolViolation])
+    }
+}

@@ -1,0 +1,73 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import RunarNode
+
+/// Where the members of a network listen goes from the owner's secret into every text that its devices show.
+@Suite("Rendezvous in texts of a node") struct RendezvousTests {
+    private let household = Household()
+
+    private func issue(_ owner: RunarNode, for node: RunarNode, in network: NetworkId) throws -> AccessToken {
+        try owner.issueToken(for: node.peerId, in: network, expiration: nil)
+    }
+
+    @Test func `a network is made with a secret, and its texts and tokens say where its members listen`() throws {
+        let (owner, node) = (try household.makeNode(), try household.makeNode())
+        let created = try owner.createNetwork(name: "Home")
+        let key = try #require(created.rendezvous)
+        let token = try issue(owner, for: node, in: created.networkId)
+        #expect(token.rendezvous == key)
+        #expect(try AccessToken.fromQRString(token.qrString).rendezvous == key)
+        #expect(try owner.networks().first?.metadata?.rendezvous == key)
+        #expect(try owner.renameNetwork(created.networkId, to: "Cabin").rendezvous == key)
+        #expect(try owner.createNetwork(name: "Other").rendezvous != key)
+    }
+
+    @Test func `it survives a restart`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }  // leftovers of a test harm nobody
+        let keys = InMemoryKeyStorage()
+        let path = folder.appending(path: "state.sqlite").path
+        let created = try household.makeNode(keys: keys, statePath: path).createNetwork(name: "Home")
+        let owner = try household.makeNode(keys: keys, statePath: path)
+        #expect(try owner.networks().first?.metadata?.rendezvous == created.rendezvous)
+        let secrets = try #require(try owner.memberSecrets(of: created.networkId))
+        #expect(secrets.newest.verify())
+        #expect(secrets.newest.rendezvous.publicKey == created.rendezvous)
+    }
+
+    @Test func `a device learns it from either text and hands it on`() async throws {
+        let owner = try household.makeNode()
+        let created = try owner.createNetwork(name: "Home")
+        for isByToken in [true, false] {
+            let node = try household.makeNode()
+            let token = try issue(owner, for: node, in: created.networkId)
+            try await node.joinNetwork(
+                networkId: created.networkId,
+                accessToken: token.with(rendezvous: isByToken ? token.rendezvous : nil)
+            )
+            try node.addNetwork(created.with(rendezvous: isByToken ? nil : created.rendezvous))
+            #expect(try node.networks().first?.metadata?.rendezvous == created.rendezvous)
+            #expect(try node.memberSecrets(of: created.networkId) == nil)
+        }
+    }
+
+    @Test func `an old text does not overrule a secret`() throws {
+        let owner = try household.makeNode()
+        let created = try owner.createNetwork(name: "Home")
+        let other = try owner.createNetwork(name: "Other")
+        try owner.addNetwork(created.with(rendezvous: other.rendezvous))
+        #expect(try owner.networks().first?.metadata?.rendezvous == created.rendezvous)
+    }
+
+    @Test func `who leaves forgets the secret`() throws {
+        let keys = InMemoryKeyStorage()
+        let owner = try household.makeNode(keys: keys)
+        let created = try owner.createNetwork(name: "Home")
+        #expect(try keys.list().contains { $0.hasPrefix("member-secrets/") })
+        try owner.leaveNetwork(created.networkId)
+        #expect(try owner.memberSecrets(of: created.networkId) == nil)
+        #expect(try !keys.list().contains { $0.hasPrefix("member-secrets/") })
+    }
+}
