@@ -5,6 +5,12 @@ extension Duration {
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
+    /// Whole nanoseconds, rounded up: who is woken at a time must not find that it is not yet there.
+    var nanosecondsRoundedUp: Int64 {
+        let (seconds, attoseconds) = self.components
+        return seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
+    }
+
     /// The same as a number of milliseconds, for figures.
     static func milliseconds(ofNanoseconds nanoseconds: Int64) -> Double { Double(nanoseconds) / 1e6 }
 }

@@ -22,8 +22,10 @@ struct Event {
         case start
         /// The node stops: says goodbye if `payload` is 0, vanishes otherwise.
         case stop
-        /// A step of the scenario, number `payload`, is due.
+        /// The step of the scenario with the number `payload` is due.
         case step
+        /// A request or a measurement of that step is due.
+        case task
     }
 
     static let noCode = UInt32.max

@@ -1,14 +1,16 @@
 internal import Identity
+internal import Kademlia
 internal import NodeCore
 
-/// A device: its identity and disk, and its core while it runs.
+/// A device: its identity and disk, and what the world notes about it.
 struct SimulatedNode {
     let peerId: PeerId
+    let signer: any Signer
     let token: AccessToken
     /// Seconds by which the wall clock is ahead.
     var wallOffset: Int64
-    /// Nil while the device is off.
-    var core: NodeCore?
+    /// Whether the device is on, and has a core.
+    var isRunning = false
     /// How often it was started or stopped; events for an older generation are void.
     var generation: UInt32 = 0
     /// The wake that counts.
@@ -19,6 +21,8 @@ struct SimulatedNode {
     var startedAt: Int64 = 0
     /// Whether anybody was admitted since.
     var isAdmitted = false
+    /// Whether it lies in the hash table.
+    var isHostile = false
     /// On which side of the partition it is.
     var isCutOff = false
     /// When it was seen with a connection across a healed partition first.
@@ -31,6 +35,9 @@ struct SimulatedNode {
         static let peerLimit = 64
 
         var revocations: [Revocation] = []
+        var secrets: MemberSecrets?
+        /// Looked up and sorted, never iterated as they are.
+        var records: [RecordId: Record] = [:]
         var peers: [(peer: PeerId, addresses: [SocketAddress])] = []
 
         mutating func remember(_ peer: PeerId, at addresses: [SocketAddress]) {
@@ -38,26 +45,26 @@ struct SimulatedNode {
             self.peers.insert((peer, addresses), at: 0)
             if self.peers.count > Self.peerLimit { self.peers.removeLast() }
         }
+
+        /// What a core is told when it starts.
+        func revocationSet(of network: NetworkId) -> RevocationSet {
+            var set = RevocationSet(networkId: network)
+            do throws(IdentityError) {
+                try set.merge(self.revocations, verifySignature: { _ in true })
+            } catch {
+                preconditionFailure("a node stored revocations of another network: \(error)")
+            }
+            return set
+        }
     }
 
-    init(peerId: PeerId, token: AccessToken, wallOffset: Int64) {
-        self.peerId = peerId
+    init(signer: any Signer, token: AccessToken, wallOffset: Int64) {
+        self.peerId = token.peerId
+        self.signer = signer
         self.token = token
         self.wallOffset = wallOffset
     }
 
-    var isRunning: Bool { self.core != nil }
-
-    /// Moves the disk's content into what a core is told when it starts.
-    func revocationSet(of network: NetworkId) -> RevocationSet {
-        var set = RevocationSet(networkId: network)
-        do throws(IdentityError) {
-            try set.merge(self.disk.revocations, verifySignature: { _ in true })
-        } catch {
-            preconditionFailure("a node stored revocations of another network: \(error)")
-        }
-        return set
-    }
 }
 
 /// Addresses of simulated nodes: each has a host of its own in 10.0.0.0/8, neighbours by number far apart.

@@ -5,19 +5,23 @@ internal import NodeCore
 // Nodes are made, started and stopped.
 extension World {
     /// Makes a device with an identity and a token, switched off.
-    mutating func addNode() throws(IdentityError) {
+    mutating func addNode(where isWanted: (PeerId) -> Bool = { _ in true }) throws(IdentityError) {
         let number = self.nodes.count
-        let peerId = PeerId(publicKey: self.keys.peer(number).publicKey)
+        let signer = self.keys.peer(number, where: isWanted)
         let token = try AccessToken.create(
-            peerId: peerId,
+            peerId: PeerId(publicKey: signer.publicKey),
             networkId: self.keys.networkId,
             signer: self.keys.network,
             expirationSeconds: nil
         )
         let skew = self.scenario.clocks.skew.components.seconds
         let offset = skew > 0 ? Int64.random(in: -skew...skew, using: &self.lifeChance) : 0
-        self.nodes.append(SimulatedNode(peerId: peerId, token: token, wallOffset: offset))
-        self.numbers[peerId] = number
+        self.nodes.append(SimulatedNode(signer: signer, token: token, wallOffset: offset))
+        self.cores.append(nil)
+        self.numbers[token.peerId] = number
+        if let localNetwork = self.scenario.localNetwork, localNetwork.knows == .secret {
+            self.nodes[number].disk.secrets = MemberSecrets(self.secret)
+        }
     }
 
     /// Writes the members that a node knows from the beginning to its disk.
@@ -53,22 +57,49 @@ extension World {
         self.nodes[node].generation &+= 1
         self.nodes[node].startedAt = self.now
         self.nodes[node].isAdmitted = false
+        self.indexes = [:]
         self.note(.start, node, UInt64(self.nodes[node].generation))
-        self.nodes[node].core = NodeCore(
+        var limits = Limits()
+        if let kept = self.scenario.keptConnections { limits.keptConnections = kept }
+        self.nodes[node].isRunning = true
+        self.cores[node] = NodeCore(
             NodeCore.Configuration(
-                peerId: self.nodes[node].peerId,
+                signer: self.nodes[node].signer,
                 instance: InstanceId(generating: &self.instances),
                 randomSeed: self.instances.next(),
+                nonceKey: SecretBytes(copying: self.instances.bytes(32)),
+                limits: limits,
                 verifier: self.keys.verifier
             )
         )
-        let revocations = self.nodes[node].revocationSet(of: self.keys.networkId)
-        let token = self.nodes[node].token
-        self.apply(.membershipAdded(token, obtainedSeconds: Self.startSeconds, revocations), to: node)
-        for (peer, addresses) in self.nodes[node].disk.peers {
-            let networks = [self.keys.networkId]
-            self.apply(.peerRemembered(peer, networks: networks, addresses: addresses), to: node)
-            self.apply(.peerWanted(peer), to: node)
+        self.readDisk(of: node)
+    }
+
+    /// Tells a core that was just made what a running node reads from its stores.
+    private mutating func readDisk(of node: Int) {
+        let network = self.keys.networkId
+        let disk = self.nodes[node].disk
+        let revocations = disk.revocationSet(of: network)
+        self.apply(
+            .membershipAdded(self.nodes[node].token, obtainedSeconds: Self.startSeconds, revocations),
+            to: node
+        )
+        let secrets = disk.secrets?.all ?? (node == self.owner ? [self.secret] : [])
+        for secret in secrets { self.apply(.memberSecretAdded(secret), to: node) }
+        if let localNetwork = self.scenario.localNetwork {
+            if localNetwork.knows == .rendezvous {
+                self.apply(.rendezvousLearnt(network, self.secret.rendezvous.publicKey), to: node)
+            }
+            self.apply(.addressesChanged([SimulatedAddress.of(node)]), to: node)
+            self.apply(.discoveryStarted, to: node)
+        }
+        if !disk.records.isEmpty {
+            let records = disk.records.keys.sorted().compactMap { disk.records[$0] }
+            self.apply(.recordsLoaded(network, records), to: node)
+        }
+        for (peer, addresses) in disk.peers {
+            self.apply(.peerRemembered(peer, networks: [network], addresses: addresses), to: node)
+            self.apply(.peerSought(peer), to: node)
         }
     }
 
@@ -76,13 +107,16 @@ extension World {
         guard self.nodes[node].isRunning else { return }
         self.note(.stop, node, isAbrupt ? 1 : 0)
         if !isAbrupt { self.apply(.stopping, to: node) }
+        self.abandonRequests(of: node)
+        self.indexes = [:]
         let links = self.nodes[node].links
         for slot in links {
             guard let connection = self.connections[slot] else { continue }
             self.silence(slot, at: connection.other(than: node))
             _ = self.takeDown(slot, connection.stamp, at: node)
         }
-        self.nodes[node].core = nil
+        self.cores[node] = nil
+        self.nodes[node].isRunning = false
         self.nodes[node].generation &+= 1
     }
 }

@@ -4,8 +4,8 @@ internal import NodeCore
 
 // What a scenario does.
 extension World {
-    mutating func perform(_ action: Scenario.Action) throws(IdentityError) {
-        switch action {
+    mutating func perform(_ number: UInt32) throws(IdentityError) {
+        switch self.scenario.steps[Int(number)].action {
         case .start(let count, let span): self.startNodes(count, over: span.nanoseconds)
         case .partition(let share, let lasting, let isOneWay):
             self.cutOff(share: share, lasting: lasting.nanoseconds, isOneWay: isOneWay)
@@ -16,6 +16,11 @@ extension World {
                 self.nodes[node].wallOffset += seconds
             }
         case .churn(let churn): self.beginChurn(churn)
+        case .put(let work, _, _), .update(let work), .get(let work, _), .lookup(let work):
+            self.schedule(work, of: number)
+        case .measure(_, let interval, let lasting):
+            let count = interval > .zero ? Int(lasting / interval) + 1 : 1
+            self.schedule(Scenario.Work(count: count, over: interval * count), of: number)
         }
     }
 
@@ -47,5 +52,8 @@ extension World {
         }
         self.note(.step, self.owner, UInt64(entries.count))
         self.apply(.revocationsAdded(entries), to: self.owner)
+        // Who is out must not read the beacons of those who stay.
+        let secret = try self.keys.memberSecret(epoch: self.time(of: self.owner).wallSeconds, using: &self.stepChance)
+        self.apply(.memberSecretAdded(secret), to: self.owner)
     }
 }

@@ -14,6 +14,8 @@ struct World {
     let scenario: Scenario
     let seed: UInt64
     let keys: SimulatedKeys
+    /// The network's first member secret.
+    let secret: MemberSecret
     let latency: LatencyMap
     /// The number of the node that owns the network.
     let owner = 0
@@ -23,6 +25,8 @@ struct World {
     var now: Int64 = 0
     var eventCount = 0
     var nodes: [SimulatedNode] = []
+    /// The cores of the nodes that run, apart from them so that looking at a node copies no core.
+    var cores: [NodeCore?] = []
     /// The number of each node by its id; looked up, never iterated.
     var numbers: [PeerId: Int] = [:]
     var connections = Slab<SimulatedConnection>()
@@ -36,6 +40,7 @@ struct World {
     var partition = Partition()
     var churn: ChurnState?
     var connectionChance: SeededGenerator
+    var datagramChance: SeededGenerator
     var lifeChance: SeededGenerator
     var stepChance: SeededGenerator
     var instances: SeededGenerator
@@ -44,18 +49,34 @@ struct World {
     var traffic = Traffic()
     var admissions = AdmissionProbe()
     var revocations = RevocationProbe()
+    var discoveryProbe = DiscoveryProbe()
+    var requestProbe = RequestProbe()
+    var tableProbe = TableProbe()
+    /// All running nodes, and all running honest ones (true); made when they are needed.
+    var indexes: [Bool: MemberIndex] = [:]
+
+    var stored: [StoredKey] = []
+    /// By number; looked up, never iterated in an order that matters.
+    var requests: [UInt64: RunningRequest] = [:]
+    var lastRequest: UInt64 = 0
+    var conspirators = MemberIndex([])
+    var conspiracy = Conspiracy()
 
     init(_ scenario: Scenario, seed: UInt64) throws(IdentityError) {
         self.scenario = scenario
         self.seed = seed
         self.keys = SimulatedKeys(scenario.signatures, seed: seed)
+        var random = SeededGenerator(seed: seed, name: "member secret")
+        self.secret = try self.keys.memberSecret(epoch: Self.startSeconds, using: &random)
         self.latency = LatencyMap(scenario.network, seed: seed)
         self.connectionChance = SeededGenerator(seed: seed, name: "connections")
+        self.datagramChance = SeededGenerator(seed: seed, name: "datagrams")
         self.lifeChance = SeededGenerator(seed: seed, name: "lives")
         self.stepChance = SeededGenerator(seed: seed, name: "steps")
         self.instances = SeededGenerator(seed: seed, name: "instances")
         self.nodes.reserveCapacity(scenario.nodeCount)
         for _ in 0..<scenario.nodeCount { try self.addNode() }
+        if let hostility = scenario.hostility { try self.recruit(hostility) }
         for number in self.nodes.indices { self.giveContacts(to: number) }
         for (index, step) in scenario.steps.enumerated() {
             self.queue.schedule(.step, at: step.at.nanoseconds, node: 0, payload: UInt32(index))
@@ -79,10 +100,11 @@ struct World {
         case .dialArrived: self.answerDial(event, by: node)
         case .dialFailed: self.failDial(event.slot)
         case .wake: self.wake(node, event.stamp)
-        case .datagram: break
+        case .datagram: self.deliverDatagram(event, to: node)
         case .start: if self.nodes[node].generation == event.stamp { self.start(node) }
         case .stop: if self.nodes[node].generation == event.stamp { try self.end(node, isAbrupt: event.payload != 0) }
-        case .step: try self.perform(self.scenario.steps[Int(event.payload)].action)
+        case .step: try self.perform(event.payload)
+        case .task: self.performTask(event.payload)
         }
         return true
     }
@@ -99,7 +121,7 @@ struct World {
     mutating func apply(_ input: Input, to node: Int) {
         let time = self.time(of: node)
         self.effects.removeAll(keepingCapacity: true)
-        self.nodes[node].core?.handle(input, at: time, into: &self.effects)
+        self.cores[node]?.handle(input, at: time, into: &self.effects)
         for index in self.effects.indices { self.carryOut(self.effects[index], of: node) }
     }
 

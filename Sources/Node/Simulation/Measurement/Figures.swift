@@ -16,4 +16,14 @@ struct Figures {
             self.values[name + suffix + "Milliseconds"] = Duration.milliseconds(ofNanoseconds: value)
         }
     }
+
+    /// Adds the median and the end at which numbers of something are bad.
+    mutating func add(counts name: String, _ samples: Samples, badIsLow: Bool = false) {
+        var samples = samples
+        let bad = badIsLow ? [("Min", 0), ("P10", 10)] : [("P90", 90), ("Max", 100)]
+        for (suffix, percent) in [("P50", 50)] + bad {
+            guard let value = samples.percentile(percent) else { continue }
+            self.values[name + suffix] = Double(value)
+        }
+    }
 }

@@ -42,11 +42,11 @@ struct RevocationProbe {
 
     /// How many pairs of a revocation and a node there are in which the node does not know it, and in how many of them a
     /// node still admits the victim.
-    func gaps(in nodes: [SimulatedNode]) -> (ignorant: Int, admitting: Int) {
+    func gaps(in nodes: [SimulatedNode], _ cores: [NodeCore?]) -> (ignorant: Int, admitting: Int) {
         var gaps = (ignorant: 0, admitting: 0)
         for revocation in self.cases {
             for (number, node) in nodes.enumerated() where node.peerId != revocation.victim {
-                guard let core = node.core else { continue }
+                guard let core = cores[number] else { continue }
                 let isKnown = number < revocation.knowing.count && revocation.knowing[number]
                 if !isKnown { gaps.ignorant += 1 }
                 if core.route(to: revocation.victim) != nil { gaps.admitting += 1 }
@@ -89,10 +89,13 @@ extension World {
         figures["unadmittedNodes"] = Double(self.nodes.count { $0.isRunning && !$0.isAdmitted })
         figures["refusals"] = Double(self.admissions.refusals)
         figures.add("admission", self.admissions.samples)
+        if self.scenario.localNetwork != nil { figures.add("discovery", self.discoveryProbe.samples) }
+        self.requestProbe.add(to: &figures)
+        self.tableProbe.add(to: &figures)
         guard !self.revocations.isEmpty else { return figures }
         figures.add("revocationKnown", self.revocations.spread)
         figures.add("revocationKnownAfterContact", self.revocations.afterContact)
-        let gaps = self.revocations.gaps(in: self.nodes)
+        let gaps = self.revocations.gaps(in: self.nodes, self.cores)
         figures["revocationUnknownNodes"] = Double(gaps.ignorant)
         figures["revokedStillAdmitted"] = Double(gaps.admitting)
         return figures

@@ -1,12 +1,12 @@
-/// Durations that were measured, in nanoseconds.
+/// What was measured: durations in nanoseconds, or numbers of something.
 struct Samples {
     private var values: [Int64] = []
     private var isSorted = true
 
     var count: Int { self.values.count }
 
-    mutating func add(_ nanoseconds: Int64) {
-        self.values.append(nanoseconds)
+    mutating func add(_ value: Int64) {
+        self.values.append(value)
         self.isSorted = false
     }
 

@@ -12,8 +12,16 @@ struct Traffic {
         self.kinds[Int(kind)].bytes += byteCount
     }
 
+    /// Datagrams to groups, one for each that was sent.
+    private(set) var datagrams = Count()
+
+    mutating func noteDatagram(byteCount: Int) {
+        self.datagrams.messages += 1
+        self.datagrams.bytes += byteCount
+    }
+
     var total: Count {
-        self.kinds.reduce(into: Count()) { total, kind in
+        self.kinds.reduce(into: self.datagrams) { total, kind in
             total.messages += kind.messages
             total.bytes += kind.bytes
         }

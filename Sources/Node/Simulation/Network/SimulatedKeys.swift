@@ -46,11 +46,29 @@ struct SimulatedKeys {
         self.networkId = NetworkId(publicKey: key.publicKey)
     }
 
-    /// The signer of node number `number`.
-    func peer(_ number: Int) -> any Signer {
+    /// Draws the key of node number `number` until its id is as wanted.
+    func peer(_ number: Int, where isWanted: (PeerId) -> Bool = { _ in true }) -> any Signer {
         var random = SeededGenerator(seed: self.seed, name: "peer key \(number)")
-        let key = Ed25519PrivateKey(generating: &random)
-        return self.signatures == .real ? key : HashSigner(publicKey: key.publicKey)
+        while true {
+            let signer = self.signer(using: &random)
+            if let signer, isWanted(PeerId(publicKey: signer.publicKey)) { return signer }
+        }
+    }
+
+    /// Nil if the bytes that were drawn are no key.
+    private func signer(using random: inout SeededGenerator) -> (any Signer)? {
+        if self.signatures == .real { return Ed25519PrivateKey(generating: &random) }
+        // Any bytes in canonical form will do where no curve is involved.
+        guard let key = try? Ed25519PublicKey(rawRepresentation: random.bytes(32)) else { return nil }  // drawn again
+        return HashSigner(publicKey: key)
+    }
+
+    /// Makes a member secret of the network.
+    func memberSecret(
+        epoch: UInt64,
+        using random: inout SeededGenerator
+    ) throws(IdentityError) -> MemberSecret {
+        try MemberSecret.create(networkId: self.networkId, signer: self.network, epoch: epoch, generating: &random)
     }
 
     /// How the nodes check signatures.
@@ -62,7 +80,9 @@ struct SimulatedKeys {
             },
             revocation: {
                 HashSigner.isValid($0.signatureValue.bytes, by: $0.networkId.words, for: $0.signedBytes)
-            }
+            },
+            memberSecret: { _ in true },
+            signature: { HashSigner.isValid($2, by: $0.words, for: $1) }
         )
     }
 }

@@ -1,3 +1,5 @@
+internal import Transport
+
 extension Scenario {
     /// Reads a scenario from JSON; what is unknown, missing or out of bounds is refused with the way to it.
     public init(json: some Collection<UInt8>) throws(ScenarioError) {
@@ -22,6 +24,19 @@ extension Scenario {
             )
         }
         self.contacts = contacts ?? Contacts()
+        self.localNetwork = try fields.object("localNetwork") { fields throws(ScenarioError) in
+            try LocalNetworkModel(&fields)
+        }
+        self.hostility = try fields.object("hostile") { fields throws(ScenarioError) in
+            Hostility(
+                share: try fields.share("share", or: 0),
+                besiegedKeys: try fields.count("besiegedKeys", in: 0...1000, or: 0),
+                besiegers: try fields.count("besiegers", in: 1...20, or: 16)
+            )
+        }
+        if fields.names.contains("keptConnections") {
+            self.keptConnections = try fields.count("keptConnections", in: 1...100_000)
+        }
         self.steps = try fields.objects("steps") { fields throws(ScenarioError) in try Step(&fields) }
         self.expectations = try fields.objects("expect") { fields throws(ScenarioError) in try Expectation(&fields) }
         try fields.finish()
@@ -74,7 +89,9 @@ extension Scenario.Step {
 }
 
 extension Scenario.Action {
-    static let names = ["start", "partition", "revoke", "clockJump", "churn"]
+    static let names = [
+        "start", "partition", "revoke", "clockJump", "churn", "put", "update", "get", "lookup", "measure",
+    ]
 
     fileprivate init(_ name: String, _ fields: inout ScenarioFields) throws(ScenarioError) {
         switch name {
@@ -95,17 +112,64 @@ extension Scenario.Action {
                 by: try fields.duration("by"),
                 isBackwards: try fields.flag("backwards")
             )
-        default:
-            self = .churn(
-                Scenario.Churn(
-                    sessions: try fields.quantiles("sessions"),
-                    absences: try fields.quantiles("absences"),
-                    returning: try fields.share("returning"),
-                    abrupt: try fields.share("abrupt", or: 1),
-                    lasting: try fields.duration("lasting")
-                )
-            )
+        case "churn": self = .churn(try Scenario.Churn(&fields))
+        default: self = try Self.request(name, &fields)
         }
+    }
+
+    private static func request(
+        _ name: String,
+        _ fields: inout ScenarioFields
+    ) throws(ScenarioError) -> Scenario.Action {
+        switch name {
+        case "put":
+            return .put(
+                try Scenario.Work(&fields),
+                valueByteCount: try fields.count("valueBytes", in: 0...65_536, or: 100),
+                lifetime: try fields.duration("lifetime", or: .seconds(6 * 86_400))
+            )
+        case "update": return .update(try Scenario.Work(&fields))
+        case "get": return .get(try Scenario.Work(&fields), try fields.word("reading", or: .agreeing))
+        case "lookup": return .lookup(try Scenario.Work(&fields))
+        default:
+            let every = try fields.duration("every", or: .zero)
+            let lasting = try fields.duration("lasting", or: .zero)
+            guard lasting == .zero || every >= .seconds(1) else {
+                throw .invalid(path: fields.path(to: "every"), reason: "must be at least \"1s\"")
+            }
+            return .measure(try fields.word("what", or: nil), every: every, lasting: lasting)
+        }
+    }
+}
+
+extension Scenario.Work {
+    fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
+        self.count = try fields.count("count", in: 1...10_000_000)
+        self.over = try fields.duration("over", or: .zero)
+    }
+}
+
+extension Scenario.Churn {
+    fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
+        self.sessions = try fields.quantiles("sessions")
+        self.absences = try fields.quantiles("absences")
+        self.returning = try fields.share("returning")
+        self.abrupt = try fields.share("abrupt", or: 1)
+        self.lasting = try fields.duration("lasting")
+    }
+}
+
+extension LocalNetworkModel {
+    fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
+        self.size = try fields.count("size", in: 1...Scenario.nodeLimit)
+        self.link = LinkModel(
+            latency: try fields.duration("latency", or: .milliseconds(1)),
+            jitter: try fields.duration("jitter", or: .milliseconds(4)),
+            loss: try fields.share("loss", or: 0),
+            reordering: try fields.share("reordering", or: 0),
+            duplication: try fields.share("duplication", or: 0)
+        )
+        self.knows = try fields.word("knows", or: .secret)
     }
 }
 

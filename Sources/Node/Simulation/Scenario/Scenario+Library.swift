@@ -1,7 +1,18 @@
 extension Scenario {
     /// The files in the folder `Scenarios`, which the package manager compiles in.
     private static let files: [[UInt8]] = [
-        PackageResources.admission_storm_json, PackageResources.revocation_json,
+        PackageResources.admission_storm_json,
+        PackageResources.dht_besieged_json,
+        PackageResources.dht_churn_json,
+        PackageResources.dht_durability_json,
+        PackageResources.dht_hostile_json,
+        PackageResources.dht_lookup_json,
+        PackageResources.dht_store_json,
+        PackageResources.lan_discovery_json,
+        PackageResources.real_life_json,
+        PackageResources.revocation_json,
+        PackageResources.small_family_json,
+        PackageResources.ten_thousand_json,
     ]
 
     /// The scenarios that come with this library, by name.

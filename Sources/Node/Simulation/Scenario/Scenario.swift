@@ -16,12 +16,17 @@ public struct Scenario: Sendable, Hashable {
     /// How many nodes there are, unless a run says otherwise.
     public var nodeCount: Int
     /// How much virtual time passes.
-    public let duration: Duration
+    public internal(set) var duration: Duration
 
     var signatures = Signatures.hashed
     var network = NetworkModel()
     var clocks = ClockModel()
     var contacts = Contacts()
+    /// Nil if datagrams to groups reach nobody.
+    var localNetwork: LocalNetworkModel?
+    /// Nil if all nodes are honest.
+    var hostility: Hostility?
+    var keptConnections: Int?
     var steps: [Step] = []
     var expectations: [Expectation] = []
 
@@ -65,6 +70,16 @@ extension Scenario {
         var count = 1
     }
 
+    /// Members that speak the protocol and lie in it.
+    struct Hostility: Sendable, Hashable {
+        /// The share of nodes that are hostile, at random ids.
+        var share = 0.0
+        /// Keys around which further hostile nodes gather.
+        var besiegedKeys = 0
+        /// How many of the nearest nodes of such a key are hostile.
+        var besiegers = 16
+    }
+
     /// Something that is done at a moment.
     struct Step: Sendable, Hashable {
         var at: Duration
@@ -83,6 +98,37 @@ extension Scenario {
         case clockJump(share: Double, by: Duration, isBackwards: Bool)
         /// From now on sessions of nodes end, and others begin.
         case churn(Churn)
+        /// Running nodes write records, each under a key of its own.
+        case put(Work, valueByteCount: Int, lifetime: Duration)
+        /// The writers that run write those records anew.
+        case update(Work)
+        /// Running nodes read records that were acknowledged.
+        case get(Work, Reading)
+        /// Running nodes look for the members nearest to a random place.
+        case lookup(Work)
+        /// Compares tables, or the places of records, with what is true, again and again until a time is over.
+        case measure(Measure, every: Duration, lasting: Duration)
+    }
+
+    /// So many requests, evenly spread over a time, each by a random running node.
+    struct Work: Sendable, Hashable {
+        var count: Int
+        var over: Duration
+    }
+
+    /// When a read has read enough.
+    enum Reading: String, Sendable, CaseIterable {
+        case first
+        case agreeing
+        case everyone
+    }
+
+    /// What is compared with what is true.
+    enum Measure: String, Sendable, CaseIterable {
+        /// Which of the nodes nearest to each node its table knows.
+        case tables
+        /// Which of the nodes nearest to each record hold it.
+        case records
     }
 
     /// How nodes come and go; their number stays.

@@ -1,0 +1,224 @@
+internal import Bytes
+internal import Identity
+internal import Kademlia
+internal import NodeCore
+
+/// A record that a scenario lets somebody write.
+struct StoredKey {
+    let key: [UInt8]
+    let location: Bytes32
+    let writer: Int
+    let valueByteCount: Int
+    let lifetime: Duration
+    /// The newest version of which the writer was told that it is stored; nil until then.
+    var version: UInt64?
+
+    /// The name of key number `number`, which is known before anybody writes it.
+    static func key(_ number: Int) -> [UInt8] { Array("key \(number)".utf8) }
+}
+
+/// A request of a node that is under way.
+struct RunningRequest {
+    enum Purpose {
+        /// The number of the key.
+        case put(Int)
+        /// The number of the key, and the version that was stored when it was asked for.
+        case get(Int, UInt64)
+        case lookup(Bytes32)
+    }
+
+    let node: Int
+    /// The node's generation: if it stops meanwhile, nobody waits any more.
+    let generation: UInt32
+    let startedAt: Int64
+    let purpose: Purpose
+}
+
+// Requests to the hash table, and what became of them.
+extension World {
+    /// Schedules the requests of a step, evenly over its time.
+    mutating func schedule(_ work: Scenario.Work, of step: UInt32) {
+        for index in 0..<work.count {
+            let time = self.now + work.over.nanoseconds / Int64(work.count) * Int64(index)
+            self.queue.schedule(.task, at: time, node: 0, payload: step)
+        }
+    }
+
+    /// Does one of the requests, or measurements, of a step.
+    mutating func performTask(_ step: UInt32) {
+        switch self.scenario.steps[Int(step)].action {
+        case .put(_, let byteCount, let lifetime): self.putNew(byteCount: byteCount, lifetime: lifetime)
+        case .update: self.update()
+        case .get(_, let reading): self.get(reading)
+        case .lookup: self.lookUp()
+        case .measure(let what, _, _): self.measure(what)
+        default: break
+        }
+    }
+
+    private mutating func putNew(byteCount: Int, lifetime: Duration) {
+        guard let node = self.drawAsker() else { return }
+        let key = StoredKey.key(self.stored.count)
+        self.stored.append(
+            StoredKey(
+                key: key,
+                location: Record.location(of: key, in: self.keys.networkId),
+                writer: node,
+                valueByteCount: byteCount,
+                lifetime: lifetime
+            )
+        )
+        self.put(self.stored.count - 1)
+    }
+
+    private mutating func update() {
+        let candidates = self.stored.indices.filter {
+            self.stored[$0].version != nil && self.nodes[self.stored[$0].writer].isRunning
+        }
+        if let number = candidates.randomElement(using: &self.stepChance) { self.put(number) }
+    }
+
+    private mutating func put(_ number: Int) {
+        let stored = self.stored[number]
+        let request = Kademlia.Request.put(
+            key: stored.key,
+            value: self.stepChance.bytes(stored.valueByteCount),
+            lifetimeSeconds: UInt64(stored.lifetime.components.seconds)
+        )
+        self.ask(request, Kademlia.RequestPolicy(), for: .put(number), by: stored.writer)
+    }
+
+    private mutating func get(_ reading: Scenario.Reading) {
+        let known = self.stored.indices.filter { self.stored[$0].version != nil }
+        guard let node = self.drawAsker(), let number = known.randomElement(using: &self.stepChance),
+            let version = self.stored[number].version
+        else { return }
+        var policy = Kademlia.RequestPolicy()
+        switch reading {
+        case .first: policy.reading = .first
+        case .agreeing: break
+        case .everyone: policy.reading = .everyone
+        }
+        self.ask(.get(key: self.stored[number].key), policy, for: .get(number, version), by: node)
+    }
+
+    private mutating func lookUp() {
+        guard let node = self.drawAsker(), let target = Bytes32(self.stepChance.bytes(Bytes32.byteCount)) else { return }
+        self.ask(.nearest(to: target), Kademlia.RequestPolicy(), for: .lookup(target), by: node)
+    }
+
+    /// A random honest node that runs and is admitted somewhere; nil if hardly any is.
+    private mutating func drawAsker() -> Int? {
+        for _ in 0..<256 {
+            let node = Int.random(in: self.nodes.indices, using: &self.stepChance)
+            if self.nodes[node].isRunning, self.nodes[node].isAdmitted, !self.nodes[node].isHostile { return node }
+        }
+        return nil
+    }
+
+    private mutating func ask(
+        _ request: Kademlia.Request,
+        _ policy: Kademlia.RequestPolicy,
+        for purpose: RunningRequest.Purpose,
+        by node: Int
+    ) {
+        self.lastRequest += 1
+        self.requests[self.lastRequest] = RunningRequest(
+            node: node,
+            generation: self.nodes[node].generation,
+            startedAt: self.now,
+            purpose: purpose
+        )
+        self.note(.task, node, self.lastRequest)
+        let id = Kademlia.RequestId(self.lastRequest)
+        self.apply(.dhtRequested(id, self.keys.networkId, request, policy), to: node)
+    }
+
+    // MARK: Outcomes
+
+    mutating func finish(_ id: Kademlia.RequestId, _ outcome: Kademlia.Outcome, _ effort: Kademlia.Effort) {
+        guard let request = self.requests.removeValue(forKey: id.number) else { return }
+        self.digest.mix(UInt64(effort.hops) << 32 | UInt64(effort.questions) << 16 | UInt64(effort.answers))
+        switch request.purpose {
+        case .put(let number): self.putFinished(number, request, outcome, effort)
+        case .get(let number, let version): self.getFinished(number, version, request, outcome, effort)
+        case .lookup(let target): self.lookupFinished(target, request, outcome, effort)
+        }
+    }
+
+    private mutating func putFinished(
+        _ number: Int,
+        _ request: RunningRequest,
+        _ outcome: Kademlia.Outcome,
+        _ effort: Kademlia.Effort
+    ) {
+        guard case .stored(let holders, let version, _) = outcome else {
+            return self.requestProbe.puts.noteFailure(outcome.error)
+        }
+        self.stored[number].version = version
+        self.requestProbe.puts.note(effort, after: self.now - request.startedAt, isCorrect: true)
+        self.requestProbe.holders.add(Int64(holders))
+    }
+
+    private mutating func getFinished(
+        _ number: Int,
+        _ version: UInt64,
+        _ request: RunningRequest,
+        _ outcome: Kademlia.Outcome,
+        _ effort: Kademlia.Effort
+    ) {
+        guard case .found(let records) = outcome else {
+            return self.requestProbe.gets.noteFailure(outcome.error)
+        }
+        let found = records.first.map(\.version)
+        self.requestProbe.gets.note(
+            effort,
+            after: self.now - request.startedAt,
+            isCorrect: found.map { $0 >= version } ?? false
+        )
+        if let found { self.requestProbe.stale += found < version ? 1 : 0 } else { self.requestProbe.missing += 1 }
+    }
+
+    private mutating func lookupFinished(
+        _ target: Bytes32,
+        _ request: RunningRequest,
+        _ outcome: Kademlia.Outcome,
+        _ effort: Kademlia.Effort
+    ) {
+        guard case .peers(let contacts) = outcome else {
+            return self.requestProbe.lookups.noteFailure(outcome.error)
+        }
+        let found = Set(contacts.compactMap { self.numbers[$0.peerId] })
+        let index = self.memberIndex(honestOnly: false)
+        let nearest = index.nearest(to: target, count: Self.holderCount, excluding: request.node)
+        self.requestProbe.overlap.add(Int64(nearest.count { found.contains($0) }))
+        let honest = self.memberIndex(honestOnly: true).nearest(to: target, count: 1, excluding: request.node)
+        self.requestProbe.lookups.note(
+            effort,
+            after: self.now - request.startedAt,
+            isCorrect: honest.allSatisfy { found.contains($0) }
+        )
+    }
+
+    /// Counts the requests of a node that stops: nobody waits for them any more.
+    mutating func abandonRequests(of node: Int) {
+        let generation = self.nodes[node].generation
+        let abandoned = self.requests.filter { $0.value.node == node && $0.value.generation == generation }
+        for (id, request) in abandoned {
+            self.requests[id] = nil
+            switch request.purpose {
+            case .put: self.requestProbe.puts.abandoned += 1
+            case .get: self.requestProbe.gets.abandoned += 1
+            case .lookup: self.requestProbe.lookups.abandoned += 1
+            }
+        }
+    }
+}
+
+extension Kademlia.Outcome {
+    /// Why nothing came of it; an outcome of another kind than was asked for would be a broken invariant.
+    fileprivate var error: KademliaError {
+        guard case .failed(let error) = self else { preconditionFailure("an outcome that nobody asked for: \(self)") }
+        return error
+    }
+}

@@ -1,0 +1,63 @@
+internal import Identity
+
+/// All running nodes by id: what a table would know that knows everything.
+struct MemberIndex {
+    private struct Entry {
+        let id: Bytes32
+        let node: Int
+    }
+
+    private let entries: [Entry]
+
+    init(_ members: [(id: PeerId, node: Int)]) {
+        self.entries = members.map { Entry(id: $0.id.words, node: $0.node) }.sorted { $0.id < $1.id }
+    }
+
+    /// The nodes nearest to `target`, the nearest first; `excluded` is none of them.
+    func nearest(to target: Bytes32, count: Int, excluding excluded: Int? = nil) -> [Int] {
+        var found: [Entry] = []
+        // One more, because the excluded one may be among them.
+        self.collect(target, count + (excluded == nil ? 0 : 1), self.entries.startIndex..<self.entries.endIndex, 0, &found)
+        return found.filter { $0.node != excluded }
+            .sorted { Self.distance($0.id, target) < Self.distance($1.id, target) }
+            .prefix(count).map(\.node)
+    }
+
+    /// Collects those nearest among entries that share their first `bit` bits, from the half on the target's side first.
+    private func collect(_ target: Bytes32, _ count: Int, _ range: Range<Int>, _ bit: Int, _ found: inout [Entry]) {
+        guard range.count > count - found.count, bit < 256 else {
+            found += self.entries[range]
+            return
+        }
+        let middle = self.firstWithBit(bit, in: range)
+        let (zeros, ones) = (range.lowerBound..<middle, middle..<range.upperBound)
+        let (near, far) = target.bit(bit) ? (ones, zeros) : (zeros, ones)
+        self.collect(target, count, near, bit + 1, &found)
+        if found.count < count { self.collect(target, count, far, bit + 1, &found) }
+    }
+
+    private func firstWithBit(_ bit: Int, in range: Range<Int>) -> Int {
+        var range = range
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if self.entries[middle].id.bit(bit) {
+                range = range.lowerBound..<middle
+            } else {
+                range = (middle + 1)..<range.upperBound
+            }
+        }
+        return range.lowerBound
+    }
+
+    private static func distance(_ left: Bytes32, _ right: Bytes32) -> (UInt64, UInt64, UInt64, UInt64) {
+        (left.first ^ right.first, left.second ^ right.second, left.third ^ right.third, left.fourth ^ right.fourth)
+    }
+}
+
+extension Bytes32 {
+    /// A bit, the first one the most significant.
+    fileprivate func bit(_ index: Int) -> Bool {
+        let word = index < 64 ? self.first : index < 128 ? self.second : index < 192 ? self.third : self.fourth
+        return word >> UInt64(63 - index % 64) & 1 == 1
+    }
+}

@@ -1,0 +1,86 @@
+internal import Kademlia
+
+/// What requests to the hash table cost and whether they came out right.
+struct RequestProbe {
+    /// One kind of request.
+    struct Kind {
+        private var latency = Samples()
+        private var firstResult = Samples()
+        private var hops = Samples()
+        private var questions = Samples()
+        private var correct = 0
+        private var finished = 0
+        /// How often each failure was the end.
+        private var failures: [String: Int] = [:]
+        /// Whose node stopped meanwhile.
+        var abandoned = 0
+
+        var isUsed: Bool { self.finished + self.abandoned > 0 }
+
+        mutating func note(_ effort: Kademlia.Effort, after nanoseconds: Int64, isCorrect: Bool) {
+            self.finished += 1
+            if isCorrect { self.correct += 1 }
+            self.latency.add(nanoseconds)
+            self.hops.add(Int64(effort.hops))
+            self.questions.add(Int64(effort.questions))
+            if let first = effort.firstResult { self.firstResult.add(first.nanoseconds) }
+        }
+
+        mutating func noteFailure(_ error: KademliaError) {
+            self.finished += 1
+            self.failures[error.name, default: 0] += 1
+        }
+
+        func add(_ name: String, to figures: inout Figures) {
+            guard self.isUsed else { return }
+            figures.add(name, self.latency)
+            figures.add(name + "First", self.firstResult)
+            figures.add(counts: name + "Hops", self.hops)
+            figures.add(counts: name + "Questions", self.questions)
+            figures[name + "Abandoned"] = Double(self.abandoned)
+            figures[name + "CorrectShare"] = Double(self.correct) / Double(max(self.finished, 1))
+            figures[name + "Failed"] = Double(self.failures.values.reduce(0, +))
+            for (failure, count) in self.failures { figures[name + "Failed" + failure] = Double(count) }
+        }
+    }
+
+    var puts = Kind()
+    var gets = Kind()
+    var lookups = Kind()
+    /// Other nodes at which a record stood when its put was done.
+    var holders = Samples()
+    /// How many of the true nearest a lookup found.
+    var overlap = Samples()
+    /// Reads that found nothing, and those that found something old.
+    var missing = 0
+    var stale = 0
+
+    func add(to figures: inout Figures) {
+        self.puts.add("dhtPut", to: &figures)
+        self.gets.add("dhtGet", to: &figures)
+        self.lookups.add("dhtLookup", to: &figures)
+        figures.add(counts: "dhtPutHolders", self.holders, badIsLow: true)
+        figures.add(counts: "dhtLookupOverlap", self.overlap, badIsLow: true)
+        if self.gets.isUsed {
+            figures["dhtGetMissing"] = Double(self.missing)
+            figures["dhtGetStale"] = Double(self.stale)
+        }
+    }
+}
+
+extension KademliaError {
+    /// The case as a part of a figure's name.
+    fileprivate var name: String {
+        switch self {
+        case .timedOut: "TimedOut"
+        case .isolated: "Isolated"
+        case .conflict: "Conflict"
+        case .overQuota: "OverQuota"
+        case .clockDiffers: "ClockDiffers"
+        case .tooManyRequests: "TooManyRequests"
+        case .notAMember: "NotAMember"
+        case .stopped: "Stopped"
+        case .valueTooLarge, .invalidKey, .invalidLifetime, .signingFailed: "Refused"
+        }
+    }
+}

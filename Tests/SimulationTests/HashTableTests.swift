@@ -1,0 +1,78 @@
+internal import Testing
+
+@testable internal import Simulation
+
+/// Small versions of the scenarios about the hash table; the full ones are run by benchmarks.
+@Suite("Hash tables in simulation", .timeLimit(.minutes(5))) struct HashTableTests {
+    private func run(
+        _ name: String,
+        nodes: Int,
+        seed: UInt64 = 1,
+        duration: Duration? = nil,
+        changing change: (inout Scenario) -> Void = { _ in }
+    ) throws -> SimulationReport {
+        var scenario = try Scenario.named(name)
+        if let duration { scenario.duration = duration }
+        change(&scenario)
+        return try Simulation(scenario, seed: seed, nodeCount: nodes).run()
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `nodes under churn know their nearest and find others in few hops`(seed: UInt64) throws {
+        let report = try run("dht-churn", nodes: 60, seed: seed, duration: .seconds(7200)) { scenario in
+            scenario.shrinkWork(by: 20)
+        }
+        #expect(report.figures["tables"].map { $0 > 200 } == true)
+        #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
+    }
+
+    @Test func `records are stored and read within seconds`() throws {
+        let stored = try run("dht-store", nodes: 50) { $0.shrinkWork(by: 20) }
+        #expect(stored.figures["records"] == 50)
+        #expect(stored.ok, "\(stored.expectations.filter { !$0.isMet })")
+    }
+
+    @Test func `a lookup ends at the members that are nearest`() throws {
+        let report = try run("dht-lookup", nodes: 60) { $0.shrinkWork(by: 20) }
+        #expect(report.figures["dhtGetCount"] == 100)
+        #expect(report.figures["dhtLookupCount"] == 50)
+        #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
+    }
+
+    @Test func `no record is lost while its holders come and go`() throws {
+        let report = try run("dht-durability", nodes: 50) { scenario in
+            scenario.shrinkWork(by: 100)
+            scenario.expectations.removeAll { $0.figure == "records" }
+        }
+        #expect(report.figures["records"].map { $0 >= 95 } == true)
+        #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
+    }
+
+    @Test func `a fifth of liars hide neither records nor members`() throws {
+        let report = try run("dht-hostile", nodes: 60) { $0.shrinkWork(by: 10) }
+        #expect(report.figures["dhtGetCount"] == 100)
+        #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
+    }
+
+    @Test func `a besieged key is mostly read right`() throws {
+        let report = try run("dht-besieged", nodes: 80) { $0.shrinkWork(by: 5) }
+        #expect(report.figures["dhtGetCorrectShare"].map { $0 > 0.5 } == true)
+    }
+}
+
+extension Scenario {
+    /// Asks for fewer requests.
+    mutating func shrinkWork(by factor: Int) {
+        func less(_ work: Work) -> Work { Work(count: max(work.count / factor, 1), over: work.over) }
+        for index in self.steps.indices {
+            switch self.steps[index].action {
+            case .put(let work, let byteCount, let lifetime):
+                self.steps[index].action = .put(less(work), valueByteCount: byteCount, lifetime: lifetime)
+            case .update(let work): self.steps[index].action = .update(less(work))
+            case .get(let work, let reading): self.steps[index].action = .get(less(work), reading)
+            case .lookup(let work): self.steps[index].action = .lookup(less(work))
+            default: break
+            }
+        }
+    }
+}
