@@ -76,10 +76,12 @@ func environment(_ changes: [String: String]) -> [String: String] {
     return variables.merging(changes) { $1 }
 }
 
-private func process(_ arguments: [String], _ changes: [String: String]) -> Process {
+/// The built command, run by `wrapper` if there is one, such as `ip netns exec`.
+private func process(_ arguments: [String], _ changes: [String: String], wrapper: [String] = []) -> Process {
     let process = Process()
-    process.executableURL = ChildProcess.products.appending(path: "runar")
-    process.arguments = arguments
+    let command = wrapper + [ChildProcess.products.appending(path: "runar").path(percentEncoded: false)] + arguments
+    process.executableURL = URL(filePath: command[0])
+    process.arguments = Array(command.dropFirst())
     process.environment = environment(changes)
     return process
 }
@@ -111,8 +113,13 @@ final class RunningCommand {
     private let output = Pipe()
     private var buffered = Data()
 
-    init(_ arguments: [String], home: TemporaryHome) throws {
-        command = process(arguments, ["RUNAR_HOME": home.path])
+    init(
+        _ arguments: [String],
+        home: TemporaryHome,
+        environment: [String: String] = [:],
+        wrapper: [String] = []
+    ) throws {
+        command = process(arguments, ["RUNAR_HOME": home.path].merging(environment) { $1 }, wrapper: wrapper)
         command.standardOutput = output
         command.standardError = FileHandle.nullDevice
         command.standardInput = FileHandle.nullDevice

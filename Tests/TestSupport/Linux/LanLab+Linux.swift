@@ -12,7 +12,7 @@ package final class LanLab: Sendable {
     }
 
     /// Not everybody's PATH has the folders of the system's administration.
-    fileprivate static let searchPath = "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
+    private static let searchPath = "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
     /// The process's number in all names tells whose namespaces are left over.
     private static let prefix = "runar-lab-"
     private let name: String
@@ -54,8 +54,12 @@ package final class LanLab: Sendable {
         }
     }
 
-    /// The name of a host's namespace, as `ip netns exec` takes it.
-    package func namespace(of host: Int) -> String { "\(name)-h\(host)" }
+    private func namespace(of host: Int) -> String { "\(name)-h\(host)" }
+
+    /// The beginning of a command line that runs the rest of it on a host; its first word is a path.
+    package func wrapper(on host: Int) -> [String] {
+        ["/usr/bin/env", Self.searchPath, "ip", "netns", "exec", namespace(of: host)]
+    }
 
     private var switchNamespace: String { "\(name)-switch" }
 
@@ -133,8 +137,8 @@ extension ChildProcess {
     /// Starts an executable of the package on a host of the lab.
     package convenience init(_ name: String, arguments: [String], on host: Int, of lab: LanLab) throws {
         let program = Self.products.appending(path: name).path(percentEncoded: false)
-        let command = [LanLab.searchPath, "ip", "netns", "exec", lab.namespace(of: host), program]
-        try self.init(path: "/usr/bin/env", arguments: command + arguments)
+        let command = lab.wrapper(on: host) + [program] + arguments
+        try self.init(path: command[0], arguments: Array(command.dropFirst()))
     }
 }
 #endif
