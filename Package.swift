@@ -107,12 +107,15 @@ let package = Package(
         module(
             "Node",
             in: "Node",
-            ["Bytes", "Identity", "Locking", "NodeCore", "Transport", "Platform", logging, crypto]
+            ["Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Transport", "Platform", logging, crypto]
         ),
         module(
             "RunarNode",
             in: "Node",
-            ["Bytes", "Identity", "Locking", "NodeCore", "Transport", "QUIC", "Platform", "Storage", "Node", logging]
+            [
+                "Bytes", "Identity", "Locking", "Discovery", "Kademlia", "NodeCore", "Transport", "QUIC", "Platform",
+                "Storage", "Node", logging,
+            ]
         ),
 
         .target(

@@ -109,5 +109,17 @@ enum Schema {
         -- A token is renewed when two thirds of its life are over.
         ALTER TABLE networks ADD COLUMN token_obtained_at INTEGER;
         UPDATE networks SET token_obtained_at = joined_at WHERE token IS NOT NULL;
+
+        -- Whether a device may have a new token when this one is about to end.
+        ALTER TABLE issued_tokens ADD COLUMN is_renewable INTEGER NOT NULL DEFAULT 1;
+
+        -- What this device holds of its networks' hash tables.
+        CREATE TABLE records (
+            network_id BLOB NOT NULL CHECK (length(network_id) = 32),
+            location BLOB NOT NULL CHECK (length(location) = 32),
+            writer BLOB NOT NULL CHECK (length(writer) = 32),
+            record BLOB NOT NULL,
+            PRIMARY KEY (network_id, location, writer)
+        ) STRICT;
         """
 }

@@ -8,7 +8,7 @@ internal import Testing
     private func net(dialling count: Int, kept: Int = 2) throws -> CoreNetwork {
         var limits = Limits()
         limits.keptConnections = kept
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
         for node in 1...count {
             try net.addMember()
@@ -71,7 +71,7 @@ internal import Testing
     @Test func `peers are sought only as long as there is room and wanted ones always`() throws {
         var limits = Limits()
         limits.keptConnections = 2
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
         for node in 1...5 {
             try net.addMember()
@@ -86,7 +86,7 @@ internal import Testing
     }
 
     @Test func `a peer that nobody asked for is dialled ever more rarely, and at once when it is heard again`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
         net.isOffline = true
@@ -108,7 +108,7 @@ internal import Testing
         limits.dials = 2
         limits.queuedDials = 3
         limits.keptConnections = 100
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
         net.isHoldingDials = true
         for node in 1...9 {

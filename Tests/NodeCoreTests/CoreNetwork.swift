@@ -26,6 +26,8 @@ struct CoreNetwork {
     }
 
     let owner: Ed25519KeyPair
+    /// Whether nodes take part in hash tables, whose messages dial on their own.
+    let hasTables: Bool
     var nodes: [Node] = []
     var now = NodeTime(monotonic: .zero, wallSeconds: 1_800_000_000)
     private(set) var connectionCount: UInt64 = 0
@@ -38,8 +40,9 @@ struct CoreNetwork {
     /// Nobody can be dialled while this is set.
     var isOffline = false
 
-    init(owner: Ed25519KeyPair = generateMasterKey()) {
+    init(owner: Ed25519KeyPair = generateMasterKey(), hasTables: Bool = true) {
         self.owner = owner
+        self.hasTables = hasTables
     }
 
     // MARK: Keys
@@ -116,6 +119,7 @@ struct CoreNetwork {
             verifier: verifier
         )
         configuration.renewsTokens = renewsTokens
+        configuration.hasTables = self.hasTables
         self.nodes.append(Node(key: key, peerId: configuration.peerId, core: NodeCore(configuration)))
         return self.nodes.count - 1
     }

@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite("Dialling") struct DiallingTests {
     @Test func `pauses grow, carry jitter and have an end`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
         net.isOffline = true
@@ -27,7 +27,7 @@ internal import Testing
     }
 
     @Test func `a broken connection is dialled again and pauses are short after a stable one`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
         net.connect(0, 1)
@@ -42,7 +42,7 @@ internal import Testing
     }
 
     @Test func `a connection that keeps breaking is dialled more and more rarely`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
         net.connect(0, 1)
@@ -54,7 +54,7 @@ internal import Testing
     }
 
     @Test func `a peer is dialled once however often it is wanted`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
         net.isHoldingDials = true
@@ -66,7 +66,7 @@ internal import Testing
     }
 
     @Test func `nobody without a shared network is dialled`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember(of: [0])
         try net.addMember(of: [1])
         net.connect(0, 1, networks: [1])
@@ -75,7 +75,7 @@ internal import Testing
     }
 
     @Test func `a peer that is given up is not dialled again`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
         net.connect(0, 1)
@@ -87,7 +87,7 @@ internal import Testing
     }
 
     @Test func `after a stop everything is closed and nothing is dialled`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         for _ in 0..<4 { try net.addMember() }
         for node in 1..<4 { net.connect(0, node) }
         net.feed(0, .stopping)
@@ -101,7 +101,7 @@ internal import Testing
     @Test func `only so many dials are under way at a time`() throws {
         var limits = Limits()
         limits.dials = 3
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
         for _ in 0..<10 { try net.addMember() }
         net.isHoldingDials = true

@@ -126,7 +126,7 @@ internal import Testing
     }
 
     @Test func `leaving one of two networks tells the other side and keeps the connection`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember(of: [0, 1])
         try net.addMember(of: [0, 1])
         net.connect(0, 1, networks: [0, 1])

@@ -8,7 +8,7 @@ internal import Testing
     @Test func `a connection too many is refused and a dialled one is tried again later`() throws {
         var limits = Limits()
         limits.connections = 2
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
         for _ in 0..<3 { try net.addMember() }
         for node in 1...3 { net.connect(node, 0) }
@@ -24,7 +24,7 @@ internal import Testing
         var limits = Limits()
         limits.connections = 20
         limits.strangers = 5
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
         let member = try net.addMember()
         net.connect(member, 0)
@@ -35,7 +35,7 @@ internal import Testing
     }
 
     @Test func `strangers leave nothing behind`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember()
         for _ in 0..<50 {
             let stranger = try net.addNode()
@@ -49,7 +49,7 @@ internal import Testing
     @Test func `too many hellos break the protocol`() throws {
         var limits = Limits()
         limits.hellosPerConnection = 4
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         let (alice, bob) = (try net.addNode(), try net.addMember(limits: limits))
         let token = try net.token(for: net.nodes[alice].peerId)
         net.bareLink(alice, bob)
@@ -60,7 +60,7 @@ internal import Testing
     }
 
     @Test func `answers that nobody waits for break the protocol`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
         net.connect(0, 1)
@@ -78,7 +78,7 @@ internal import Testing
     @Test func `known peers are bounded and wanted ones stay`() throws {
         var limits = Limits()
         limits.knownPeers = 10
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
         try net.addMember()
         net.connect(0, 1)
@@ -92,7 +92,7 @@ internal import Testing
     }
 
     @Test func `addresses are bounded and the newest come first`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember()
         let peer = PeerId(publicKey: generatePeerKey().publicKey)
         for node in 0..<20 {
@@ -104,7 +104,7 @@ internal import Testing
     }
 
     @Test func `a frame limit is small until somebody is admitted`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
         net.isHolding = true
@@ -117,7 +117,7 @@ internal import Testing
     }
 
     @Test func `an index that is used twice breaks the protocol`() throws {
-        var net = CoreNetwork()
+        var net = CoreNetwork(hasTables: false)
         let (alice, bob) = (try net.addNode(), try net.addMember(of: [0, 1]))
         let tokens = try [0, 1].map { try net.token(for: net.nodes[alice].peerId, network: $0) }
         net.bareLink(alice, bob)

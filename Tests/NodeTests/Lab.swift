@@ -119,8 +119,8 @@ struct LabNode: Sendable {
         self.events = Broadcaster(capacity: 1024)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        var configuration = NodeDriver.Configuration(clock: clock, logger: logger) { [kept] item in
-            kept.withLock { $0.append(item) }
+        var configuration = NodeDriver.Configuration(clock: clock, logger: logger) { [kept] items in
+            kept.withLock { $0 += items }
         }
         configuration.messageByteLimit = messageLimit
         self.driver = NodeDriver(

@@ -41,21 +41,33 @@ extension NodeDriver {
         case .wake(let time):
             state.wakeGeneration += 1
             self.jobQueue.yield(.wake(at: time, generation: state.wakeGeneration))
-        case .persistRevocations(let entries):
-            self.persistenceQueue.yield(.revocations(entries))
-            for entry in entries { self.events.send(.revoked(entry.peerId, entry.networkId)) }
+        case .multicast(let bytes): state.link?.send(bytes)
+        case .dhtFinished(let id, let outcome, let effort):
+            state.requests.removeValue(forKey: id)?.resume(returning: TableAnswer(outcome: outcome, effort: effort))
+        case .persistRecord(let network, let record): self.keep(.record(network, record), in: &state)
+        case .forgetRecord(let network, let id): self.keep(.recordForgotten(network, id), in: &state)
+        case .persistMemberSecrets(let secrets): self.keep(.memberSecrets(secrets), in: &state)
         case .persistPeer(let peer, let network, let address):
-            self.persistenceQueue.yield(.peer(peer, network, address))
-        case .joinGranted(let grant):
-            self.persistenceQueue.yield(.joinGranted(grant))
-            self.events.send(.joinGranted(grant.metadata))
+            self.keep(.peer(peer, network, address), in: &state)
+        case .renewalRequested(let id, let peer, let network, let token):
+            let request = RenewalRequest(peer: peer, network: network, token: token, connection: id)
+            self.keep(.renewalRequested(request), in: &state)
         default: self.tell(effect, in: &state)
         }
+    }
+
+    /// Has something stored after everything before it.
+    private func keep(_ item: Persistence, in state: inout State) {
+        state.unpersisted.append(item)
+        self.persistenceQueue.yield()
     }
 
     /// Effects that somebody wants to hear of.
     private func tell(_ effect: Effect, in state: inout State) {
         switch effect {
+        case .persistRevocations(let entries):
+            self.keep(.revocations(entries), in: &state)
+            for entry in entries { self.events.send(.revoked(entry.peerId, entry.networkId)) }
         case .peerJoined(let peer, let network):
             self.configuration.logger.info("peer \(peer.short) joined network \(network.short)")
             self.events.send(.peerJoined(peer, network))
@@ -73,11 +85,21 @@ extension NodeDriver {
             let error = NodeError.refusedByPeer(peer, code.explanation)
             Self.resume(&state, { $0.isFailed(peer, network) }, .failure(error))
         case .membershipEnded(let network, let code):
-            if code == .revoked { self.persistenceQueue.yield(.revokedHere(network)) }
+            if code == .revoked { self.keep(.revokedHere(network), in: &state) }
             self.events.send(.membershipEnded(network, reason: code.explanation))
         case .deviceKeyUsedTwice(let peer):
             self.configuration.logger.warning("the key of peer \(peer.short) is used in two places")
             self.events.send(.deviceKeyUsedTwice(peer))
+        default: self.tellOfMembership(effect, in: &state)
+        }
+    }
+
+    /// Effects about joining, tokens, and who is near.
+    private func tellOfMembership(_ effect: Effect, in state: inout State) {
+        switch effect {
+        case .joinGranted(let grant):
+            self.keep(.joinGranted(grant), in: &state)
+            self.events.send(.joinGranted(grant.metadata))
         case .joinRequested(let id, let peer, let network, let digits, let isPreallowed):
             let request = JoinRequest(
                 peer: peer,
@@ -87,7 +109,7 @@ extension NodeDriver {
                 connection: id.number
             )
             self.events.send(.joinRequested(request))
-            if isPreallowed { self.persistenceQueue.yield(.joinAllowed(request)) }
+            if isPreallowed { self.keep(.joinAllowed(request), in: &state) }
         case .joinPending(let peer, let network, let digits):
             self.events.send(.joinPending(peer, network, digits: digits))
         case .joinFailed(let peer, let network, let code):
@@ -95,6 +117,18 @@ extension NodeDriver {
         case .clockBehind(let network, let seconds):
             self.configuration.logger.warning("the clock is \(seconds) s behind what the owner of a network signed")
             self.events.send(.clockBehind(network, seconds: seconds))
+        case .tokenRenewed(let token):
+            self.keep(.tokenRenewed(token), in: &state)
+            self.configuration.logger.info("the token of network \(token.networkId.short) was renewed")
+            self.events.send(.tokenRenewed(token.networkId, expirationSeconds: token.expirationSeconds))
+        case .tokenExpiring(let network, let seconds):
+            self.configuration.logger.warning("the token of network \(network.short) ends in \(seconds) s")
+            self.events.send(.tokenExpiring(network, seconds: seconds))
+        case .peerDiscovered(let peer, let network, let addresses):
+            self.events.send(.peerDiscovered(peer, network, addresses))
+        case .peerLost(let peer, let network): self.events.send(.peerLost(peer, network))
+        case .datagramsIgnored(let reason, let source, let count):
+            self.configuration.logger.debug("\(count) datagrams from \(source) ignored: \(reason)")
         default: break
         }
     }

@@ -1,4 +1,5 @@
 package import Identity
+package import Kademlia
 internal import Locking
 package import Logging
 package import NodeCore
@@ -24,13 +25,13 @@ package final class NodeDriver: Sendable {
         package var drainPause = Duration.seconds(1)
         /// How long the last words before a close may take.
         package var lingerPause = Duration.milliseconds(300)
-        /// Stores what the core wants kept, one after the other, off the path of messages.
-        package var persist: @Sendable (Persistence) async -> Void
+        /// Stores what the core wants kept, in order and off the path of messages; what came up meanwhile comes together.
+        package var persist: @Sendable ([Persistence]) async -> Void
 
         package init(
             clock: NodeClock,
             logger: Logger,
-            persist: @escaping @Sendable (Persistence) async -> Void = { _ in }
+            persist: @escaping @Sendable ([Persistence]) async -> Void = { _ in }
         ) {
             self.clock = clock
             self.logger = logger
@@ -46,6 +47,13 @@ package final class NodeDriver: Sendable {
         case joinGranted(JoinGrant)
         /// A joiner to whom the owner consented beforehand.
         case joinAllowed(JoinRequest)
+        /// Secrets: they belong where keys are kept.
+        case memberSecrets(MemberSecrets)
+        case tokenRenewed(AccessToken)
+        /// A member who wants a new token in place of this one; answer it with ``NodeDriver/renew(_:with:)``.
+        case renewalRequested(RenewalRequest)
+        case record(NetworkId, Record)
+        case recordForgotten(NetworkId, RecordId)
     }
 
     /// Work for ``run()``.
@@ -55,12 +63,19 @@ package final class NodeDriver: Sendable {
         case serve(ConnectionId, any Connection, Outbox)
         case drain(ConnectionId)
         case linger(any Connection, CloseCode)
+        case discover(any DiscoveryLink)
     }
 
     struct State: Sendable {
         var core: NodeCore
         var links: [ConnectionId: LinkState] = [:]
         var waiters: [Int: Waiter] = [:]
+        /// Who waits for the end of a request to a hash table.
+        var requests: [Kademlia.RequestId: CheckedContinuation<TableAnswer, any Error>] = [:]
+        /// What is to be stored, in order.
+        var unpersisted: [Persistence] = []
+        /// The local network, while others are looked for there.
+        var link: (any DiscoveryLink)?
         var nextConnection: UInt64 = 0
         var nextNumber = 0
         var wakeGeneration = 0
@@ -84,8 +99,9 @@ package final class NodeDriver: Sendable {
     let state: Locked<State>
     let jobs: AsyncStream<Job>
     let jobQueue: AsyncStream<Job>.Continuation
-    let persistence: AsyncStream<Persistence>
-    let persistenceQueue: AsyncStream<Persistence>.Continuation
+    /// Says that there is something to store.
+    let persistence: AsyncStream<Void>
+    let persistenceQueue: AsyncStream<Void>.Continuation
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
     let fileReceiver = Locked<FileReceiver?>(nil)
@@ -104,8 +120,8 @@ package final class NodeDriver: Sendable {
         self.state = Locked(State(core: NodeCore(core)))
         (self.jobs, self.jobQueue) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .unbounded)
         (self.persistence, self.persistenceQueue) = AsyncStream.makeStream(
-            of: Persistence.self,
-            bufferingPolicy: .unbounded
+            of: Void.self,
+            bufferingPolicy: .bufferingNewest(1)
         )
         self.messages = messages
         self.events = events
@@ -117,7 +133,8 @@ package final class NodeDriver: Sendable {
     package func run() async {
         await withDiscardingTaskGroup { outer in
             outer.addTask {
-                for await item in self.persistence { await self.configuration.persist(item) }
+                for await _ in self.persistence { await self.persist() }
+                await self.persist()
             }
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.acceptConnections() }
@@ -133,16 +150,27 @@ package final class NodeDriver: Sendable {
 
     /// Says goodbye, closes the endpoint and lets ``run()`` return.
     package func stop() async {
-        let waiters = self.state.withLock { state -> [Waiter] in
-            guard !state.isStopped else { return [] }
+        let link = self.state.withLock { state -> (any DiscoveryLink)? in
+            guard !state.isStopped else { return nil }
             self.apply(.stopping, to: &state)
             state.isStopped = true
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            for waiter in state.waiters.values { waiter.continuation.resume(throwing: NodeError.notRunning) }
+            for continuation in state.requests.values { continuation.resume(throwing: NodeError.notRunning) }
+            (state.waiters, state.requests) = ([:], [:])
+            defer { state.link = nil }
+            return state.link
         }
-        for waiter in waiters { waiter.continuation.resume(throwing: NodeError.notRunning) }
+        await link?.close()
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)
         self.jobQueue.finish()
+    }
+
+    private func persist() async {
+        let items = self.state.withLock { state in
+            defer { state.unpersisted = [] }
+            return state.unpersisted
+        }
+        if !items.isEmpty { await self.configuration.persist(items) }
     }
 
     private func acceptConnections() async {
@@ -198,6 +226,7 @@ package final class NodeDriver: Sendable {
             let clock = self.configuration.clock
             try? await clock.sleep(clock.now().monotonic + self.configuration.lingerPause)  // cut short by a stop
             connection.close(code: code.rawValue, reason: code.explanation)
+        case .discover(let link): await self.discover(on: link)
         }
     }
 

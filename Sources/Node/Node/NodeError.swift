@@ -41,6 +41,8 @@ public enum NodeError: Error, Hashable, Sendable {
     case networkIndexNeeded(next: UInt32)
     /// A new network cannot have this index: it is below `next`, the lowest that is free, or too high to be found again.
     case networkIndexRefused(UInt32, next: UInt32)
+    /// The system gives no access to the local network, where members would be looked for.
+    case noLocalNetwork(String)
 }
 
 extension NodeError: CustomStringConvertible {
@@ -66,6 +68,7 @@ extension NodeError: CustomStringConvertible {
         case .badToken(let problem): "the token is refused: \(problem)"
         case .notAMember(let network): "this device is no member of network \(network.short): join it first"
         case .notTheOwner(let network): "this device does not hold the key of network \(network.short)"
+        case .noLocalNetwork(let why): "members cannot be looked for on the local network: \(why)"
         case .networkIndexNeeded(let next):
             "the root key was brought to this device and may own networks that are not known here: give the texts of all"
                 + " of them first, or an index that none of them has, \(next) or higher"

@@ -26,6 +26,14 @@ public enum NodeEvent: Hashable, Sendable {
     case joinFailed(PeerId, NetworkId, reason: String)
     /// This machine's clock is behind a time that the owner of a network signed; it no longer decides about expiry.
     case clockBehind(NetworkId, seconds: UInt64)
+    /// A member is heard on the local network, at these addresses or at new ones.
+    case peerDiscovered(PeerId, NetworkId, [SocketAddress])
+    /// A member is no longer heard on the local network.
+    case peerLost(PeerId, NetworkId)
+    /// This device's token was renewed, until so many seconds since 1970; nil for ever.
+    case tokenRenewed(NetworkId, expirationSeconds: UInt64?)
+    /// This device's token ends in so many seconds; told from seven days before, once a day.
+    case tokenExpiring(NetworkId, seconds: UInt64)
 }
 
 /// A joiner that waits for consent.

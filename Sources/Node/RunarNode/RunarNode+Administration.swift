@@ -59,12 +59,15 @@ extension RunarNode {
         )
         let revocations = RevocationSet(networkId: networkId)
         self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
+        self.applyIfRunning(.memberSecretAdded(secrets.newest))
         return metadata.with(rendezvous: secrets.newest.rendezvous.publicKey)
     }
 
     /// Signs a token that makes `peerId` a member until `expiration` (whole seconds; nil for ever).
     ///
-    /// The token's text says where the members listen for its holder. `label` is what this device's person calls the peer from now on; nil leaves an earlier one.
+    /// The token's text says where the members listen for its holder. `label` is what this device's person calls the
+    /// peer from now on; nil leaves an earlier one. A device may have another token like it before this one ends,
+    /// unless `isRenewable` is false or it is revoked.
     ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/badToken(_:)`` if the peer was revoked: a returning device
     ///   makes a new key; ``IdentityError`` for a bad label.
@@ -72,7 +75,8 @@ extension RunarNode {
         for peerId: PeerId,
         in networkId: NetworkId,
         expiration: Date?,
-        label: String? = nil
+        label: String? = nil,
+        isRenewable: Bool = true
     ) throws -> AccessToken {
         if let label { try NameRule.check(label) }
         let key = try self.networkKey(of: networkId)
@@ -89,7 +93,8 @@ extension RunarNode {
                 peerId: peerId,
                 expiration: token.expirationSeconds,
                 issuedAt: self.wallSeconds,
-                label: label
+                label: label,
+                isRenewable: isRenewable
             )
         )
         return token.with(rendezvous: try self.store.rendezvous(of: networkId))
@@ -108,7 +113,12 @@ extension RunarNode {
             seconds: self.wallSeconds
         )
         try self.store.addRevocations([entry])
+        self.forgetCached(of: peerId, in: networkId)
+        // The revocation goes first: nobody is told the new secret before it is told who must not know it.
         self.applyIfRunning(.revocationsAdded([entry]))
+        if let secrets = try self.memberSecrets(of: networkId) {
+            try self.add(secrets.successor(signer: key.privateKey, nowSeconds: self.wallSeconds), to: secrets)
+        }
         return entry
     }
 

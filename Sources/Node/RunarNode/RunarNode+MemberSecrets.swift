@@ -1,4 +1,5 @@
 internal import Identity
+internal import NodeCore
 internal import Platform
 internal import Storage
 
@@ -20,10 +21,29 @@ extension RunarNode {
         try self.store.setRendezvous(secrets.newest.rendezvous.publicKey, of: secrets.networkId)
     }
 
+    /// The member secrets of a network; the owner makes the first one if there is none yet.
+    func memberSecretsOrNew(of network: NetworkId) throws -> MemberSecrets? {
+        if let secrets = try self.memberSecrets(of: network) { return secrets }
+        guard let key = try? self.networkKey(of: network) else { return nil }  // a member is told by others
+        let secret = try MemberSecret.create(networkId: network, signer: key.privateKey, epoch: self.wallSeconds)
+        let secrets = MemberSecrets(secret)
+        try self.save(secrets)
+        return secrets
+    }
+
+    /// Puts a new secret into use, here and with every member that is connected.
+    func add(_ secret: MemberSecret, to secrets: MemberSecrets) throws {
+        var secrets = secrets
+        secrets.insert(secret)
+        try self.save(secrets)
+        self.applyIfRunning(.memberSecretAdded(secret))
+    }
+
     /// Takes from a text where the members of a network listen, unless this device knows better by a secret.
     func learn(_ key: RendezvousKey, of network: NetworkId) throws {
         guard try !self.config.keyStorage.exists(id: Self.secretsId(of: network)) else { return }
         try self.store.setRendezvous(key, of: network)
+        self.applyIfRunning(.rendezvousLearnt(network, key))
     }
 
     /// Forgets the member secrets of a network.

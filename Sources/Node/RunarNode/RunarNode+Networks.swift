@@ -22,6 +22,9 @@ extension RunarNode {
         try self.store.addMembership(token, at: self.wallSeconds)
         if let key = token.rendezvous { try self.learn(key, of: networkId) }
         self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
+        if let key = try self.store.rendezvous(of: networkId) {
+            self.applyIfRunning(.rendezvousLearnt(networkId, key))
+        }
     }
 
     /// Becomes a member of a network with the token that its owner issued for this device.
@@ -64,6 +67,7 @@ extension RunarNode {
         }
         try self.store.leave(networkId, at: self.wallSeconds)
         try self.deleteMemberSecrets(of: networkId)
+        self.clearCache(networkId: networkId)
         self.applyIfRunning(.membershipRemoved(networkId))
     }
 

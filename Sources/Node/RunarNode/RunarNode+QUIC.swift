@@ -2,6 +2,7 @@ internal import Bytes
 internal import Identity
 internal import Platform
 internal import QUIC
+internal import Transport
 
 extension RunarNode {
     /// Opens the stores of a node that will speak QUIC; a device key is made if there is none yet.
@@ -9,7 +10,14 @@ extension RunarNode {
     /// - Throws: ``KeychainError`` or ``StorageError`` when a store cannot be read. A key that is there but unreadable
     ///   is never replaced.
     public convenience init(config: RunarNodeConfig) throws {
-        try self.init(config: config) { key, config in
+        try self.init(
+            config: config,
+            localNetwork: { endpoint, config in
+                try config.discoveryGroups.map { groups in
+                    try MulticastSocket.open(MulticastSocket.Configuration(groups: groups, bound: endpoint.localAddresses))
+                }
+            }
+        ) { key, config in
             try QUICEndpoint.bind(
                 QUICConfiguration(
                     identity: key,

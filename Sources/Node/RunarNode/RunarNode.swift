@@ -1,5 +1,7 @@
 @_exported public import Bytes
+internal import Discovery
 @_exported public import Identity
+@_exported public import Kademlia
 internal import Locking
 internal import Logging
 @_exported public import Node
@@ -36,6 +38,9 @@ public final class RunarNode: Sendable {
     /// Makes the endpoint of a node from its key.
     package typealias EndpointFactory = @Sendable (Ed25519PrivateKey, RunarNodeConfig) async throws -> any Endpoint
 
+    /// Opens the local network for an endpoint, or returns nil when there is none.
+    package typealias LinkFactory = @Sendable (any Endpoint, RunarNodeConfig) throws -> (any DiscoveryLink)?
+
     /// This device's identity: the SHA-256 of its public key.
     public let peerId: PeerId
 
@@ -45,19 +50,27 @@ public final class RunarNode: Sendable {
     let clock: NodeClock
     let phase = Locked(Phase.stopped)
     let fileReceiver = Locked<FileReceiver?>(nil)
+    /// Whether members are looked for on the local network while the node runs.
+    let isDiscovering: Locked<Bool>
+    /// What the application has read and written lately, by network.
+    let caches = Locked<[NetworkId: RecordCache]>([:])
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
     private let makeEndpoint: EndpointFactory
+    let makeLink: LinkFactory
 
     /// Opens the stores of a node over another transport: the in-memory one in tests.
     package init(
         config: RunarNodeConfig,
         clock: NodeClock = .system(),
+        localNetwork makeLink: @escaping LinkFactory = { _, _ in nil },
         transport makeEndpoint: @escaping EndpointFactory
     ) throws {
         self.config = config
         self.clock = clock
         self.makeEndpoint = makeEndpoint
+        self.makeLink = makeLink
+        self.isDiscovering = Locked(config.discoveryGroups != nil)
         self.messages = Broadcaster(capacity: config.listenerCapacity)
         self.events = Broadcaster(capacity: config.listenerCapacity)
         var logger = Logger(label: "runar")
@@ -128,6 +141,7 @@ extension RunarNode {
         }
         // Only now, so that nothing that is added meanwhile is missed; hearing of it twice does no harm.
         try self.load(into: driver)
+        if self.isDiscovering.withLock({ $0 }) { self.startDiscovery(of: driver) }
         self.logger.info("peer \(self.peerId.short) listens on port \(self.listeningPort)")
     }
 
@@ -155,15 +169,17 @@ extension RunarNode {
         let key = try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
         var random = SystemRandom()
         var nonceBytes = random.bytes(count: 32)
-        let core = NodeCore.Configuration(
+        var core = NodeCore.Configuration(
             signer: key.privateKey,
             instance: InstanceId(generating: &random),
             randomSeed: random.next(),
             nonceKey: SecretBytes(consuming: &nonceBytes)
         )
+        core.renewsTokens = self.config.renewsTokens
+        core.discoveryLimits = Discovery.Limits(interval: self.config.discoveryInterval)
         let endpoint = try await self.makeEndpoint(key.privateKey, self.config)
-        var configuration = NodeDriver.Configuration(clock: self.clock, logger: self.logger) { [weak self] item in
-            self?.carryOut(item)
+        var configuration = NodeDriver.Configuration(clock: self.clock, logger: self.logger) { [weak self] items in
+            self?.carryOut(items)
         }
         configuration.messageByteLimit = self.config.messageByteLimit
         configuration.patience = self.config.requestTimeout
@@ -176,21 +192,18 @@ extension RunarNode {
         )
     }
 
-    private func carryOut(_ item: NodeDriver.Persistence) {
-        do {
-            if case .joinAllowed(let request) = item { try self.answer(request, allow: true) }
-            try self.store.persist(item, at: self.wallSeconds)
-        } catch {
-            self.logger.error("the state could not be stored: \(error)")
-        }
-    }
-
     /// Tells a driver what the store knows.
     private func load(into driver: NodeDriver) throws {
         driver.receiveFiles(self.fileReceiver.withLock { $0 })
         for (token, seconds) in try self.store.memberships() {
-            let revocations = try self.store.revocationSet(of: token.networkId)
+            let network = token.networkId
+            let revocations = try self.store.revocationSet(of: network)
             driver.apply(.membershipAdded(token, obtainedSeconds: seconds, revocations))
+            for secret in try self.memberSecretsOrNew(of: network)?.all.reversed() ?? [] {
+                driver.apply(.memberSecretAdded(secret))
+            }
+            if let key = try self.store.rendezvous(of: network) { driver.apply(.rendezvousLearnt(network, key)) }
+            driver.apply(.recordsLoaded(network, try self.store.tableRecords(of: network)))
         }
         // Whoever was here last comes first, in case there are more than connections are kept for.
         for peer in try self.store.peers().sorted(by: { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }) {

@@ -18,6 +18,18 @@ public struct RunarNodeConfig: Sendable {
     public var listenerCapacity = 1024
     /// How long to wait for a peer's answer.
     public var requestTimeout = Duration.seconds(15)
+    /// Where other members are looked for on the local network; nil to keep silent there.
+    public var discoveryGroups: MulticastGroups? = .standard
+    /// The time between two beacons on the local network, give or take a fifth; at least a second.
+    public var discoveryInterval = Duration.seconds(10)
+    /// How requests to the hash table are tried, unless a call says otherwise.
+    public var dhtPolicy = DHTPolicy()
+    /// How long what was read from the hash table answers further reads.
+    public var cacheAge = Duration.seconds(300)
+    /// Whether this device asks for a new access token when two thirds of the old one's life are over.
+    public var renewsTokens = true
+    /// Whether this device, where it owns a network, gives members new tokens when they ask.
+    public var grantsRenewals = true
 
     /// Creates a configuration that listens on every address of this machine.
     public init(
@@ -34,11 +46,13 @@ public struct RunarNodeConfig: Sendable {
 
     /// A configuration for tests: nothing outlives the process, and only this machine can connect.
     public static func createTestConfig() -> RunarNodeConfig {
-        RunarNodeConfig(
+        var config = RunarNodeConfig(
             keyStorage: InMemoryKeyStorage(),
             statePath: nil,
             listenAddresses: [SocketAddress(.v4(0x7F00_0001), port: 0)]
         )
+        config.discoveryGroups = nil
+        return config
     }
 }
 

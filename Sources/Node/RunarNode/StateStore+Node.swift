@@ -5,17 +5,20 @@ internal import Storage
 
 // What a node keeps, in the words of the store.
 extension StateStore {
-    /// Stores what a running node learnt.
+    /// Stores what a running node learnt of others.
     func persist(_ item: NodeDriver.Persistence, at seconds: UInt64) throws {
         switch item {
         case .revocations(let entries): try self.addRevocations(entries)
         case .peer(let peer, let network, let address):
             try self.noteAdmission(of: peer, in: network, address: address, at: seconds)
-        case .revokedHere(let network): try self.removeToken(of: network)
+        case .revokedHere(let network):
+            try self.removeToken(of: network)
+            try self.forgetRecords(of: network)
         case .joinGranted(let grant):
             try self.addMembership(grant.token, at: seconds)
             try self.addMetadata(grant.metadata, at: seconds)
-        case .joinAllowed: return
+        case .tokenRenewed(let token): try self.addMembership(token, at: seconds)
+        case .joinAllowed, .renewalRequested, .memberSecrets, .record, .recordForgotten: return
         }
     }
 

@@ -2,11 +2,11 @@ extension Discovery {
     /// Times and bounds, each with its reason.
     package struct Limits: Hashable, Sendable {
         /// Time between two beacons of one network, give or take ``intervalSpread``.
-        package var interval = Duration.seconds(10)
+        package var interval: Duration
         /// Keeps nodes that started together from speaking together.
-        package var intervalSpread = Duration.seconds(2)
-        /// A peer of which nothing was heard for so long is lost: the time in which three beacons come for certain.
-        package var timeToLive = Duration.seconds(32)
+        package var intervalSpread: Duration
+        /// A peer of which nothing was heard for so long is lost: three beacons did not arrive.
+        package var timeToLive: Duration
         /// When the beacons of a start are sent: more than one, because multicast gets lost.
         package var burst: [Duration] = [.zero, .milliseconds(50), .milliseconds(150), .milliseconds(350)]
         /// How far a peer's clock may be off: only a bound on what can be replayed to a node that just started.
@@ -16,6 +16,11 @@ extension Discovery {
         /// Peers remembered in one network, those that were lost lately included.
         package var peersPerNetwork = 4096
 
-        package init() {}
+        /// Bounds for beacons every `interval`, give or take a fifth.
+        package init(interval: Duration = .seconds(10)) {
+            self.interval = interval
+            self.intervalSpread = interval / 5
+            self.timeToLive = interval * 3
+        }
     }
 }

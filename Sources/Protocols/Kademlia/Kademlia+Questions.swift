@@ -51,6 +51,9 @@ extension Kademlia {
         self.store[id].flatMap { $0.record == nil ? nil : $0.version }
     }
 
+    /// The record that this node holds, or nil.
+    package func heldRecord(_ id: RecordId) -> Record? { self.store[id]?.record }
+
     /// How well the table stands.
     package struct Health: Hashable, Sendable {
         /// Members in the table that are not suspected to be gone.

@@ -1,7 +1,7 @@
 internal import Identity
 
 /// Why a request came to nothing.
-package enum KademliaError: Error, Hashable, Sendable {
+public enum KademliaError: Error, Hashable, Sendable {
     /// The deadline passed before enough nodes had answered; nothing is known about the record.
     case timedOut(answered: Int)
     /// No other member is connected or known, and this node does not hold what was asked for.
@@ -30,7 +30,7 @@ package enum KademliaError: Error, Hashable, Sendable {
 
 extension KademliaError: CustomStringConvertible {
     /// The failure in words, with what to do.
-    package var description: String {
+    public var description: String {
         switch self {
         case .timedOut(let answered):
             "not enough members answered in time (\(answered) did); try again or allow a longer deadline"

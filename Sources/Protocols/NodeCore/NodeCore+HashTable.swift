@@ -12,6 +12,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
+        guard self.configuration.hasTables else { return }
         self.tableInputs.append((network, input))
         guard !self.isTellingTables else { return }
         self.isTellingTables = true
@@ -67,7 +68,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard self.memberships[network] != nil else {
+        guard self.memberships[network] != nil, self.configuration.hasTables else {
             return effects.append(.dhtFinished(id, .failed(.notAMember), Kademlia.Effort()))
         }
         self.tell(.requested(id, request, policy), of: network, now, &effects)
@@ -180,6 +181,11 @@ extension NodeCore {
     /// The version under which this node holds a record of a network, for figures about replication.
     package func heldVersion(of id: RecordId, in network: NetworkId) -> UInt64? {
         self.memberships[network]?.table.heldVersion(of: id)
+    }
+
+    /// The record that this node holds, or nil.
+    package func heldRecord(_ id: RecordId, in network: NetworkId) -> Record? {
+        self.memberships[network]?.table.heldRecord(id)
     }
 
     /// How well the table of a network stands; nil when this node is no member.

@@ -38,6 +38,8 @@ package struct NodeCore: Sendable {
         package var nonceKey: SecretBytes
         /// Whether this device asks for a new token before its own ends.
         package var renewsTokens = true
+        /// Whether this node takes part in its networks' hash tables; one that does not finds nothing and holds nothing.
+        package var hasTables = true
         package var limits: Limits
         package var tableLimits: Kademlia.Limits
         package var discoveryLimits: Discovery.Limits

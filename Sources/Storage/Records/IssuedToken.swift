@@ -15,19 +15,23 @@ package struct IssuedToken: Sendable, Hashable {
     package var issuedAt: UInt64
     /// What the person calls the device.
     package var label: String?
+    /// Whether the device may have a new token when this one is about to end.
+    package var isRenewable: Bool
 
     package init(
         networkId: NetworkId,
         peerId: PeerId,
         expiration: UInt64?,
         issuedAt: UInt64,
-        label: String? = nil
+        label: String? = nil,
+        isRenewable: Bool = true
     ) {
         self.networkId = networkId
         self.peerId = peerId
         self.expiration = expiration
         self.issuedAt = issuedAt
         self.label = label
+        self.isRenewable = isRenewable
     }
 }
 
@@ -39,13 +43,14 @@ extension StateStore {
         try write { database in
             try database.execute(
                 sql: """
-                    INSERT INTO issued_tokens VALUES (?, ?, ?, ?, ?)
+                    INSERT INTO issued_tokens (network_id, peer_id, expiration, issued_at, label, is_renewable)
+                    VALUES (?, ?, ?, ?, ?, ?)
                     ON CONFLICT DO UPDATE SET expiration = excluded.expiration, issued_at = excluded.issued_at,
-                        label = coalesce(excluded.label, label)
+                        label = coalesce(excluded.label, label), is_renewable = excluded.is_renewable
                     """,
                 arguments: [
                     token.networkId.bytes.blob, token.peerId.bytes.blob, token.expiration?.integer,
-                    token.issuedAt.integer, token.label,
+                    token.issuedAt.integer, token.label, token.isRenewable,
                 ]
             )
         }
@@ -85,5 +90,6 @@ extension IssuedToken {
         expiration = try row.optionalNumber("expiration")
         issuedAt = try row.number("issued_at")
         label = try row.optionalText("label")
+        isRenewable = try row.number("is_renewable") != 0
     }
 }

@@ -27,6 +27,9 @@ public protocol Endpoint: AnyObject, Sendable {
     /// Sends one datagram that is not QUIC from the endpoint's own socket. Errors of the network are dropped like loss.
     func sendForeignDatagram(_ bytes: [UInt8], to address: SocketAddress)
 
+    /// Tells that this machine's addresses changed, so that connections find out at once whether their paths still work.
+    func networkChanged()
+
     /// Closes every connection with `code`, lets them drain, and frees the port.
     func close(code: UInt64) async
 }

@@ -15,6 +15,7 @@ extension CommandFailure {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as NodeError: self.init(node: error)
+        case let error as DHTError: self.init(hashTable: error)
         case let error as KeychainError: self.init(keychain: error)
         case let error as HomeDirectoryError: self.init(home: error)
         case let error as StorageError: self.init(storage: error)
@@ -54,8 +55,27 @@ extension CommandFailure {
             case .notTheOwner: ("not-the-owner", .notPermitted)
             case .networkIndexNeeded: ("index-needed", .usage)
             case .networkIndexRefused: ("bad-index", .usage)
+            case .noLocalNetwork: ("no-local-network", .unavailable)
             }
         self.init(code, status, error.message)
+    }
+
+    private init(hashTable error: DHTError) {
+        let (code, status): (String, ExitStatus) =
+            switch error {
+            case .timedOut: ("timed-out", .tryAgain)
+            case .isolated: ("nobody-there", .unavailable)
+            case .valueTooLarge: ("too-large", .data)
+            case .invalidKey: ("bad-key", .data)
+            case .invalidLifetime: ("bad-lifetime", .usage)
+            case .conflict: ("conflict", .notPermitted)
+            case .overQuota: ("over-quota", .notPermitted)
+            case .clockDiffers: ("clock-differs", .configuration)
+            case .notAMember: ("not-a-member", .notPermitted)
+            case .tooManyRequests, .stopped: ("busy", .tryAgain)
+            case .signingFailed: ("signing-failed", .software)
+            }
+        self.init(code, status, "\(error)")
     }
 
     private init(keychain error: KeychainError) {

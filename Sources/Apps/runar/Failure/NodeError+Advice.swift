@@ -19,6 +19,7 @@ extension NodeError {
         case .notRunning: "`runar up` does it"
         case .notAMember: "`runar join` does it"
         case .notTheOwner: "only a device with the root key that made the network can do this"
+        case .noLocalNetwork: "`runar connect` reaches them by address"
         case .refusedByPeer, .refused, .tooLarge, .receiverBusy, .damaged, .file, .badToken,
             .networkIndexNeeded, .networkIndexRefused:
             nil

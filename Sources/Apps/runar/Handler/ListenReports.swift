@@ -84,6 +84,15 @@ struct EventReport: Codable, Hashable, Sendable {
                 network,
                 "this clock is \(seconds) s behind what the network has signed: set it"
             )
+        case .peerDiscovered(let peer, let network, let addresses):
+            self.init("peerDiscovered", peer, network, addresses.map(\.description).joined(separator: ", "))
+        case .peerLost(let peer, let network): self.init("peerLost", peer, network)
+        case .tokenRenewed(let network, let seconds):
+            let end = seconds.map { "until \(CivilTime(seconds: $0))" } ?? "without end"
+            self.init("tokenRenewed", nil, network, end)
+        case .tokenExpiring(let network, let seconds):
+            let rest = DurationText.text(of: .seconds(seconds))
+            self.init("tokenExpiring", nil, network, "\(rest) are left: the owner's device renews it when both are online")
         }
     }
 
@@ -107,6 +116,10 @@ struct EventReport: Codable, Hashable, Sendable {
         case "membershipEnded": return "! the membership in network \(network) ended\(why)"
         case "deviceKeyUsedTwice": return "! the key of \(peer) is used in two places: one of them is a copy"
         case "clockBehind": return "! \(reason ?? "this clock is behind")"
+        case "peerDiscovered": return "* \(peer) is near, at \(reason ?? "?")"
+        case "peerLost": return "* \(peer) is not heard nearby any more"
+        case "tokenRenewed": return "the token of network \(network) was renewed, \(reason ?? "")"
+        case "tokenExpiring": return "! the token of network \(network) is about to end\(why)"
         default: return "\(event) \(peer)\(why)"
         }
     }

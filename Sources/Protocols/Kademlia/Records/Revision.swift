@@ -1,16 +1,16 @@
-package import Identity
+public import Identity
 
 /// What decides which of several records under a key is the newest: the version, and the writer where versions tie.
-package struct Revision: Hashable, Comparable, Sendable {
-    package var version: UInt64
-    package var writer: PeerId
+public struct Revision: Hashable, Comparable, Sendable {
+    public var version: UInt64
+    public var writer: PeerId
 
     package init(version: UInt64, writer: PeerId) {
         self.version = version
         self.writer = writer
     }
 
-    package static func < (left: Revision, right: Revision) -> Bool {
+    public static func < (left: Revision, right: Revision) -> Bool {
         left.version == right.version ? left.writer < right.writer : left.version < right.version
     }
 }

@@ -64,6 +64,9 @@ public final class InMemoryEndpoint: Endpoint {
         network.sendDatagram(ForeignDatagram(bytes: bytes, source: self.address), to: address)
     }
 
+    /// Does nothing: paths inside a process do not change.
+    public func networkChanged() {}
+
     /// Closes every connection with `code` and frees the address.
     public func close(code: UInt64) async {
         closeNow(code: code)

@@ -1,0 +1,56 @@
+package import Identity
+internal import Locking
+internal import Logging
+internal import NodeCore
+internal import Platform
+internal import Transport
+
+// The local network, on which members are heard without an address being typed.
+extension NodeDriver {
+    /// Looks for members on `link` from now on, in place of an earlier one.
+    package func startDiscovery(on link: any DiscoveryLink) {
+        let isOver = self.state.withLock { state in
+            guard !state.isStopped, state.link == nil else { return true }
+            state.link = link
+            self.jobQueue.yield(.discover(link))
+            self.apply(.discoveryStarted, to: &state)
+            return false
+        }
+        // Nobody will ever read from it; letting go of it closes it.
+        if isOver { self.configuration.logger.debug("discovery is on already, or the node stops") }
+    }
+
+    /// Says goodbye to whoever listens on the local network, and falls silent there.
+    package func stopDiscovery() async {
+        let link = self.state.withLock { state -> (any DiscoveryLink)? in
+            guard let link = state.link else { return nil }
+            self.apply(.discoveryStopped, to: &state)
+            state.link = nil
+            return link
+        }
+        await link?.close()
+    }
+
+    /// Feeds the core what is heard and where this node can be dialled, until the link is closed.
+    func discover(on link: any DiscoveryLink) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                for await addresses in link.localAddresses {
+                    self.endpoint.networkChanged()
+                    self.apply(.addressesChanged(addresses))
+                }
+            }
+            for await datagram in link.datagrams {
+                self.apply(.datagramReceived(datagram.bytes, from: datagram.source))
+            }
+        }
+    }
+
+    /// The members of a network that are heard on the local network at this moment, ascending.
+    package func heardPeers(in network: NetworkId) -> [(peer: PeerId, addresses: [SocketAddress])] {
+        self.state.withLock { $0.core.heardPeers(in: network) }
+    }
+
+    /// Whether members are looked for on the local network.
+    package var isDiscovering: Bool { self.state.withLock { $0.link != nil } }
+}

@@ -1,0 +1,67 @@
+package import Identity
+package import Kademlia
+internal import Locking
+package import NodeCore
+
+// Requests to the networks' hash tables.
+extension NodeDriver {
+    /// Asks a network's hash table and returns how it ended, a failure included.
+    ///
+    /// - Throws: ``NodeError/notRunning``; `CancellationError` when cancelled.
+    package func ask(
+        _ request: Kademlia.Request,
+        in network: NetworkId,
+        _ policy: Kademlia.RequestPolicy
+    ) async throws -> TableAnswer {
+        let id = self.state.withLock { state in
+            state.nextNumber += 1
+            return Kademlia.RequestId(UInt64(state.nextNumber))
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                self.state.withLock { state in
+                    guard !state.isStopped else { return continuation.resume(throwing: NodeError.notRunning) }
+                    guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
+                    state.requests[id] = continuation
+                    self.apply(.dhtRequested(id, network, request, policy), to: &state)
+                }
+            }
+        } onCancel: {
+            self.state.withLock { state in
+                guard let continuation = state.requests.removeValue(forKey: id) else { return }
+                self.apply(.dhtCancelled(id), to: &state)
+                continuation.resume(throwing: CancellationError())
+            }
+        }
+    }
+
+    /// The record that this node holds under an id, or nil.
+    package func heldRecord(_ id: RecordId, in network: NetworkId) -> Record? {
+        self.state.withLock { $0.core.heldRecord(id, in: network) }
+    }
+
+    /// How well the table of a network stands; nil when this node is no member.
+    package func tableHealth(of network: NetworkId) -> Kademlia.Health? {
+        self.state.withLock { $0.core.tableHealth(of: network) }
+    }
+
+    /// Gives a member the new token that it asked for; nil for no.
+    package func renew(_ request: RenewalRequest, with token: AccessToken?) {
+        self.apply(.renewalDecided(request.connection, request.network, token))
+    }
+}
+
+/// How a request to a hash table ended, and what it cost.
+package struct TableAnswer: Sendable {
+    package let outcome: Kademlia.Outcome
+    package let effort: Kademlia.Effort
+}
+
+/// A member that wants a new token before its own ends.
+package struct RenewalRequest: Hashable, Sendable {
+    package let peer: PeerId
+    package let network: NetworkId
+    /// The one that it has, which is good.
+    package let token: AccessToken
+    package let connection: ConnectionId
+}

@@ -1,0 +1,84 @@
+public import Identity
+public import Kademlia
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Why a request to the hash table came to nothing.
+public typealias DHTError = KademliaError
+
+/// What one member has written under a key.
+public struct DHTRecord: Hashable, Sendable {
+    /// The key, 1 to 1 024 bytes.
+    public let key: Data
+    /// The value, at most 65 536 bytes.
+    public let value: Data
+    /// Who wrote and signed it.
+    public let writer: PeerId
+    /// Its number among the versions of this writer: later ones are higher.
+    public let version: UInt64
+    /// When it expires unless it is written again.
+    public let expiration: Date
+
+    init(_ record: Record) {
+        self.key = Data(record.key)
+        self.value = Data(record.value)
+        self.writer = record.writer
+        self.version = record.version
+        self.expiration = UnixTime.date(record.expirySeconds)
+    }
+}
+
+/// What became of a write.
+public struct DHTReceipt: Hashable, Sendable {
+    /// Other members that hold the record now; 0 while this device is alone, and it hands the record on later.
+    public let holders: Int
+    /// The version that the record got.
+    public let version: UInt64
+    /// When it expires unless it is written again.
+    public let expiration: Date
+}
+
+/// What must hold for a write to succeed; a majority of the holders decides.
+public enum DHTCondition: Hashable, Sendable {
+    /// Nothing.
+    case any
+    /// No member has a record under the key.
+    case ifAbsent
+    /// The newest record under the key has this version.
+    case ifVersion(UInt64)
+}
+
+/// How long and how hard a request is tried.
+public struct DHTPolicy: Hashable, Sendable {
+    /// When to give up, counted from the call.
+    public var deadline: Duration
+    /// Whole tries within the deadline.
+    public var attempts: Int
+    /// Whether a read takes the first verified record, which is the fastest and perhaps not the newest.
+    public var takesFirst: Bool
+
+    /// Creates a policy: ten seconds, two tries, and the newest record on which several holders agree.
+    public init(deadline: Duration = .seconds(10), attempts: Int = 2, takesFirst: Bool = false) {
+        self.deadline = deadline
+        self.attempts = attempts
+        self.takesFirst = takesFirst
+    }
+}
+
+/// How a network's hash table stands, as far as this node knows.
+public struct DHTStatus: Hashable, Sendable {
+    /// Members in the routing table that are not suspected to be gone.
+    public let contacts: Int
+    /// Of these, connected.
+    public let connected: Int
+    /// Records that this node holds, also for others.
+    public let records: Int
+    /// Bytes of these.
+    public let recordBytes: Int
+    /// Records of these that this node wrote.
+    public let ownRecords: Int
+}

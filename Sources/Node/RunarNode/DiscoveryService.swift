@@ -1,0 +1,118 @@
+public import Identity
+internal import Locking
+internal import Logging
+internal import Node
+
+/// A member that was found without its address being typed.
+public struct DiscoveredPeer: Hashable, Sendable {
+    /// How a member was found.
+    public enum Source: String, Hashable, Sendable, CaseIterable {
+        /// It is heard on the local network.
+        case localNetwork
+        /// Members told of it in the network's hash table, and it answered.
+        case hashTable
+    }
+
+    /// Who it is.
+    public let peerId: PeerId
+    /// In which network.
+    public let networkId: NetworkId
+    /// Where it can be dialled, the most promising first.
+    public let addresses: [SocketAddress]
+    /// How it was found.
+    public let sources: Set<Source>
+}
+
+/// Finds members on the local network, by beacons that only members of the same network can read.
+///
+/// A node does so by itself while it runs, unless ``RunarNodeConfig/discoveryGroups`` is nil; this turns it on and off
+/// at run time and says who is heard.
+public struct DiscoveryService: Sendable {
+    let node: RunarNode
+
+    /// Looks for members from now on, whenever the node runs.
+    ///
+    /// - Throws: ``NodeError/noLocalNetwork(_:)`` when the node runs and the local network could not be opened.
+    public func start() throws {
+        try self.node.setDiscovering()
+    }
+
+    /// Says goodbye to whoever listens on the local network, and falls silent there.
+    public func stop() async {
+        await self.node.unsetDiscovering()
+    }
+
+    /// Looks for the members of a network, of which this device becomes one with `token`.
+    ///
+    /// - Throws: ``NodeError/badToken(_:)`` with the reason; then nothing was stored.
+    public func addNetwork(networkId: NetworkId, token: AccessToken) throws {
+        try self.node.addNetworkToken(networkId: networkId, token: token)
+    }
+
+    /// The members that are heard on the local network at this moment, ascending.
+    public func getDiscoveredPeers(for networkId: NetworkId) -> [DiscoveredPeer] {
+        guard let driver = try? self.node.running() else { return [] }  // nobody is heard while it is stopped
+        return driver.heardPeers(in: networkId).map { peer, addresses in
+            DiscoveredPeer(peerId: peer, networkId: networkId, addresses: addresses, sources: [.localNetwork])
+        }
+    }
+
+    /// Whether members are looked for at this moment.
+    public var isRunning: Bool { (try? self.node.running().isDiscovering) ?? false }  // not while the node is stopped
+}
+
+extension RunarNode {
+    /// Finds members on the local network.
+    public var discoveryService: DiscoveryService { DiscoveryService(node: self) }
+
+    /// The members of a network that are heard on the local network or answer in its hash table, each once, ascending.
+    ///
+    /// At most 20 come from the hash table: those nearest to this device by their ids.
+    public func discoverPeers(for networkId: NetworkId) async -> [DiscoveredPeer] {
+        var found: [PeerId: DiscoveredPeer] = [:]
+        let local = self.discoveryService.getDiscoveredPeers(for: networkId)
+        let remote = try? await self.dhtFindPeers(networkId: networkId)  // none while nobody can be asked
+        for peer in local + (remote ?? []) {
+            guard let known = found[peer.peerId] else {
+                found[peer.peerId] = peer
+                continue
+            }
+            found[peer.peerId] = DiscoveredPeer(
+                peerId: peer.peerId,
+                networkId: networkId,
+                addresses: known.addresses + peer.addresses.filter { !known.addresses.contains($0) },
+                sources: known.sources.union(peer.sources)
+            )
+        }
+        return found.values.sorted { $0.peerId < $1.peerId }
+    }
+
+    fileprivate func setDiscovering() throws {
+        self.isDiscovering.withLock { $0 = true }
+        guard let driver = try? self.running(), !driver.isDiscovering else { return }  // a later start does it
+        try self.openLocalNetwork(for: driver)
+    }
+
+    fileprivate func unsetDiscovering() async {
+        self.isDiscovering.withLock { $0 = false }
+        guard let driver = try? self.running() else { return }  // silent already
+        await driver.stopDiscovery()
+    }
+
+    /// Looks for members as soon as the node runs; without a local network it runs all the same.
+    func startDiscovery(of driver: NodeDriver) {
+        do {
+            try self.openLocalNetwork(for: driver)
+        } catch {
+            self.logger.warning("members on the local network are not found: \(error)")
+        }
+    }
+
+    private func openLocalNetwork(for driver: NodeDriver) throws {
+        do {
+            if let link = try self.makeLink(driver.endpoint, self.config) { driver.startDiscovery(on: link) }
+        } catch {
+            throw NodeError.noLocalNetwork("\(error)")
+        }
+    }
+}
