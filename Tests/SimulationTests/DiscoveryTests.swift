@@ -3,9 +3,10 @@ internal import Testing
 @testable internal import Simulation
 
 @Suite("Discovery in simulation", .timeLimit(.minutes(5))) struct DiscoveryTests {
-    @Test(arguments: [1, 2] as [UInt64])
-    func `fifty members hear each other through losses`(seed: UInt64) throws {
-        let report = try Simulation(.named("lan-discovery"), seed: seed).run()
+    @Test func `fifty members hear each other through losses`() throws {
+        var scenario = try Scenario.named("lan-discovery")
+        scenario.shorten(to: .seconds(45))
+        let report = try Simulation(scenario).run()
         #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
     }
 
@@ -16,7 +17,9 @@ internal import Testing
     }
 
     @Test func `twenty nodes meet, store, find and revoke`() throws {
-        let report = try Simulation(.named("real-life")).run()
+        var scenario = try Scenario.named("real-life")
+        scenario.shrinkWork(by: 5)
+        let report = try Simulation(scenario).run()
         #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
     }
 }

@@ -10,7 +10,9 @@ internal import Testing
         return (0..<count).compactMap { _ in Bytes32(random.bytes(32)).map(PeerId.init(words:)) }
     }
 
-    private static func distance(_ left: Bytes32, _ right: Bytes32) -> [UInt8] { zip(left.bytes, right.bytes).map { $0 ^ $1 } }
+    private static func distance(_ left: Bytes32, _ right: Bytes32) -> [UInt8] {
+        zip(left.bytes, right.bytes).map { $0 ^ $1 }
+    }
 
     @Test(arguments: [0, 1, 5, 20, 21, 300])
     func `the nearest are those of smallest distance, in order`(count: Int) throws {

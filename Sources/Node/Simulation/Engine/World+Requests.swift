@@ -73,7 +73,7 @@ extension World {
 
     private mutating func update() {
         let candidates = self.stored.indices.filter {
-            self.stored[$0].version != nil && self.nodes[self.stored[$0].writer].isRunning
+            self.isReadable($0) && self.nodes[self.stored[$0].writer].isRunning
         }
         if let number = candidates.randomElement(using: &self.stepChance) { self.put(number) }
     }
@@ -89,7 +89,7 @@ extension World {
     }
 
     private mutating func get(_ reading: Scenario.Reading) {
-        let known = self.stored.indices.filter { self.stored[$0].version != nil }
+        let known = self.stored.indices.filter { self.isReadable($0) }
         guard let node = self.drawAsker(), let number = known.randomElement(using: &self.stepChance),
             let version = self.stored[number].version
         else { return }
@@ -103,15 +103,27 @@ extension World {
     }
 
     private mutating func lookUp() {
-        guard let node = self.drawAsker(), let target = Bytes32(self.stepChance.bytes(Bytes32.byteCount)) else { return }
+        guard let node = self.drawAsker(), let target = Bytes32(self.stepChance.bytes(Bytes32.byteCount)) else {
+            return
+        }
         self.ask(.nearest(to: target), Kademlia.RequestPolicy(), for: .lookup(target), by: node)
     }
 
-    /// A random honest node that runs and is admitted somewhere; nil if hardly any is.
+    /// Whether a record was acknowledged and its writer is still a member: a revoked one's records go with it.
+    private func isReadable(_ number: Int) -> Bool {
+        let stored = self.stored[number]
+        return stored.version != nil && !self.revocations.isVictim(self.nodes[stored.writer].peerId)
+    }
+
+    /// A random honest member that runs and is admitted somewhere; nil if hardly any is.
     private mutating func drawAsker() -> Int? {
         for _ in 0..<256 {
             let node = Int.random(in: self.nodes.indices, using: &self.stepChance)
-            if self.nodes[node].isRunning, self.nodes[node].isAdmitted, !self.nodes[node].isHostile { return node }
+            if self.nodes[node].isRunning, self.nodes[node].isAdmitted, !self.nodes[node].isHostile,
+                !self.revocations.isVictim(self.nodes[node].peerId)
+            {
+                return node
+            }
         }
         return nil
     }

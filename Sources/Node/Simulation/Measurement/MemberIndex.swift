@@ -17,7 +17,8 @@ struct MemberIndex {
     func nearest(to target: Bytes32, count: Int, excluding excluded: Int? = nil) -> [Int] {
         var found: [Entry] = []
         // One more, because the excluded one may be among them.
-        self.collect(target, count + (excluded == nil ? 0 : 1), self.entries.startIndex..<self.entries.endIndex, 0, &found)
+        let wanted = count + (excluded == nil ? 0 : 1)
+        self.collect(target, wanted, self.entries.startIndex..<self.entries.endIndex, 0, &found)
         return found.filter { $0.node != excluded }
             .sorted { Self.distance($0.id, target) < Self.distance($1.id, target) }
             .prefix(count).map(\.node)

@@ -43,7 +43,9 @@ extension World {
     /// All running nodes by id; made anew after somebody started or stopped.
     mutating func memberIndex(honestOnly: Bool) -> MemberIndex {
         if let index = self.indexes[honestOnly] { return index }
-        let running = self.nodes.indices.filter { self.nodes[$0].isRunning && !(honestOnly && self.nodes[$0].isHostile) }
+        let running = self.nodes.indices.filter {
+            self.nodes[$0].isRunning && !(honestOnly && self.nodes[$0].isHostile)
+        }
         let index = MemberIndex(running.map { (self.nodes[$0].peerId, $0) })
         self.indexes[honestOnly] = index
         return index
