@@ -10,6 +10,10 @@ struct Dialogue {
     /// What the table did since ``forget()``.
     var effects: [Kademlia.Effect] = []
     private var number: UInt32 = 0x8000_0000
+    /// The numbers of the questions that ``answerAll(as:)`` has answered.
+    private var answered: Set<UInt32> = []
+    /// When the table wants to be woken.
+    private var wake: Duration?
 
     /// The table of the household's first member.
     init(members: Int = 4, limits: Kademlia.Limits = Kademlia.Limits()) throws {
@@ -24,28 +28,41 @@ struct Dialogue {
     func address(_ member: Int) -> SocketAddress { Swarm.address(of: member) }
 
     mutating func feed(_ input: Kademlia.Input) {
+        let count = self.effects.count
         self.table.handle(input, at: self.now, into: &self.effects)
+        for case .wake(let at) in self.effects[count...] { self.wake = at }
     }
 
     mutating func forget() { self.effects = [] }
 
-    /// Moves both clocks on, waking the table whenever it asked for it.
-    mutating func advance(by seconds: Int) {
+    /// Moves both clocks on, waking the table whenever it asked for it; after each wake `isEnough` may end it.
+    mutating func advance(by seconds: Int, until isEnough: (inout Self) -> Bool = { _ in false }) {
         let end = self.now.monotonic + .seconds(seconds)
-        var seen = 0
-        var wake = self.lastWake
-        while let next = wake, next <= end {
+        while let next = self.wake, next <= end {
+            self.wake = nil
             self.move(to: max(next, self.now.monotonic))
-            seen = self.effects.count
             self.feed(.timeReached)
-            wake = self.effects[seen...].lazy.compactMap { if case .wake(let at) = $0 { at } else { nil } }.last
+            if isEnough(&self) { return }
         }
         self.move(to: end)
-        if let wake { self.effects.append(.wake(at: wake)) }
     }
 
-    private var lastWake: Duration? {
-        self.effects.lazy.compactMap { if case .wake(let at) = $0 { at } else { nil } }.last
+    /// Moves on until the table offers records to a member, and returns the offer.
+    mutating func nextOffer(to member: Int, within seconds: Int) -> (number: UInt32, digests: [Message.Digest])? {
+        func offer(_ dialogue: Self) -> (number: UInt32, digests: [Message.Digest])? {
+            dialogue.questions(to: member).lazy.compactMap { question in
+                if case .offer(let digests) = question.question { (question.number, digests) } else { nil }
+            }.last
+        }
+        self.advance(by: seconds) { offer($0) != nil }
+        return offer(self)
+    }
+
+    /// Answers in the name of a member, at once, whatever the table asked it to find.
+    mutating func answerAll(as member: Int) {
+        for question in self.questions(to: member) where self.answered.insert(question.number).inserted {
+            if case .findPeers = question.question { self.answer(question.number, .peers([]), as: member) }
+        }
     }
 
     private mutating func move(to time: Duration) {

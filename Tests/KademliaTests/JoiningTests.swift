@@ -82,12 +82,10 @@ internal import Testing
     @Test func `a member that answers nothing loses its place`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
-        for _ in 0..<4 {
-            dialogue.advance(by: 400)
-            for question in dialogue.questions(to: 2) {
-                dialogue.answer(question.number, .peers([]), as: 2)
-            }
-            dialogue.forget()
+        dialogue.answerAll(as: 2)
+        dialogue.advance(by: 1600) { dialogue in
+            dialogue.answerAll(as: 2)
+            return false
         }
         #expect(dialogue.table.contacts.map(\.peerId) == [dialogue.peers[2]])
     }
@@ -104,17 +102,15 @@ internal import Testing
     @Test func `an idle table sleeps for minutes`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
-        for _ in 0..<3 {
-            for member in 1...2 {
-                for question in dialogue.questions(to: member) {
-                    dialogue.answer(question.number, .peers([]), as: member)
-                }
-            }
-            dialogue.forget()
-            dialogue.advance(by: 10)
+        func answer(_ dialogue: inout Dialogue) -> Bool {
+            dialogue.answerAll(as: 1)
+            dialogue.answerAll(as: 2)
+            return false
         }
+        _ = answer(&dialogue)
+        dialogue.advance(by: 30, until: answer)
         dialogue.forget()
-        dialogue.advance(by: 600)
+        dialogue.advance(by: 600, until: answer)
         let sent = dialogue.effects.count { if case .send = $0 { true } else { false } }
         #expect(sent <= 12)
     }

@@ -58,7 +58,18 @@ internal import Testing
         #expect(throws: MessageError.unknownKind(99)) { try Message([99, 0, 0, 0, 1]) }
         #expect(throws: MessageError.self) { try Message([]) }
         for message in try self.samples() {
-            #expect(throws: MessageError.self) { try Message(message.bytes + [0, 0]) }
+            // Two bytes that are neither a yes or no nor the rest of anything: some lists go on to the message's end.
+            #expect(throws: MessageError.self) { try Message(message.bytes + [2, 2]) }
+        }
+    }
+
+    @Test func `whoever asks for values longer than there can be is refused`() throws {
+        let location = self.household.location("key")
+        let limit = Record.valueByteLimit
+        for (asked, isGood) in [(limit, true), (limit + 1, false)] {
+            let question = Message.Question.findRecords(location: location, .newest, inlineLimit: asked)
+            let bytes = Message(number: 1, body: .question(question)).bytes
+            #expect((try? Message(bytes)) == nil ? !isGood : isGood)  // the next test tells the errors apart
         }
     }
 

@@ -2,7 +2,9 @@ internal import Bytes
 internal import Identity
 internal import Kademlia
 
-/// Members that do not keep to the protocol. All of them hold good tokens and answer on good connections.
+/// Members that do not keep to the protocol.
+///
+/// All of them hold good tokens and answer on good connections.
 enum Hostility: CaseIterable, Sendable {
     /// Never answers.
     case silent
@@ -65,9 +67,9 @@ extension Swarm {
     private static func inventions(near target: Bytes32, seed: UInt64) -> [Contact] {
         var random = SeededGenerator(seed: seed ^ target.first)
         return (0..<20).compactMap { index in
-            // 32 bytes are always an id
-            guard let id = try? PeerId(rawRepresentation: target.bytes.prefix(3) + random.bytes(29)) else { return nil }
-            return Contact(peerId: id, addresses: [Self.address(of: index % 2 == 0 ? 900_000 : index)])
+            guard let words = Bytes32(target.bytes.prefix(3) + random.bytes(29)) else { return nil }
+            let address = Self.address(of: index % 2 == 0 ? 900_000 : index)
+            return Contact(peerId: PeerId(words: words), addresses: [address])
         }
     }
 

@@ -51,7 +51,10 @@ extension Swarm {
             self.nodes[at].links[peer] = nil
             self.feed(at, .memberDown(peer))
         case .unreachable(let at, let peer):
-            guard self.nodes[at].isUp, self.nodes[at].dialling.removeValue(forKey: peer) != nil else { return true }
+            guard self.nodes[at].isUp, self.nodes[at].dialling[peer] != nil else { return true }
+            self.nodes[at].dialling[peer]?.attempts -= 1
+            guard self.nodes[at].dialling[peer]?.attempts == 0 else { return true }
+            self.nodes[at].dialling[peer] = nil
             self.feed(at, .unreachable(peer))
         case .wake(let node, let life):
             guard self.nodes[node].isUp, self.nodes[node].life == life, self.nodes[node].wake == event.at else {
@@ -94,12 +97,13 @@ extension Swarm {
     func send(_ bytes: [UInt8], from node: Int, to peer: PeerId, _ addresses: [SocketAddress]) {
         if let link = self.nodes[node].links[peer] {
             self.transmit(bytes, from: node, to: peer, link)
-        } else if self.nodes[node].dialling[peer] != nil {
-            self.nodes[node].dialling[peer]?.append(bytes)
-        } else {
-            guard !addresses.isEmpty else { return }
-            self.nodes[node].dialling[peer] = [bytes]
-            self.dial(peer, addresses, from: node)
+        } else if var dial = self.nodes[node].dialling[peer] ?? (addresses.isEmpty ? nil : Dial()) {
+            let new = addresses.filter { !dial.addresses.contains($0) }
+            dial.messages.append(bytes)
+            dial.addresses += new
+            dial.attempts += new.count
+            self.nodes[node].dialling[peer] = dial
+            for address in new { self.dial(peer, address, from: node) }
         }
     }
 
@@ -118,10 +122,9 @@ extension Swarm {
         )
     }
 
-    private func dial(_ peer: PeerId, _ addresses: [SocketAddress], from node: Int) {
+    private func dial(_ peer: PeerId, _ address: SocketAddress, from node: Int) {
         self.dialCount += 1
-        let target = addresses.lazy.compactMap { self.node(at: $0) }.first
-        guard let target, !self.isParted(node, target) else {
+        guard let target = self.node(at: address), !self.isParted(node, target) else {
             self.schedule(.unreachable(at: node, peer), after: .seconds(5))
             return
         }
@@ -157,7 +160,7 @@ extension Swarm {
             self.schedule(.linkUp(at: to, peer: from, opened: opened), after: self.roundTrip(from, to) / 2)
             self.feed(from, .memberUp(peer, [Self.address(of: to)]))
         }
-        for bytes in waiting {
+        for bytes in waiting.messages {
             guard let link = self.nodes[from].links[peer] else { break }
             self.transmit(bytes, from: from, to: peer, link)
         }

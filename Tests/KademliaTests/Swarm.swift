@@ -18,8 +18,7 @@ final class Swarm {
         /// Counts starts; what belongs to an earlier start is lost.
         var life = 0
         var links: [PeerId: Link] = [:]
-        /// Messages that wait for a dial.
-        var dialling: [PeerId: [[UInt8]]] = [:]
+        var dialling: [PeerId: Dial] = [:]
         var wake: Duration?
         var disk: [RecordId: Record] = [:]
         /// Answers instead of the table; nil leaves a question to it.
@@ -29,6 +28,15 @@ final class Swarm {
     enum Reply {
         case nothing
         case answer(Message.Answer)
+    }
+
+    /// A dial of all addresses beside each other.
+    struct Dial {
+        /// Messages that wait for it.
+        var messages: [[UInt8]] = []
+        var addresses: [SocketAddress] = []
+        /// Addresses that are still being tried.
+        var attempts = 0
     }
 
     struct Link {

@@ -105,7 +105,8 @@ extension Kademlia {
         case (.offer(let digests), .wanted(let wishes)) where digests.count == wishes.count:
             self.wanted(digests, wishes, by: peer, now, &effects)
         case (.handOn(let id), .stored(let verdict)): self.handedOn(id, to: peer, verdict, now, &effects)
-        case (.greeting, .peers), (.greeting, .reserved): break
+        case (.greeting, .peers(let contacts)): self.greeted(by: peer, naming: contacts, now, &effects)
+        case (.greeting, .reserved): break
         default: effects.append(.offence(peer, "an answer that does not fit the question"))
         }
     }

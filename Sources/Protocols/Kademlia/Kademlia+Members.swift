@@ -9,8 +9,8 @@ extension Kademlia {
         static let retryDoublings = 9
         /// Contacts of hearsay that are tried at a time.
         static let triesAtOnce = 4
-        /// With fewer members than this every new one is asked for others at once.
-        static let fewMembers = 5
+        /// Between two tries of hearsay while there are members enough.
+        static let leisurely = Duration.seconds(300)
         /// Failures after which a member leaves the table.
         static let failures = 2
     }
@@ -34,8 +34,8 @@ extension Kademlia {
         if isIn, !wasAlive { self.neighbourhoodChanged(by: peer, now) }
         if isFirst {
             self.join(now, &effects)
-        } else if isIn, !wasAlive, self.members.count < Pace.fewMembers {
-            self.planNeighbourhood(soon: true, now)
+        } else if isIn, !wasAlive, self.isNeighbour(peer) {
+            self.planToGreet(peer, now)
         }
     }
 
@@ -97,11 +97,11 @@ extension Kademlia {
         if entry.isAlive { self.neighbourhoodChanged(by: peer, now) }
         self.table.remove(peer)
         if isNeighbour { self.planNeighbourhood(soon: true, now) }
-        // Whoever lost everybody remembers whom to try.
-        if self.members.isEmpty, !self.revoked.contains(peer) { self.remember(entry.contact, now) }
+        // What is unreachable now may be the other part of a network that broke in two.
+        if !self.revoked.contains(peer) { self.remember(entry.contact, now, isGone: true) }
     }
 
-    private func isNeighbour(_ peer: PeerId) -> Bool {
+    func isNeighbour(_ peer: PeerId) -> Bool {
         self.table.position(of: peer).map { $0 < self.limits.bucketSize } ?? false
     }
 
@@ -130,21 +130,38 @@ extension Kademlia {
         guard peer != self.local, !self.revoked.contains(peer), self.members[peer] == nil else { return }
         let dialable = Array(contact.addresses.filter(\.isDialable).prefix(Contact.addressLimit))
         guard !dialable.isEmpty else { return }
-        if self.table.position(of: peer) != nil {
+        let heard = Contact(peerId: peer, addresses: dialable)
+        if let entry = self.table[peer] {
             self.table.update(peer) { $0.addresses = dialable }
+            if !entry.isAlive { self.greet(heard, now, &effects) }
         } else {
-            self.remember(Contact(peerId: peer, addresses: dialable), now)
-            self.tryHearsay(now, &effects)
+            let isNew = self.hearsay[peer] == nil
+            self.remember(heard, now, isGone: false)
+            if isNew, self.wouldBeNeighbour(heard) {
+                self.hearsay[peer]?.nextTry = now.monotonic + Pace.longestRetry
+                self.greet(heard, now, &effects)
+            }
+            if self.members.count < self.limits.bucketSize { self.tryHearsay(now, &effects) }
         }
     }
 
-    private mutating func remember(_ contact: Contact, _ now: NodeTime) {
+    private mutating func remember(_ contact: Contact, _ now: NodeTime, isGone: Bool) {
         guard !contact.addresses.isEmpty else { return }
         if self.hearsay[contact.peerId] == nil, self.hearsay.count >= self.limits.hearsay {
             self.hearsay.removeFirst()
         }
-        self.hearsay[contact.peerId, default: Hearsay(contact: contact, nextTry: now.monotonic)].contact = contact
-        self.plan(\.hearsayAt, at: now.monotonic)
+        let nextTry = now.monotonic + (isGone ? self.jittered(Pace.firstRetry) : .zero)
+        let hearsay = Hearsay(contact: contact, failures: isGone ? 1 : 0, nextTry: nextTry)
+        self.hearsay[contact.peerId, default: hearsay].contact = contact
+        self.planHearsay(at: nextTry, now)
+    }
+
+    /// Whoever knows enough members tries hearsay now and then only.
+    private mutating func planHearsay(at time: Duration, _ now: NodeTime) {
+        let isLeisurely = self.members.count >= self.limits.bucketSize
+        if isLeisurely, self.plans.hearsayAt != nil { return }
+        let earliest = isLeisurely ? now.monotonic + self.jittered(Pace.leisurely) : now.monotonic
+        self.plan(\.hearsayAt, at: max(time, earliest))
     }
 
     private mutating func retryLater(_ peer: PeerId, _ now: NodeTime) {
@@ -153,19 +170,20 @@ extension Kademlia {
         hearsay.failures += 1
         hearsay.nextTry = now.monotonic + self.jittered(pause)
         self.hearsay[peer] = hearsay
-        self.plan(\.hearsayAt, at: hearsay.nextTry)
+        self.planHearsay(at: hearsay.nextTry, now)
     }
 
-    /// Tries those of whom this node has only heard while it knows too few.
+    /// Tries those of whom this node has only heard, or whom it lost: some at a time while it knows few members, one
+    /// now and then when it knows enough, because the network may have been in two parts.
     mutating func tryHearsay(_ now: NodeTime, _ effects: inout [Effect]) {
         self.plans.hearsayAt = nil
-        guard self.members.count < self.limits.bucketSize else { return }
+        let triesAtOnce = self.members.count < self.limits.bucketSize ? Pace.triesAtOnce : 1
         var trying = 0
         var next: Duration?
         for (peer, hearsay) in self.hearsay {
             if self.askedOf[peer] != nil {
                 trying += 1
-            } else if hearsay.nextTry <= now.monotonic, trying < Pace.triesAtOnce {
+            } else if hearsay.nextTry <= now.monotonic, trying < triesAtOnce {
                 trying += 1
                 self.hearsay[peer]?.nextTry = now.monotonic + Pace.longestRetry
                 self.greet(hearsay.contact, now, &effects)
@@ -174,6 +192,6 @@ extension Kademlia {
                 next = min(next ?? time, time)
             }
         }
-        if let next { self.plan(\.hearsayAt, at: next) }
+        if let next { self.planHearsay(at: next, now) }
     }
 }

@@ -9,6 +9,8 @@ extension Kademlia {
         static let neighbourhood = Duration.seconds(300)
         /// After a neighbour went, so that several that went together are replaced together.
         static let soon = Duration.milliseconds(400)
+        /// After a newcomer; those who join learn much in this time.
+        static let newcomer = Duration.seconds(1)
         /// Between two looks into a bucket that nobody looked into.
         static let refresh = Duration.seconds(3600)
         /// Between two buckets that are due.
@@ -73,6 +75,7 @@ extension Kademlia {
     private mutating func lookAfter(_ now: NodeTime, _ effects: inout [Effect]) {
         func isDue(_ time: Duration?) -> Bool { time.map { $0 <= now.monotonic } ?? false }
         self.plans.armedFor = nil
+        if isDue(self.plans.newcomerAt) { self.greetNewcomer(now, &effects) }
         if isDue(self.plans.neighbourhoodAt) { self.checkNeighbourhood(isJoin: false, now, &effects) }
         if isDue(self.plans.refreshAt) { self.refresh(now, &effects) }
         if isDue(self.plans.hearsayAt) { self.tryHearsay(now, &effects) }
@@ -93,6 +96,18 @@ extension Kademlia {
         self.plan(\.neighbourhoodAt, at: now.monotonic + self.jittered(soon ? Pace.soon : Pace.neighbourhood))
     }
 
+    private func neighbourhoodShape(isJoin: Bool) -> Lookup.Shape {
+        let parallelism = isJoin ? self.limits.parallelism : Pace.askedNeighbours
+        return Lookup.Shape(
+            count: self.limits.bucketSize + (isJoin ? self.limits.greetedBeyondNeighbours : 0),
+            parallelism: parallelism,
+            dials: parallelism,
+            paths: 1,
+            candidates: self.limits.candidates,
+            isPatient: true
+        )
+    }
+
     /// Looks for members that are nearer than those this node knows, and connects to them.
     ///
     /// A node that joins asks everybody, which makes it known to them; later it asks a few, and only those whom it did
@@ -101,18 +116,7 @@ extension Kademlia {
         self.plans.neighbourhoodAt = nil
         guard !self.members.isEmpty else { return }
         let size = self.limits.bucketSize
-        var lookup = Lookup(
-            target: self.local.words,
-            local: self.local,
-            shape: Lookup.Shape(
-                count: isJoin ? size + self.limits.greetedBeyondNeighbours : size,
-                parallelism: isJoin ? self.limits.parallelism : Pace.askedNeighbours,
-                dials: isJoin ? self.limits.parallelism : Pace.askedNeighbours,
-                paths: 1,
-                candidates: self.limits.candidates,
-                isPatient: true
-            )
-        )
+        var lookup = Lookup(target: self.local.words, local: self.local, shape: self.neighbourhoodShape(isJoin: isJoin))
         let near = self.table.entries.filter(\.isAlive).prefix(2 * size)
         let connected = near.filter(\.isConnected).prefix(size).map(\.peerId)
         var chosen: Set<PeerId> = []
@@ -124,7 +128,53 @@ extension Kademlia {
             lookup.seed(entry.contact, isConnected: entry.isConnected, isSettled: isSettled)
         }
         self.start(LookupTask(lookup: lookup, purpose: .neighbourhood(isJoin: isJoin)), now, &effects)
+        if !isJoin { self.greetFarMember(now, &effects) }
         self.planNeighbourhood(soon: false, now)
+    }
+
+    /// Plans to ask a newcomer among the neighbours whom it knows.
+    ///
+    /// It may come from a part of the network that this node was cut off from; then all those that come do, and asking
+    /// one of them is enough.
+    mutating func planToGreet(_ newcomer: PeerId, _ now: NodeTime) {
+        self.newcomer = newcomer
+        self.plan(\.newcomerAt, at: now.monotonic + self.jittered(Pace.newcomer))
+    }
+
+    private mutating func greetNewcomer(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.plans.newcomerAt = nil
+        if let newcomer = self.newcomer, let entry = self.table[newcomer] { self.greet(entry.contact, now, &effects) }
+        self.newcomer = nil
+    }
+
+    /// Asks somebody far away too: if the network was in two parts, the neighbours know of one of them only.
+    private mutating func greetFarMember(_ now: NodeTime, _ effects: inout [Effect]) {
+        let far = self.table.entries.dropFirst(2 * self.limits.bucketSize).filter(\.isConnected)
+        if let entry = far.randomElement(using: &self.random) { self.greet(entry.contact, now, &effects) }
+    }
+
+    /// A greeted member named those that it knows near this node; the unknown ones are met, and asked in their turn.
+    mutating func greeted(by peer: PeerId, naming contacts: [Contact], _ now: NodeTime, _ effects: inout [Effect]) {
+        let unknown = self.dialable(contacts).filter { self.askedOf[$0.peerId] == nil && self.wouldBeNeighbour($0) }
+        guard !unknown.isEmpty else { return }
+        var lookup = Lookup(target: self.local.words, local: self.local, shape: self.neighbourhoodShape(isJoin: false))
+        for entry in self.table.entries.lazy.filter(\.isAlive).prefix(2 * self.limits.bucketSize)
+        where entry.peerId != peer {
+            lookup.seed(entry.contact, isConnected: entry.isConnected, isSettled: true)
+        }
+        lookup.seed(Contact(peerId: peer, addresses: []), isConnected: true)
+        lookup.answered(peer, naming: unknown) { _ in false }
+        self.start(LookupTask(lookup: lookup, purpose: .neighbourhood(isJoin: false)), now, &effects)
+    }
+
+    /// Whether a contact that is not in the table, or counts as gone there, would be one of the nearest.
+    func wouldBeNeighbour(_ contact: Contact) -> Bool {
+        let position = self.table.insertionPosition(of: contact.peerId)
+        guard contact.peerId != self.local, position <= 2 * self.limits.bucketSize,
+            self.table.entries[..<position].count(where: \.isAlive) < self.limits.bucketSize
+        else { return false }
+        guard position < self.table.count, self.table.entries[position].peerId == contact.peerId else { return true }
+        return !self.table.entries[position].isAlive
     }
 
     mutating func neighbourhoodChecked(isJoin: Bool, _ now: NodeTime, _ effects: inout [Effect]) {

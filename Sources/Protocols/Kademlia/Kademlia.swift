@@ -83,6 +83,8 @@ package struct Kademlia: Sendable {
     var transfers: [PeerId: Transfer] = [:]
     /// Members whose coming or going may change who holds what.
     var changes: [PeerId] = []
+    /// The neighbour that came last and has not been asked whom it knows.
+    var newcomer: PeerId?
     /// Whether this node has just joined with records of an earlier time.
     var isReturning = false
 

@@ -2,6 +2,8 @@
 struct Plans: Sendable {
     /// Compare the neighbourhood with what neighbours know.
     var neighbourhoodAt: Duration?
+    /// Ask a new neighbour whom it knows.
+    var newcomerAt: Duration?
     /// Look into the bucket that was not looked into for longest.
     var refreshAt: Duration?
     /// Offer records to members that came, or that took the place of one that went.
@@ -14,7 +16,9 @@ struct Plans: Sendable {
     var armedFor: Duration?
 
     var earliest: Duration? {
-        [self.neighbourhoodAt, self.refreshAt, self.handOnAt, self.recordsAt, self.hearsayAt].compactMap(\.self).min()
+        [
+            self.neighbourhoodAt, self.newcomerAt, self.refreshAt, self.handOnAt, self.recordsAt, self.hearsayAt,
+        ].compactMap(\.self).min()
     }
 }
 

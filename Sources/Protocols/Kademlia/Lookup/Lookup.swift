@@ -5,44 +5,11 @@ internal import Identity
 /// Kademlia's iteration (section 2.3) over several paths that share no node (S/Kademlia, section 4.4): what a node
 /// answers is followed up on its own path only, so liars cannot take all questions for themselves. Three more things
 /// are held against lies: a contact is a candidate until it answers itself; a node whose contacts all fail is no longer
-/// believed; and addresses that one node gives do not replace those that another gave.
+/// believed; and addresses that one node gives do not replace those that another gave, which are tried beside them.
 ///
 /// A question that takes long does not hold the search up: first another one is asked in its place, then it no longer
 /// counts among the nearest, and if its answer comes after all it counts again.
 struct Lookup: Sendable {
-    enum State: UInt8, Sendable {
-        /// Known by name.
-        case heard
-        /// Asked, and not late yet.
-        case asked
-        /// Late: somebody else is asked in its place.
-        case slow
-        /// So late that the search may end without it.
-        case overdue
-        /// It answered.
-        case answered
-        /// It cannot be reached or did not answer.
-        case failed
-    }
-
-    struct Candidate: Sendable {
-        var contact: Contact
-        let distance: Distance
-        let path: Int
-        /// Steps from this node.
-        var hops: Int
-        /// The numbers of the first candidates that named it; none if it is of this node's own table.
-        var introducers: [Int]
-        /// The introducer whose trust a question to it uses up.
-        var patron: Int?
-        /// Its own number, by which others name it as their introducer.
-        let number: Int
-        /// How many answers named it, this node's table being one of them.
-        var mentions: Int
-        var isConnected: Bool
-        var state: State
-    }
-
     /// How the contacts did that one candidate named.
     private struct Introductions: Sendable {
         var waiting = 0
@@ -73,12 +40,16 @@ struct Lookup: Sendable {
 
     /// Introducers of one candidate that are remembered.
     private static let introducerLimit = 8
+    /// Addresses of one candidate that are remembered; liars may give as many as they like, others give few.
+    private static let addressLimit = 4 * Contact.addressLimit
 
     let target: Bytes32
     let shape: Shape
     private let local: PeerId
     private(set) var candidates: [Candidate] = []
     private var introductions: [Introductions] = []
+    /// Those that were asked before further addresses of theirs became known.
+    private var redials: [PeerId] = []
     private var isFirstStep = true
     private(set) var questions = 0
     private(set) var answers = 0
@@ -157,12 +128,13 @@ struct Lookup: Sendable {
     private mutating func hear(_ contact: Contact, again index: Int, from answerer: Candidate) {
         self.candidates[index].mentions += 1
         self.candidates[index].hops = min(self.candidates[index].hops, answerer.hops + 1)
-        let known = self.candidates[index].contact.addresses
-        let new = contact.addresses.filter { !known.contains($0) }.prefix(Contact.addressLimit - known.count)
-        if !new.isEmpty {
-            self.candidates[index].contact.addresses += new
-            // The addresses that failed may have been a lie.
-            if self.candidates[index].state == .failed { self.candidates[index].state = .heard }
+        if self.candidates[index].hear(of: contact.addresses, limit: Self.addressLimit) {
+            // The addresses that were tried, or failed, may have been a lie.
+            switch self.candidates[index].state {
+            case .failed: self.candidates[index].state = .heard
+            case .asked, .slow, .overdue: self.redials.append(contact.peerId)
+            case .heard, .answered: break
+            }
         }
         self.remember(answerer.number, asIntroducerOf: index)
     }
@@ -187,6 +159,7 @@ struct Lookup: Sendable {
         let distance = Distance(contact.peerId.words, self.target)
         let candidate = Candidate(
             contact: contact,
+            addressMentions: [UInt8](repeating: 1, count: contact.addresses.count),
             distance: distance,
             path: path,
             hops: hops,
@@ -242,6 +215,12 @@ struct Lookup: Sendable {
             }
         }
         return chosen
+    }
+
+    /// Those that are being asked and of which further addresses are known by now; each is returned once.
+    mutating func takeRedials() -> [Contact] {
+        defer { self.redials = [] }
+        return self.redials.compactMap { self.contact(of: $0) }
     }
 
     private mutating func ask(_ index: Int, with slots: inout Slots, into chosen: inout [Contact]) {
@@ -355,24 +334,4 @@ struct Lookup: Sendable {
 
     func contact(of peer: PeerId) -> Contact? { self.index(of: peer).map { self.candidates[$0].contact } }
 
-    /// The slots for questions under way, by path and kind.
-    private struct Slots {
-        private var connected: [Int]
-        private var dialled: [Int]
-
-        init(paths: Int, connected: Int, dialled: Int) {
-            self.connected = [Int](repeating: connected, count: paths)
-            self.dialled = [Int](repeating: dialled, count: paths)
-        }
-
-        @discardableResult
-        mutating func take(path: Int, isConnected: Bool) -> Bool {
-            if isConnected {
-                self.connected[path] -= 1
-                return self.connected[path] >= 0
-            }
-            self.dialled[path] -= 1
-            return self.dialled[path] >= 0
-        }
-    }
 }

@@ -128,7 +128,10 @@ extension Message {
         case .findPeers: return .question(.findPeers(target: try self.readBytes32(from: &reader)))
         case .findRecords:
             let location = try self.readBytes32(from: &reader)
-            let inlineLimit = min(Int(try reader.readUInt32()), Record.valueByteLimit)
+            let inlineLimit = Int(try reader.readUInt32())
+            guard inlineLimit <= Record.valueByteLimit else {
+                throw MessageError.malformed("the inline limit \(inlineLimit)")
+            }
             let selection = try self.readSelection(from: &reader)
             return .question(.findRecords(location: location, selection, inlineLimit: inlineLimit))
         case .store: return .question(.store(try Record(reading: &reader)))

@@ -61,8 +61,18 @@ extension Kademlia {
                 if !wasSent { self.lookups[number]?.lookup.failed(contact.peerId) }
             }
         }
+        for contact in self.lookups[number]?.lookup.takeRedials() ?? [] { self.redial(contact, for: number, &effects) }
         guard let task = self.lookups[number], task.lookup.isFinished else { return }
         self.finish(number, task, now, &effects)
+    }
+
+    /// Sends a question once more, now that further addresses of the peer are known: the first ones may be a lie.
+    private func redial(_ contact: Contact, for lookup: UInt32, _ effects: inout [Effect]) {
+        guard self.members[contact.peerId] == nil else { return }
+        for number in self.askedOf[contact.peerId] ?? [] {
+            guard let asked = self.asked[number], case .lookup(lookup) = asked.purpose else { continue }
+            effects.append(.send(contact.peerId, contact.addresses, asked.bytes))
+        }
     }
 
     private mutating func finish(_ number: UInt32, _ task: LookupTask, _ now: NodeTime, _ effects: inout [Effect]) {
@@ -99,14 +109,25 @@ extension Kademlia {
             return
         }
         let members = self.members
-        let revoked = self.revoked
-        let dialable = contacts.filter { !revoked.contains($0.peerId) }
-            .map { Contact(peerId: $0.peerId, addresses: $0.addresses.filter(\.isDialable)) }
+        let dialable = self.dialable(contacts)
         self.lookups[number]?.lookup.answered(peer, naming: dialable) { members[$0] != nil }
         if self.lookups[number]?.reading?.isEnough == true {
             self.conclude(number, now, &effects)
         } else {
             self.advance(number, now, &effects)
+        }
+    }
+
+    /// What may be believed of contacts that others name: no revoked ones, no addresses that lead nowhere.
+    ///
+    /// The addresses that a member of the table gave itself go before those that others give.
+    func dialable(_ contacts: [Contact]) -> [Contact] {
+        contacts.filter { !self.revoked.contains($0.peerId) }.map { contact in
+            let own = self.table[contact.peerId]?.addresses ?? []
+            return Contact(
+                peerId: contact.peerId,
+                addresses: own + contact.addresses.filter { $0.isDialable && !own.contains($0) }
+            )
         }
     }
 
