@@ -1,7 +1,8 @@
 internal import Bytes
 internal import Identity
-@testable internal import Kademlia
 internal import Testing
+
+@testable internal import Kademlia
 
 /// The search alone, without a network.
 @Suite("Lookup") struct LookupTests {

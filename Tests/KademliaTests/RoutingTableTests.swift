@@ -1,7 +1,8 @@
 internal import Bytes
 internal import Identity
-@testable internal import Kademlia
 internal import Testing
+
+@testable internal import Kademlia
 
 @Suite("Routing table") struct RoutingTableTests {
     private func table(_ random: inout SeededGenerator) throws -> RoutingTable {
