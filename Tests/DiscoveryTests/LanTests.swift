@@ -159,7 +159,7 @@ internal import Testing
         }
     }
 
-    @Test func `who falls silent is lost after three beacons`() throws {
+    @Test func `who falls silent is lost after thirty seconds`() throws {
         var lan = Lan(seed: 1)
         try lan.addMembers(4, of: CheapNetwork())
         for index in 0..<4 { lan.start(index, at: .zero) }
@@ -170,18 +170,19 @@ internal import Testing
         for index in 0..<3 {
             let lost = try #require(lan.nodes[index].lost[lan.nodes[3].peerId])
             let silence = lost - last
-            #expect(silence >= .seconds(32) && silence < .milliseconds(32_100))
+            #expect(silence >= .seconds(30) && silence < .milliseconds(30_100))
             #expect(lan.nodes[index].lost.count == 1)
         }
     }
 
-    @Test func `one datagram in twenty may get lost without anybody being held for lost`() throws {
+    @Test func `where one datagram in twenty gets lost hardly anybody is held for lost`() throws {
         var lan = Lan(Lan.Quality(loss: 0.05), seed: 3)
         try lan.addMembers(10, of: CheapNetwork())
         for index in 0..<10 { lan.start(index, at: .zero) }
         lan.run(until: .seconds(600))
-        // Three in a row are lost once in 8000 times; there are 5400 here.
-        #expect(lan.nodes.map(\.lost.count).reduce(0, +) <= 3)
+        // Two in a row are lost once in 400 times, and then the third comes in time more often than not; there are
+        // 5400 here.
+        #expect(lan.nodes.map(\.lost.count).reduce(0, +) <= 14)
     }
 
     @Test func `two halves that were apart find each other when they are one again`() throws {

@@ -85,7 +85,7 @@ internal import Testing
         let good = try net.revocation(of: net.nodes[2].peerId)
         let forged = try net.forgedRevocation(of: net.nodes[0].peerId)
         net.nodes[0].effects = []
-        let id = try #require(net.nodes[0].links.keys.first)
+        let id = try #require(net.nodes[0].links.first { $0.value.node == 1 }?.key)
         net.forge(.revocations(index: 0, [good, forged]), from: 0, on: id)
         net.deliver()
         #expect(net.closeCodes(by: 1) == [.protocolViolation])

@@ -78,6 +78,31 @@ internal import Testing
         }
     }
 
+    @Test func `a revocation at any moment of an admission leaves nobody without the secret`() throws {
+        for (from, to) in [(0, 1), (1, 0)] {
+            var count = 0
+            var isOver = false
+            while !isOver {
+                var net = CoreNetwork()
+                for _ in 0..<2 { try net.addMember() }
+                net.feed(0, .memberSecretAdded(try net.secret(1_000)))
+                net.isHolding = true
+                net.connect(from, to)
+                for _ in 0..<count where !net.inFlight.isEmpty { net.deliver(at: 0) }
+                isOver = net.inFlight.isEmpty
+                let other = PeerId(publicKey: generatePeerKey().publicKey)
+                net.feed(0, .revocationsAdded([try net.revocation(of: other)]))
+                net.feed(0, .memberSecretAdded(try net.secret(2_000)))
+                net.isHolding = false
+                net.deliver()
+                #expect(net.secrets(of: 1)?.newest.epoch == 2_000, "after \(count) frames")
+                #expect(net.nodes[1].core.revocations(in: net.network())?.contains(other) == true)
+                count += 1
+            }
+            #expect(count > 5)
+        }
+    }
+
     @Test func `a secret waits until the revocations are told`() throws {
         var net = try self.line(of: 2)
         net.breakAll(of: 0)

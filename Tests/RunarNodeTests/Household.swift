@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Logging
+internal import Node
 internal import Transport
 
 @testable internal import RunarNode
@@ -7,14 +8,28 @@ internal import Transport
 /// Devices on one in-memory network.
 struct Household: Sendable {
     let network = InMemoryNetwork(seed: 3)
+    let localNetwork = InMemoryLocalNetwork(seed: 3)
 
-    func makeNode(keys: any KeyStorage = InMemoryKeyStorage(), statePath: String? = nil) throws -> RunarNode {
+    /// A device; one that `isNear` hears the others that are on the local network.
+    func makeNode(
+        keys: any KeyStorage = InMemoryKeyStorage(),
+        statePath: String? = nil,
+        isNear: Bool = false,
+        clock: NodeClock = .system(),
+        settings: (inout RunarNodeConfig) -> Void = { _ in }
+    ) throws -> RunarNode {
         var config = RunarNodeConfig.createTestConfig()
         config.keyStorage = keys
         config.statePath = statePath
         config.logLevel = .critical
         config.listenerCapacity = 16
-        return try RunarNode(config: config) { [network] key, _ in
+        if isNear { config.discoveryGroups = .standard }
+        settings(&config)
+        return try RunarNode(
+            config: config,
+            clock: clock,
+            localNetwork: { [localNetwork] endpoint, _ in localNetwork.makeLink(addresses: endpoint.localAddresses) }
+        ) { [network] key, _ in
             try network.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
         }
     }
@@ -46,6 +61,12 @@ struct Household: Sendable {
 }
 
 extension RunarNode {
+    /// Returns once whatever this node has said so far to the one other member is heard: frames arrive in order.
+    func settle(in network: NetworkId) async throws {
+        let receipt = try await self.dhtPut(networkId: network, key: Data("settled".utf8), value: Data())
+        guard receipt.holders == 1 else { throw CancellationError() }
+    }
+
     /// Where this node listens.
     var address: String { self.listenAddresses.first?.description ?? "" }
 }

@@ -58,7 +58,8 @@ internal import Testing
         let created = try owner.createNetwork(name: "Home")
         let other = try owner.createNetwork(name: "Other")
         try owner.addNetwork(created.with(rendezvous: other.rendezvous))
-        #expect(try owner.networks().first?.metadata?.rendezvous == created.rendezvous)
+        let known = try owner.networks().first { $0.networkId == created.networkId }
+        #expect(known?.metadata?.rendezvous == created.rendezvous)
     }
 
     @Test func `who leaves forgets the secret`() throws {

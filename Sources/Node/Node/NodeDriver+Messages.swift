@@ -1,4 +1,5 @@
 package import Identity
+internal import Kademlia
 internal import Locking
 internal import NodeCore
 internal import Transport
@@ -115,10 +116,36 @@ extension NodeDriver {
 
     /// Returns once `peer` is admitted in `network` (or in any), dialling it if need be.
     ///
+    /// Where no address of it is known, or none answers, other members are asked for one.
+    ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     package func reach(_ peer: PeerId, in network: NetworkId? = nil) async throws {
         if self.state.withLock({ $0.core.route(to: peer, in: network) != nil }) { return }
-        try await self.withPatience(for: peer) { try await self.waitForAdmission(of: peer, in: network) }
+        try await self.withPatience(for: peer) {
+            do {
+                try await self.waitForAdmission(of: peer, in: network)
+            } catch let error as NodeError {
+                switch error {
+                case .noAddress, .unreachable, .noSharedNetwork:
+                    guard try await self.lookUp(peer, in: network) else { throw error }
+                    try await self.waitForAdmission(of: peer, in: network)
+                default: throw error
+                }
+            }
+        }
+    }
+
+    /// Asks the members of the network (or of all) where a peer can be dialled; false when nobody knows.
+    private func lookUp(_ peer: PeerId, in network: NetworkId?) async throws -> Bool {
+        for network in self.state.withLock({ network.map { [$0] } ?? $0.core.networks }) {
+            let answer = try await self.ask(.nearest(to: peer.words), in: network, Kademlia.RequestPolicy(attempts: 1))
+            guard case .peers(let contacts) = answer.outcome,
+                let contact = contacts.first(where: { $0.peerId == peer }), !contact.addresses.isEmpty
+            else { continue }
+            self.apply(.peerRemembered(peer, networks: [network], addresses: contact.addresses))
+            return true
+        }
+        return false
     }
 
     /// Gives `body` a bounded time.

@@ -33,6 +33,8 @@ extension NodeCore {
             let missing = set.revocations.filter { !known.contains($0.fingerprint) }
             self.send(missing, index: index, on: id, &effects)
             self.revocationsTold(in: network, on: id, &effects)
+            // So that the other side knows too when it has told all, whatever either learnt meanwhile.
+            self.sendRevocationDigest(of: network, on: id, &effects)
         case .revocations(let index, let entries):
             guard let network = self.connections[id]?.admittedNetwork(index) else { return }
             guard entries.allSatisfy({ $0.networkId == network }) else {

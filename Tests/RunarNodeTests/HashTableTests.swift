@@ -1,0 +1,175 @@
+internal import Foundation
+internal import Testing
+internal import Transport
+
+@testable internal import RunarNode
+
+@Suite("The hash table of a node", .timeLimit(.minutes(1))) struct HashTableTests {
+    private let key = Data("greeting".utf8)
+
+    /// An owner and members of whom each is connected to the owner.
+    private func run(
+        members count: Int,
+        _ body: (NetworkId, _ owner: RunarNode, _ members: [RunarNode]) async throws -> Void
+    ) async throws {
+        try await Household.run(members: count) { metadata, owner, members in
+            for member in members {
+                try await member.connectToPeer(
+                    peerId: owner.peerId,
+                    networkId: metadata.networkId,
+                    address: owner.address
+                )
+            }
+            try await body(metadata.networkId, owner, members)
+        }
+    }
+
+    @Test func `what one member puts another one gets, and the writer deletes`() async throws {
+        try await run(members: 3) { network, owner, members in
+            let receipt = try await members[0].dhtPut(networkId: network, key: key, value: Data("hello".utf8))
+            #expect(receipt.holders >= 1)
+            #expect(receipt.expiration.timeIntervalSinceNow > 5 * 86_400)
+            for node in [owner] + members {
+                #expect(try await node.dhtGet(networkId: network, key: key, cache: false) == Data("hello".utf8))
+            }
+            let record = try #require(try await members[1].dhtRecord(networkId: network, key: key))
+            #expect(record.writer == members[0].peerId)
+            #expect(record.version == receipt.version)
+            try await members[0].dhtDelete(networkId: network, key: key)
+            #expect(try await members[2].dhtGet(networkId: network, key: key, cache: false) == nil)
+        }
+    }
+
+    @Test func `each member has its own record under a key, and readers get the newest`() async throws {
+        try await run(members: 2) { network, owner, members in
+            let first = try await members[0].dhtPut(networkId: network, key: key, value: Data([1]))
+            try await members[1].dhtPut(
+                networkId: network,
+                key: key,
+                value: Data([2]),
+                condition: .ifVersion(first.version)
+            )
+            #expect(try await owner.dhtGet(networkId: network, key: key) == Data([2]))
+            let all = try await owner.dhtRecords(networkId: network, key: key)
+            #expect(all.map(\.value) == [Data([2]), Data([1])])
+            let older = try await owner.dhtRecord(networkId: network, key: key, writer: members[0].peerId)
+            #expect(older?.value == Data([1]))
+        }
+    }
+
+    @Test func `a condition that does not hold says what holds instead`() async throws {
+        try await run(members: 2) { network, owner, members in
+            let first = try await members[0].dhtPut(
+                networkId: network,
+                key: key,
+                value: Data([1]),
+                condition: .ifAbsent
+            )
+            let error = await failure {
+                try await members[1].dhtPut(networkId: network, key: key, value: Data([2]), condition: .ifAbsent)
+            }
+            guard case .conflict(let current?)? = error as? DHTError else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(current.version == first.version && current.writer == members[0].peerId)
+            #expect(try await owner.dhtGet(networkId: network, key: key) == Data([1]))
+        }
+    }
+
+    @Test func `mistakes are named before anything is sent`() async throws {
+        try await run(members: 1) { network, owner, members in
+            let large = Data(count: 65_537)
+            let error = await failure { try await owner.dhtPut(networkId: network, key: key, value: large) }
+            #expect(error as? DHTError == .valueTooLarge(limit: 65_536, found: 65_537))
+            let keyless = await failure { _ = try await owner.dhtGet(networkId: network, key: Data()) }
+            #expect(keyless as? DHTError == .invalidKey(limit: 1024, found: 0))
+            let other = try members[0].createNetwork(name: "Other").networkId
+            let stranger = await failure { _ = try await owner.dhtGet(networkId: other, key: key) }
+            #expect(stranger as? DHTError == .notAMember)
+        }
+    }
+
+    @Test func `a node that stops ends its requests`() async throws {
+        let household = Household()
+        let node = try household.makeNode()
+        let network = try node.createNetwork(name: "Home").networkId
+        #expect(await failure { _ = try await node.dhtGet(networkId: network, key: key) } as? NodeError == .notRunning)
+        try await node.start()
+        // Alone it is its own only holder, and knows what it has.
+        let receipt = try await node.dhtPut(networkId: network, key: key, value: Data([1]))
+        #expect(receipt.holders == 0)
+        #expect(try await node.dhtGet(networkId: network, key: key, cache: false) == Data([1]))
+        await node.stop()
+        #expect(await failure { _ = try await node.dhtGet(networkId: network, key: key) } as? NodeError == .notRunning)
+    }
+
+    @Test func `records survive a restart`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }  // leftovers of a test harm nobody
+        let household = Household()
+        let keys = InMemoryKeyStorage()
+        let path = folder.appending(path: "state.sqlite").path
+        let node = try household.makeNode(keys: keys, statePath: path)
+        let network = try node.createNetwork(name: "Home").networkId
+        try await node.start()
+        try await node.dhtPut(networkId: network, key: key, value: Data([7]))
+        try await node.dhtPut(networkId: network, key: Data([1]), value: Data([8]))
+        try await node.dhtDelete(networkId: network, key: Data([1]))
+        await node.stop()
+        let again = try household.makeNode(keys: keys, statePath: path)
+        try await again.start()
+        #expect(try await again.dhtGet(networkId: network, key: key) == Data([7]))
+        #expect(try await again.dhtGet(networkId: network, key: Data([1])) == nil)
+        #expect(again.dhtStatus(networkId: network)?.ownRecords == 2)
+        await again.stop()
+        try again.leaveNetwork(network)
+        #expect(try again.store.tableRecords(of: network).isEmpty)
+    }
+
+    @Test func `the cache answers until it is cleared, deleted from or revoked by pattern`() async throws {
+        try await run(members: 1) { network, owner, members in
+            let keys = ["a/1", "a/2", "b"].map { Data($0.utf8) }
+            for key in keys { try await members[0].dhtPut(networkId: network, key: key, value: Data([1])) }
+            for key in keys { _ = try await owner.dhtGet(networkId: network, key: key) }
+            for key in keys { try await members[0].dhtPut(networkId: network, key: key, value: Data([2])) }
+            func cached() async throws -> [UInt8?] {
+                var found: [UInt8?] = []
+                for key in keys { found.append(owner.cached([UInt8](key), in: network)?.value.first) }
+                return found
+            }
+            #expect(try await cached() == [1, 1, 1])
+            #expect(try await owner.dhtGet(networkId: network, key: keys[0]) == Data([1]))
+            #expect(try await owner.dhtGet(networkId: network, key: keys[0], cache: false) == Data([2]))
+            #expect(owner.revokeCache(networkId: network, pattern: "a/*") == 2)
+            #expect(try await cached() == [nil, nil, 1])
+            owner.deleteCache(networkId: network, key: keys[2])
+            #expect(try await cached() == [nil, nil, nil])
+            _ = try await owner.dhtGet(networkId: network, key: keys[1])
+            #expect(try await cached() == [nil, 2, nil])
+            owner.clearCache(networkId: network)
+            #expect(try await cached() == [nil, nil, nil])
+        }
+    }
+
+    @Test func `members find each other through the one they all know`() async throws {
+        try await run(members: 4) { network, owner, members in
+            try await members[0].dhtBootstrap(networkId: network, bootstrapPeer: owner.peerId)
+            let found = try await members[0].dhtFindPeers(networkId: network)
+            #expect(Set(found.map(\.peerId)) == Set([owner.peerId] + members.dropFirst().map(\.peerId)))
+            #expect(found.allSatisfy { $0.sources == [.hashTable] && !$0.addresses.isEmpty })
+            let all = await members[1].discoverPeers(for: network)
+            #expect(all.map(\.peerId) == ([owner.peerId] + members.map(\.peerId)).filter { $0 != members[1].peerId }.sorted())
+        }
+    }
+
+    @Test func `a message reaches a member of whom only others know`() async throws {
+        try await run(members: 2) { network, owner, members in
+            let inbox = members[1].startListening()
+            try await members[0].sendToPeer("found you", peerId: members[1].peerId)
+            let (peer, _) = try await inbox.first { _ in true }
+            #expect(peer == members[0].peerId)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+internal import Foundation
+internal import Locking
+internal import Node
+internal import Testing
+internal import Transport
+
+@testable internal import RunarNode
+
+/// Tokens are renewed by an owner's device before they end, on a clock that the test sets.
+@Suite("Renewal of tokens", .timeLimit(.minutes(1))) struct RenewalTests {
+    /// The wall clock of all devices, moved by hand; the monotonic one is the machine's.
+    private final class Calendar: Sendable {
+        let start: UInt64
+        private let ahead = Locked<UInt64>(0)
+
+        init() { start = NodeClock.system().now().wallSeconds }
+
+        func pass(_ seconds: UInt64) { ahead.withLock { $0 += seconds } }
+
+        var clock: NodeClock {
+            let system = NodeClock.system()
+            return NodeClock(
+                now: {
+                    var now = system.now()
+                    now.wallSeconds += self.ahead.withLock { $0 }
+                    return now
+                },
+                sleep: system.sleep
+            )
+        }
+    }
+
+    private let calendar = Calendar()
+    private let household = Household()
+
+    private func makeNode(_ settings: (inout RunarNodeConfig) -> Void = { _ in }) throws -> RunarNode {
+        try household.makeNode(clock: calendar.clock, settings: settings)
+    }
+
+    /// A member whose token lasts 30 days, 21 of which are over when it connects to the owner.
+    private func run(
+        owner: RunarNode,
+        member: RunarNode,
+        isRenewable: Bool = true,
+        _ body: (NetworkId, AsyncStream<NodeEvent>) async throws -> Void
+    ) async throws {
+        let network = try owner.createNetwork(name: "Home")
+        let token = try owner.issueToken(
+            for: member.peerId,
+            in: network.networkId,
+            expiration: Date(timeIntervalSince1970: Double(calendar.start + 30 * 86_400)),
+            isRenewable: isRenewable
+        )
+        try await member.joinNetwork(networkId: network.networkId, accessToken: token)
+        calendar.pass(21 * 86_400)
+        let events = member.eventStream
+        try await owner.start()
+        try await member.start()
+        try await member.connectToPeer(peerId: owner.peerId, networkId: network.networkId, address: owner.address)
+        try await body(network.networkId, events)
+        await member.stop()
+        await owner.stop()
+    }
+
+    private func end(of network: NetworkId, at node: RunarNode) throws -> UInt64? {
+        try node.networks().first { $0.networkId == network }?.token?.expirationSeconds
+    }
+
+    @Test func `a token is renewed for as long as it was good, and stored`() async throws {
+        let (owner, member) = (try makeNode(), try makeNode())
+        try await run(owner: owner, member: member) { network, events in
+            let event = try await events.first { if case .tokenRenewed = $0 { true } else { false } }
+            guard case .tokenRenewed(network, let end?) = event else {
+                Issue.record("\(event)")
+                return
+            }
+            #expect((50 * 86_400..<52 * 86_400).contains(end - calendar.start))
+        }
+        let network = try #require(try owner.networks().first?.networkId)
+        let kept = try #require(try end(of: network, at: member))
+        #expect((50 * 86_400..<52 * 86_400).contains(kept - calendar.start))
+    }
+
+    @Test(arguments: [true, false])
+    func `nobody renews what the owner said was the last, or has switched off`(isRenewable: Bool) async throws {
+        let owner = try makeNode { $0.grantsRenewals = !isRenewable }
+        let member = try makeNode()
+        try await run(owner: owner, member: member, isRenewable: isRenewable) { network, _ in
+            // The member asked when it was admitted; had the owner granted it, the answer would be here.
+            try await member.settle(in: network)
+            try await owner.settle(in: network)
+            #expect(try end(of: network, at: member) == calendar.start + 30 * 86_400)
+        }
+    }
+
+    @Test func `a member that does not want one does not ask`() async throws {
+        let (owner, member) = (try makeNode(), try makeNode { $0.renewsTokens = false })
+        try await run(owner: owner, member: member) { network, _ in
+            try await owner.settle(in: network)
+            #expect(try end(of: network, at: member) == calendar.start + 30 * 86_400)
+        }
+    }
+
+    @Test func `somebody is warned seven days before the end`() async throws {
+        let member = try makeNode()
+        let owner = try makeNode()
+        let network = try owner.createNetwork(name: "Home")
+        let token = try owner.issueToken(
+            for: member.peerId,
+            in: network.networkId,
+            expiration: Date(timeIntervalSince1970: Double(calendar.start + 30 * 86_400))
+        )
+        try await member.joinNetwork(networkId: network.networkId, accessToken: token)
+        calendar.pass(24 * 86_400)
+        let events = member.eventStream
+        try await member.start()
+        let event = try await events.first { if case .tokenExpiring = $0 { true } else { false } }
+        guard case .tokenExpiring(network.networkId, let seconds) = event else {
+            Issue.record("\(event)")
+            return
+        }
+        #expect((5 * 86_400..<7 * 86_400).contains(seconds))
+        await member.stop()
+    }
+}
