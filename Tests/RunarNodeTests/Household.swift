@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Logging
-internal import Node
 internal import Transport
 
 @testable internal import RunarNode

@@ -1,7 +1,5 @@
 internal import Foundation
-internal import Locking
 internal import Logging
-internal import Node
 internal import Testing
 internal import Transport
 

@@ -18,14 +18,12 @@ extension RunarNode {
     /// Stores a value under a key in the name of this device and returns once enough members hold it.
     ///
     /// Each member has one value under a key; readers get the newest of all. The node writes its records again before
-    /// they expire as long as it runs.
+    /// they expire as long as it runs. Members can read what is stored.
     ///
-    /// - Parameters:
-    ///   - key: 1 to 1 024 bytes.
-    ///   - value: At most 65 536 bytes; members can read it.
-    ///   - condition: What must hold; ``DHTError/conflict(current:)`` says what holds instead.
-    ///   - lifetime: How long it lasts, at most seven days.
-    ///   - cache: Whether reads on this device are answered with it for a while.
+    /// A key has 1 to 1 024 bytes, a value at most 65 536. When the `condition` does not hold,
+    /// ``DHTError/conflict(current:)`` says what holds instead. The `lifetime` is at most seven days. With `cache`, reads
+    /// on this device are answered with the value for a while.
+    ///
     /// - Throws: ``DHTError``, ``NodeError/notRunning``, `CancellationError`.
     @discardableResult
     public func dhtPut(
@@ -58,7 +56,8 @@ extension RunarNode {
 
     /// The newest value under a key, or nil when there certainly is none.
     ///
-    /// - Parameter cache: Whether a value that this device read or wrote lately will do, and the answer is kept.
+    /// With `cache`, a value that this device read or wrote lately will do, and the answer is kept.
+    ///
     /// - Throws: ``DHTError``: `timedOut` when it is not known whether there is one; ``NodeError/notRunning``,
     ///   `CancellationError`.
     public func dhtGet(

@@ -14,7 +14,7 @@ extension RunarNode {
             config: config,
             localNetwork: { endpoint, config in
                 try config.discoveryGroups.map { groups in
-                    try MulticastSocket.open(MulticastSocket.Configuration(groups: groups, bound: endpoint.localAddresses))
+                    try MulticastSocket.open(.init(groups: groups, bound: endpoint.localAddresses))
                 }
             }
         ) { key, config in

@@ -92,7 +92,8 @@ struct EventReport: Codable, Hashable, Sendable {
             self.init("tokenRenewed", nil, network, end)
         case .tokenExpiring(let network, let seconds):
             let rest = DurationText.text(of: .seconds(seconds))
-            self.init("tokenExpiring", nil, network, "\(rest) are left: the owner's device renews it when both are online")
+            let advice = "the owner's device renews it when both are online"
+            self.init("tokenExpiring", nil, network, "\(rest) are left: \(advice)")
         }
     }
 
