@@ -195,7 +195,10 @@ let package = Package(
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Locking", "TestSupport", collections]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", crypto, collections]),
-        tests(of: "NodeCore", ["Bytes", "Identity", "Locking", "NodeCore", "TestSupport", collections]),
+        tests(
+            of: "NodeCore",
+            ["Bytes", "Identity", "Locking", "Kademlia", "Discovery", "NodeCore", "TestSupport", collections]
+        ),
         tests(
             of: "Node",
             ["Bytes", "Identity", "Locking", "NodeCore", "Node", "Platform", "Transport", "TestSupport", logging]

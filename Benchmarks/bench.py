@@ -5,6 +5,7 @@ all alike; the table shows medians. A star marks a median during which others us
 """
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -28,6 +29,10 @@ ROWS = [
     Row("token", "token verification, one core", "1/s", "RunarNode", "openssl", at_least=15_000, absolute=True),
     Row("memory-server", "memory per idle connection, server's end", "KB", "RunarNode", at_most=90, absolute=True),
     Row("memory-client", "the same, client's end", "KB", at_most=90, absolute=True),
+    Row("get", "get of a 1 KiB record, 20 node processes, p50", "us", "RunarNode", "published", at_most=1000, absolute=True),
+    Row("get-cached", "the same again, from the cache", "us", "RunarNode", "published", at_most=50, absolute=True),
+    Row("idle-packets", "packets of an idle node with 20 peers", "1/s", "RunarNode", at_most=2, absolute=True),
+    Row("idle-cpu", "processor of an idle node with 20 peers", "% core", "RunarNode", at_most=1, absolute=True),
     Row("flood", "memory after 500 000 junk Initials", "MB", at_most=32, absolute=True),
     Row("flood-peer", "a good peer connects during the flood (1 = yes)", "", at_least=1, absolute=True),
 ]
@@ -46,6 +51,9 @@ SIDE = [
     ("vault-store", "vault: store a key (durable)", "ms"),
     ("vault-sign", "vault: sign with a stored key", "us"),
 ]
+
+# The kademlia package of PyPI, as published for 20 nodes on one machine.
+PYTHON_KADEMLIA_MICROSECONDS = 360
 
 # The last core: the first one takes most interrupts.
 ONE_CORE = os.cpu_count() - 1
@@ -169,6 +177,37 @@ class Bench:
             if name != "RunarNode":  # its clients are whole nodes, not connections
                 self.note("memory-client", name, own, 0.0, round_number)
 
+    def family(self, round_number):
+        """Reads in a hash table of 20 processes, and what a member with 20 peers costs while nobody does anything."""
+        if "RunarNode" not in self.peers:
+            return
+        print(f"   round {round_number}: family of 20", file=sys.stderr, flush=True)
+        records = self.scaled(400)
+        try:
+            with contextlib.ExitStack() as members:
+                server = members.enter_context(Server([*self.peers["RunarNode"], "server"]))
+                start = [self.options.runar, "family", "member", server.said["id"], server.said["address"]]
+                for others, count in [(0, 0)] * 17 + [(18, records)]:
+                    members.enter_context(Server([*start, str(others), str(count)]))
+                command = [self.options.runar, "family", "client", server.said["id"], server.said["address"]]
+                read = run([*command, "get", str(records), "19"])
+                self.note("get", "RunarNode", read["p50Microseconds"], 0.0, round_number)
+                self.note("get-cached", "RunarNode", read["cachedP50Microseconds"], 0.0, round_number)
+                for key in ("get", "get-cached"):
+                    self.results.add(key, "published", PYTHON_KADEMLIA_MICROSECONDS)
+                for _ in range(2):
+                    members.enter_context(Server([*start, "0", "0"]))
+                time.sleep(20)  # until nobody is busy with having met
+                seconds = 10 if self.options.scale < 1 else 30
+                packets, spent = received_datagrams(), server.cpu_seconds()
+                time.sleep(seconds)
+                packets, spent = received_datagrams() - packets, server.cpu_seconds() - spent
+                # Each datagram is sent by one of the 21 and received by another.
+                self.note("idle-packets", "RunarNode", 2 * packets / 21 / seconds, 0.0, round_number)
+                self.note("idle-cpu", "RunarNode", 100 * spent / seconds, 0.0, round_number)
+        except Failed as failure:
+            print(f"   failed: {failure}", file=sys.stderr)
+
     def junk(self, round_number):
         """Memory of a server under junk Initials, and whether a good peer gets through meanwhile."""
         count = self.scaled(500_000, 5000)
@@ -204,6 +243,7 @@ class Bench:
             self.raw(round_number)
             self.keys(round_number)
             self.memory(round_number)
+            self.family(round_number)
             self.junk(round_number)
 
     def report(self):
@@ -215,6 +255,13 @@ class Bench:
         print()
         print(side_table(self.results, SIDE))
         print(f"\nevery value: {self.options.output}")
+
+
+def received_datagrams():
+    """UDP datagrams over IPv4 that this machine has received."""
+    with open("/proc/net/snmp") as file:
+        names, values = [line.split()[1:] for line in file if line.startswith("Udp:")]
+    return int(values[names.index("InDatagrams")])
 
 
 def openssl_ed25519():
@@ -242,11 +289,11 @@ def main():
     parser.add_argument("--output", help="where every value goes, as JSON lines")
     parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "3")))
     parser.add_argument("--scale", type=float, default=float(os.environ.get("SCALE", "1")), help="< 1: a quick look")
-    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files raw keys memory junk")
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files raw keys memory family junk")
     options = parser.parse_args()
     options.output = options.output or os.path.join(options.tools, time.strftime("results-%Y%m%d-%H%M%S.jsonl"))
     bench = Bench(options)
-    for name in ("streams", "files", "raw", "keys", "memory", "junk"):
+    for name in ("streams", "files", "raw", "keys", "memory", "family", "junk"):
         if options.only and name not in options.only.split():
             setattr(bench, name, lambda round_number: None)
     with tempfile.TemporaryDirectory(prefix="runar-bench-") as folder:

@@ -37,6 +37,8 @@ struct CoreNetwork {
     var isHolding = false
     /// Dials wait for ``finishDial(at:)`` while this is set.
     var isHoldingDials = false
+    /// No datagram of discovery is heard while this is set.
+    var isSilent = false
     /// Nobody can be dialled while this is set.
     var isOffline = false
 
@@ -313,6 +315,10 @@ struct CoreNetwork {
                 self.pendingDials.append((node, peer, addresses))
                 if !self.isHoldingDials { self.finishDial(at: self.pendingDials.count - 1) }
             case .wake(let time): self.nodes[node].wake = time
+            case .multicast(let bytes):
+                for other in self.nodes.indices where other != node && !self.isSilent {
+                    self.feed(other, .datagramReceived(bytes, from: Self.address(of: node)))
+                }
             default: break
             }
         }

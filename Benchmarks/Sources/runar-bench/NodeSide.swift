@@ -6,44 +6,6 @@ enum NodeSide {
     private static let messageBytes = 64
     private static let warmUps = 300
 
-    /// What the server tells its clients: its PeerId, and the key with which they sign tokens for themselves.
-    private struct Ticket {
-        let peerId: PeerId
-        let network: Ed25519KeyPair
-
-        var text: String { "\(peerId.base64Encoded),\(network.privateKey.rawRepresentation.base64EncodedString())" }
-
-        init(peerId: PeerId, network: Ed25519KeyPair) {
-            self.peerId = peerId
-            self.network = network
-        }
-
-        init(text: String) throws {
-            let parts = text.split(separator: ",").map(String.init)
-            guard parts.count == 2, let raw = Data(base64Encoded: parts[1]) else {
-                throw BenchError("no ticket: \(text)")
-            }
-            peerId = try PeerId(base64Encoded: parts[0])
-            network = Ed25519KeyPair(privateKey: try Ed25519PrivateKey(rawRepresentation: raw))
-        }
-
-        var networkId: NetworkId { NetworkId(publicKey: network.publicKey) }
-
-        /// A running node that is a member.
-        func member() async throws -> RunarNode {
-            let node = try RunarNode(config: .createTestConfig())
-            let token = try AccessToken.create(
-                peerId: node.peerId,
-                networkId: networkId,
-                networkPrivateKey: network.privateKey,
-                expiration: nil
-            )
-            try await node.start()
-            try await node.joinNetwork(networkId: networkId, accessToken: token)
-            return node
-        }
-    }
-
     static func serve() async throws {
         let network = deriveNetworkKey(masterKey: generateMasterKey(), networkIndex: 0)
         let probe = Ticket(peerId: PeerId(publicKey: network.publicKey), network: network)
@@ -62,6 +24,7 @@ enum NodeSide {
         switch order.operation {
         case .handshake: try await handshakes(order, ticket)
         case .idle: try await idle(order, ticket)
+        case .get: throw BenchError("records are read in a family")
         case .bulk: throw BenchError("messages are no bulk: measure the transport, or a file")
         case .file: try await file(order, ticket)
         case .roundtrip: try await roundTrips(order, ticket)

@@ -1,7 +1,8 @@
 /// What `Benchmarks/bench.py` starts: Runar's side of each measurement.
 ///
 /// The commands and their results are those of the other drivers, so that one script runs them all:
-/// `quic server`, `quic client ID ADDRESS OPERATION N A`, the same with `node`, `tokens N`, `vault N`.
+/// `quic server`, `quic client ID ADDRESS OPERATION N A`, the same with `node`, `tokens N`, `vault N`; and for a family
+/// around a node server `family member ID ADDRESS OTHERS RECORDS` and `family client ID ADDRESS get N OTHERS`.
 @main
 enum RunarBench {
     static func main() async throws {
@@ -22,9 +23,11 @@ enum RunarBench {
         case ("quic", "client"): try await QUICSide.measure(Order(words.dropFirst(2)))
         case ("node", "server"): try await NodeSide.serve()
         case ("node", "client"): try await NodeSide.measure(Order(words.dropFirst(2)))
+        case ("family", "member"): try await FamilySide.serve(words.dropFirst(2))
+        case ("family", "client"): try await FamilySide.read(Order(words.dropFirst(2)))
         case ("tokens", let count?): try KeySide.measureTokens(count: Int(count) ?? 1000)
         case ("vault", let count?): try KeySide.measureVault(count: Int(count) ?? 10)
-        default: throw BenchError("usage: runar-bench quic|node server|client ..., tokens N, vault N")
+        default: throw BenchError("usage: runar-bench quic|node server|client ..., family member|client ..., tokens N, vault N")
         }
     }
 }
@@ -38,6 +41,7 @@ struct Order {
         case handshake
         case idle
         case file
+        case get
     }
 
     let id: String
@@ -50,7 +54,7 @@ struct Order {
         let words = Array(words)
         guard words.count == 5, let operation = Operation(rawValue: words[2]), let count = Int(words[3]),
             let argument = Int(words[4])
-        else { throw BenchError("usage: client ID ADDRESS bulk|roundtrip|parallel|handshake|idle|file N A") }
+        else { throw BenchError("usage: client ID ADDRESS bulk|roundtrip|parallel|handshake|idle|file|get N A") }
         id = words[0]
         address = words[1]
         self.operation = operation

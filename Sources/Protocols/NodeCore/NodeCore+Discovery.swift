@@ -67,8 +67,10 @@ extension NodeCore {
         guard let membership = self.memberships[network], !membership.revocations.contains(peer),
             peer != self.configuration.peerId
         else { return }
-        self.memberships[network]?.heard[peer] = addresses
-        effects.append(.peerDiscovered(peer, network, addresses))
+        if membership.heard[peer] != addresses {
+            self.memberships[network]?.heard[peer] = addresses
+            effects.append(.peerDiscovered(peer, network, addresses))
+        }
         self.remember(peer, networks: [network], addresses: addresses, now, &effects)
         self.seek(peer, now, &effects)
     }

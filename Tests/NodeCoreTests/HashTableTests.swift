@@ -1,0 +1,125 @@
+internal import Identity
+internal import Kademlia
+internal import Testing
+
+@testable internal import NodeCore
+
+/// Hash tables inside of nodes: their messages go to members only, dial when they must, and cost liars the connection.
+@Suite("Hash tables of nodes") struct HashTableTests {
+    private let key = Array("key".utf8)
+
+    /// Members of whom each knows the first one alone.
+    private func net(_ count: Int) throws -> CoreNetwork {
+        var net = CoreNetwork()
+        for _ in 0..<count { try net.addMember() }
+        for node in 1..<count { net.connect(node, 0) }
+        net.advance(by: .seconds(5))
+        return net
+    }
+
+    /// Asks, lets time pass, and returns how it ended.
+    private func ask(
+        _ request: Kademlia.Request,
+        of node: Int,
+        network: NetworkId? = nil,
+        in net: inout CoreNetwork
+    ) -> Kademlia.Outcome? {
+        let id = Kademlia.RequestId(UInt64(net.nodes[node].effects.count))
+        net.feed(node, .dhtRequested(id, network ?? net.network(), request, Kademlia.RequestPolicy()))
+        net.deliver()
+        net.advance(by: .seconds(11))
+        for case .dhtFinished(id, let outcome, _) in net.nodes[node].effects { return outcome }
+        return nil
+    }
+
+    private func put(_ value: UInt8) -> Kademlia.Request {
+        .put(key: self.key, value: [value], lifetimeSeconds: 3600)
+    }
+
+    @Test func `whoever knows one member meets all, and finds what any of them stores`() throws {
+        var net = try self.net(6)
+        for node in 0..<6 { #expect(net.nodes[node].core.admittedPeers(in: net.network()).count == 5) }
+        guard case .stored(let holders, _, _) = self.ask(self.put(7), of: 2, in: &net) else {
+            Issue.record("nothing was stored")
+            return
+        }
+        #expect(holders == 5)
+        for node in 0..<6 {
+            guard case .found(let records) = self.ask(.get(key: self.key), of: node, in: &net) else {
+                Issue.record("node \(node) found nothing")
+                continue
+            }
+            #expect(records.map(\.value) == [[7]])
+        }
+    }
+
+    @Test func `who is no member gets an answer at once`() throws {
+        var net = try self.net(2)
+        #expect(self.ask(.get(key: self.key), of: 1, network: net.network(9), in: &net) == .failed(.notAMember))
+    }
+
+    @Test func `a malformed message costs its sender the connection, with the reason, and nobody else`() throws {
+        var net = try self.net(3)
+        let id = try #require(net.nodes[1].links.first { $0.value.node == 0 }?.key)
+        net.forge(.dht(index: 0, [1, 0]), from: 1, on: id)
+        #expect(net.closeCodes(by: 0) == [.protocolViolation])
+        let reasons = net.refusals(by: 0).compactMap { refusal -> String? in
+            guard case .protocolViolation(let what) = refusal else { return nil }
+            return what
+        }
+        #expect(reasons.count == 1 && reasons[0].contains("message"))
+        #expect(net.areAdmitted(0, 2))
+    }
+
+    @Test func `a message in a network that the sender is not admitted in is not looked at`() throws {
+        var net = try self.net(2)
+        let id = try #require(net.nodes[1].links.keys.first)
+        net.forge(.dht(index: 5, [99, 1, 2]), from: 1, on: id)
+        #expect(net.closeCodes(by: 0).isEmpty)
+        #expect(net.areAdmitted(0, 1))
+    }
+
+    @Test func `a request ends with isolation, not with silence, while nobody can be dialled`() throws {
+        var net = CoreNetwork()
+        for _ in 0..<2 { try net.addMember() }
+        net.isOffline = true
+        net.introduce(1, to: 0)
+        let outcome = self.ask(.get(key: self.key), of: 0, in: &net)
+        guard case .failed(let error)? = outcome else {
+            Issue.record("\(String(describing: outcome))")
+            return
+        }
+        #expect(error == .isolated || error == .timedOut(answered: 0))
+    }
+
+    @Test func `what the revoked wrote is forgotten everywhere`() throws {
+        var net = try self.net(4)
+        _ = self.ask(self.put(7), of: 3, in: &net)
+        let id = RecordId(location: Record.location(of: self.key, in: net.network()), writer: net.nodes[3].peerId)
+        for node in 0..<3 { #expect(net.nodes[node].core.heldRecord(id, in: net.network()) != nil) }
+        net.feed(0, .revocationsAdded([try net.revocation(of: net.nodes[3].peerId)]))
+        net.deliver()
+        for node in 0..<3 {
+            #expect(net.nodes[node].core.heldRecord(id, in: net.network()) == nil)
+            #expect(net.nodes[node].effects.contains(.forgetRecord(net.network(), id)))
+        }
+        #expect(self.ask(.get(key: self.key), of: 1, in: &net) == .found([]))
+    }
+
+    @Test func `messages that wait for a dial are bounded`() throws {
+        var limits = Limits()
+        limits.parcelsPerPeer = 2
+        var net = CoreNetwork()
+        try net.addMember(limits: limits)
+        try net.addMember()
+        net.isHoldingDials = true
+        net.introduce(1, to: 0)
+        for number in 0..<8 {
+            let request = Kademlia.Request.get(key: [UInt8(number + 1)])
+            net.feed(0, .dhtRequested(.init(UInt64(number)), net.network(), request, Kademlia.RequestPolicy()))
+        }
+        let waiting = net.nodes[0].core.parcels.values.map(\.count)
+        #expect(waiting.allSatisfy { $0 <= 2 })
+        #expect(net.pendingDials.count == 1)
+    }
+}
