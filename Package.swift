@@ -197,7 +197,7 @@ let package = Package(
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", crypto, collections]),
         tests(
             of: "NodeCore",
-            ["Bytes", "Identity", "Locking", "Kademlia", "Discovery", "NodeCore", "TestSupport", collections]
+            ["Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "TestSupport", collections]
         ),
         tests(
             of: "Node",

@@ -27,7 +27,8 @@ enum RunarBench {
         case ("family", "client"): try await FamilySide.read(Order(words.dropFirst(2)))
         case ("tokens", let count?): try KeySide.measureTokens(count: Int(count) ?? 1000)
         case ("vault", let count?): try KeySide.measureVault(count: Int(count) ?? 10)
-        default: throw BenchError("usage: runar-bench quic|node server|client ..., family member|client ..., tokens N, vault N")
+        default:
+            throw BenchError("usage: runar-bench quic|node server|client ..., family member|client ..., tokens|vault N")
         }
     }
 }
