@@ -185,7 +185,7 @@ class Bench:
         records = self.scaled(400)
         try:
             with contextlib.ExitStack() as members:
-                server = members.enter_context(Server([*self.peers["RunarNode"], "server"]))
+                server = members.enter_context(Server([self.options.runar, "family", "server"]))
                 start = [self.options.runar, "family", "member", server.said["id"], server.said["address"]]
                 for others, count in [(0, 0)] * 17 + [(18, records)]:
                     members.enter_context(Server([*start, str(others), str(count)]))

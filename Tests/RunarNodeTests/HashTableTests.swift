@@ -173,4 +173,23 @@ internal import Transport
             #expect(peer == members[0].peerId)
         }
     }
+
+    @Test func `a device that takes no part sends messages, and neither stores nor finds`() async throws {
+        let household = Household()
+        let owner = try household.makeNode()
+        let guest = try household.makeNode { $0.usesHashTable = false }
+        let network = try owner.createNetwork(name: "Home").networkId
+        let token = try owner.issueToken(for: guest.peerId, in: network, expiration: nil)
+        try await guest.joinNetwork(networkId: network, accessToken: token)
+        try await owner.start()
+        try await guest.start()
+        try await guest.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
+        let inbox = guest.startListening()
+        try await owner.sendToPeer("hello", peerId: guest.peerId)
+        _ = try await inbox.first { _ in true }
+        #expect(await failure { _ = try await guest.dhtGet(networkId: network, key: key) } as? DHTError == .switchedOff)
+        #expect(guest.dhtStatus(networkId: network)?.contacts == 0)
+        await guest.stop()
+        await owner.stop()
+    }
 }

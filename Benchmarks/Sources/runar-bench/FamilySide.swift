@@ -14,7 +14,7 @@ enum FamilySide {
             throw BenchError("usage: family member ID ADDRESS OTHERS RECORDS")
         }
         let ticket = try Ticket(text: words[0])
-        let node = try await ticket.member()
+        let node = try await ticket.member(withHashTable: true)
         try await node.connectToPeer(peerId: ticket.peerId, networkId: ticket.networkId, address: words[1])
         if records > 0 { try await meet(others, node, ticket) }
         for number in 0..<records {
@@ -29,7 +29,7 @@ enum FamilySide {
     /// Reads each record once from the network and once more from the cache.
     static func read(_ order: Order) async throws {
         let ticket = try Ticket(text: order.id)
-        let node = try await ticket.member()
+        let node = try await ticket.member(withHashTable: true)
         try await node.connectToPeer(peerId: ticket.peerId, networkId: ticket.networkId, address: order.address)
         try await meet(order.argument, node, ticket)
         let uncached = try await times(order.count, node, ticket)

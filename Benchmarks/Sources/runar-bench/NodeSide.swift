@@ -6,10 +6,10 @@ enum NodeSide {
     private static let messageBytes = 64
     private static let warmUps = 300
 
-    static func serve() async throws {
+    static func serve(withHashTable: Bool = false) async throws {
         let network = deriveNetworkKey(masterKey: generateMasterKey(), networkIndex: 0)
         let probe = Ticket(peerId: PeerId(publicKey: network.publicKey), network: network)
-        let node = try await probe.member()
+        let node = try await probe.member(withHashTable: withHashTable)
         let ticket = Ticket(peerId: node.peerId, network: network)
         let messages = node.startListening()
         let folder = try temporaryFolder()

@@ -2,7 +2,7 @@
 ///
 /// The commands and their results are those of the other drivers, so that one script runs them all:
 /// `quic server`, `quic client ID ADDRESS OPERATION N A`, the same with `node`, `tokens N`, `vault N`; and for a family
-/// around a node server `family member ID ADDRESS OTHERS RECORDS` and `family client ID ADDRESS get N OTHERS`.
+/// `family server`, `family member ID ADDRESS OTHERS RECORDS` and `family client ID ADDRESS get N OTHERS`.
 @main
 enum RunarBench {
     static func main() async throws {
@@ -23,12 +23,13 @@ enum RunarBench {
         case ("quic", "client"): try await QUICSide.measure(Order(words.dropFirst(2)))
         case ("node", "server"): try await NodeSide.serve()
         case ("node", "client"): try await NodeSide.measure(Order(words.dropFirst(2)))
+        case ("family", "server"): try await NodeSide.serve(withHashTable: true)
         case ("family", "member"): try await FamilySide.serve(words.dropFirst(2))
         case ("family", "client"): try await FamilySide.read(Order(words.dropFirst(2)))
         case ("tokens", let count?): try KeySide.measureTokens(count: Int(count) ?? 1000)
         case ("vault", let count?): try KeySide.measureVault(count: Int(count) ?? 10)
         default:
-            throw BenchError("usage: runar-bench quic|node server|client ..., family member|client ..., tokens|vault N")
+            throw BenchError("usage: runar-bench quic|node|family server|client ..., family member ..., tokens|vault N")
         }
     }
 }

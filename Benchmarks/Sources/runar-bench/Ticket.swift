@@ -24,9 +24,11 @@ struct Ticket {
 
     var networkId: NetworkId { NetworkId(publicKey: network.publicKey) }
 
-    /// A running node that is a member.
-    func member() async throws -> RunarNode {
-        let node = try RunarNode(config: .createTestConfig())
+    /// A running node that is a member; without a hash table it talks to nobody but whom it is told to.
+    func member(withHashTable: Bool = false) async throws -> RunarNode {
+        var config = RunarNodeConfig.createTestConfig()
+        config.usesHashTable = withHashTable
+        let node = try RunarNode(config: config)
         let token = try AccessToken.create(
             peerId: node.peerId,
             networkId: networkId,

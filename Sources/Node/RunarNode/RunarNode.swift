@@ -176,6 +176,7 @@ extension RunarNode {
             nonceKey: SecretBytes(consuming: &nonceBytes)
         )
         core.renewsTokens = self.config.renewsTokens
+        core.hasTables = self.config.usesHashTable
         core.discoveryLimits = Discovery.Limits(interval: self.config.discoveryInterval)
         let endpoint = try await self.makeEndpoint(key.privateKey, self.config)
         var configuration = NodeDriver.Configuration(clock: self.clock, logger: self.logger) { [weak self] items in

@@ -22,6 +22,9 @@ public struct RunarNodeConfig: Sendable {
     public var discoveryGroups: MulticastGroups? = .standard
     /// The time between two beacons on the local network, give or take a fifth; at least a second.
     public var discoveryInterval = Duration.seconds(10)
+    /// Whether this device takes part in its networks' hash tables; one that does not stores nothing for others, finds
+    /// nothing there, and keeps no connections for it.
+    public var usesHashTable = true
     /// How requests to the hash table are tried, unless a call says otherwise.
     public var dhtPolicy = DHTPolicy()
     /// How long what was read from the hash table answers further reads.

@@ -24,6 +24,8 @@ public enum KademliaError: Error, Hashable, Sendable {
     case tooManyRequests(limit: Int)
     /// The node stops.
     case stopped
+    /// This node takes no part in hash tables.
+    case switchedOff
     /// The peer key could not sign.
     case signingFailed
 }
@@ -47,6 +49,7 @@ extension KademliaError: CustomStringConvertible {
         case .notAMember: "this device has no valid access token of the network; ask its owner for one"
         case .tooManyRequests(let limit): "\(limit) requests are under way already; wait for one to finish"
         case .stopped: "the node is stopping"
+        case .switchedOff: "this device is set to take no part in its networks' hash tables"
         case .signingFailed: "the device key could not sign the record"
         }
     }

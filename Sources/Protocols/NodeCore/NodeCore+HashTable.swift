@@ -68,8 +68,9 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard self.memberships[network] != nil, self.configuration.hasTables else {
-            return effects.append(.dhtFinished(id, .failed(.notAMember), Kademlia.Effort()))
+        guard self.configuration.hasTables, self.memberships[network] != nil else {
+            let error: KademliaError = self.configuration.hasTables ? .notAMember : .switchedOff
+            return effects.append(.dhtFinished(id, .failed(error), Kademlia.Effort()))
         }
         self.tell(.requested(id, request, policy), of: network, now, &effects)
     }

@@ -73,6 +73,7 @@ extension CommandFailure {
             case .clockDiffers: ("clock-differs", .configuration)
             case .notAMember: ("not-a-member", .notPermitted)
             case .tooManyRequests, .stopped: ("busy", .tryAgain)
+            case .switchedOff: ("switched-off", .configuration)
             case .signingFailed: ("signing-failed", .software)
             }
         self.init(code, status, "\(error)")

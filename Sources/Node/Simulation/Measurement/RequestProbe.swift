@@ -80,7 +80,7 @@ extension KademliaError {
         case .tooManyRequests: "TooManyRequests"
         case .notAMember: "NotAMember"
         case .stopped: "Stopped"
-        case .valueTooLarge, .invalidKey, .invalidLifetime, .signingFailed: "Refused"
+        case .valueTooLarge, .invalidKey, .invalidLifetime, .signingFailed, .switchedOff: "Refused"
         }
     }
 }
