@@ -50,6 +50,26 @@ internal import Transport
         }
     }
 
+    @Test func `bad addresses do not delay a good one`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(), try lab.makeNode()]
+        let silent = try (0..<7).map { _ in try lab.makeNode(isMember: false).endpoint }
+        for endpoint in silent { lab.network.partition(nodes[0].endpoint.address, from: endpoint.address) }
+        let addresses = silent.map(\.address) + [nodes[1].endpoint.address]
+        nodes[0].driver.apply(
+            .peerRemembered(nodes[1].peerId, networks: [lab.networkId], addresses: addresses)
+        )
+        try await lab.run(nodes) {
+            let mover = Task { while !Task.isCancelled { await Self.tick(lab) } }
+            try await nodes[0].driver.reach(nodes[1].peerId)
+            mover.cancel()
+            await mover.value
+            // Each of the silent ones would answer nothing for ten seconds.
+            #expect(lab.clock.now.offset < .seconds(10))
+        }
+        withExtendedLifetime(silent) {}
+    }
+
     private static func tick(_ lab: Lab) async {
         lab.clock.advance(by: .milliseconds(5))
         for _ in 0..<20 { await Task.yield() }

@@ -6,7 +6,7 @@ internal import Transport
 // Dials, frames and the ends of connections.
 extension World {
     /// The pause before the next address of a peer is dialled beside the earlier ones, as in the driver.
-    private static let dialStagger = Duration.milliseconds(250).nanoseconds
+    private static let dialStagger = Duration.milliseconds(10).nanoseconds
 
     // MARK: Dialling
 
