@@ -1,55 +1,72 @@
 internal import Bytes
+internal import Foundation
 internal import Identity
 internal import Kademlia
 internal import Testing
 
 /// A fifth of the members, or most of those at one place, work against the others.
+///
+/// `SWARM=1000 swift test --filter HostileTests` measures in a network of a thousand.
 @Suite("Hostile members") struct HostileTests {
+    private static let size = ProcessInfo.processInfo.environment["SWARM"].flatMap { Int($0) }
+
+    /// A network in which every fifth is hostile, and the others.
+    private func besetSwarm(_ count: Int, by hostility: Hostility, seed: UInt64) throws -> (Swarm, honest: [Int]) {
+        let swarm = try Swarm.settled(Self.size ?? count, seed: seed)
+        swarm.corrupt(swarm.running.filter { $0 % 5 == 4 }, as: hostility)
+        swarm.run(for: .seconds(400))
+        return (swarm, swarm.running.filter { $0 % 5 != 4 })
+    }
+
     @Test(arguments: Hostility.allCases)
     func `lookups find the nearest honest members among a fifth of liars`(hostility: Hostility) throws {
-        let swarm = try Swarm.settled(150, seed: 3)
-        let hostile = swarm.running.filter { $0 % 5 == 4 }
-        swarm.corrupt(hostile, as: hostility)
-        swarm.run(for: .seconds(400))
-        var right = 0
-        for _ in 0..<40 {
-            let asker = try #require(swarm.running.filter { $0 % 5 != 4 }.randomElement(using: &swarm.random))
+        let (swarm, honest) = try self.besetSwarm(150, by: hostility, seed: 3)
+        let count = Self.size == nil ? 40 : 300
+        var first = 0
+        var ten = 0
+        var took: [Duration] = []
+        for _ in 0..<count {
+            let asker = try #require(honest.randomElement(using: &swarm.random))
             let target = try #require(Bytes32(swarm.random.bytes(32)))
-            let result = swarm.ask(.nearest(to: target), at: asker)
-            guard case .peers(let peers)? = result?.outcome else { continue }
-            let honest = swarm.running.filter { $0 % 5 != 4 }
-            let truth = swarm.nearest(to: target, count: 10, excluding: asker, among: honest)
+            guard let result = swarm.ask(.nearest(to: target), at: asker), case .peers(let peers) = result.outcome
+            else {
+                continue
+            }
             let found = Set(peers.map(\.peerId))
-            if truth.allSatisfy({ found.contains(swarm.nodes[$0].peerId) }) { right += 1 }
+            let truth = swarm.nearest(to: target, count: 10, excluding: asker, among: honest)
+            if found.contains(swarm.nodes[truth[0]].peerId) { first += 1 }
+            if truth.allSatisfy({ found.contains(swarm.nodes[$0].peerId) }) { ten += 1 }
+            took.append(result.took)
         }
-        print("\(hostility): \(right) of 40 lookups have the ten nearest honest members")
-        #expect(right >= 39)
+        print(
+            "\(hostility): of \(count) lookups \(first) have the nearest honest member, \(ten) the ten nearest,",
+            percentiles(took)
+        )
+        #expect(first * 100 >= count * 99)
+        #expect(ten * 100 >= count * 97)
     }
 
     @Test(arguments: Hostility.allCases)
     func `records written and read among a fifth of liars are the newest`(hostility: Hostility) throws {
-        let swarm = try Swarm.settled(100, seed: 4)
-        swarm.corrupt(swarm.running.filter { $0 % 5 == 4 }, as: hostility)
-        let honest = swarm.running.filter { $0 % 5 != 4 }
-        for index in 0..<10 {
+        let (swarm, honest) = try self.besetSwarm(100, by: hostility, seed: 4)
+        let count = Self.size == nil ? 20 : 200
+        var right = 0
+        for index in 0..<count {
             let key = Array("key \(index)".utf8)
             let writer = try #require(honest.randomElement(using: &swarm.random))
             let reader = try #require(honest.randomElement(using: &swarm.random))
             for value: UInt8 in 1...2 {
                 let put = swarm.ask(.put(key: key, value: [value], lifetimeSeconds: 3600), at: writer)
-                guard case .stored(let holders, _, _)? = put?.outcome else {
+                guard case .stored(let holders, _, _)? = put?.outcome, holders >= 10 else {
                     Issue.record("\(hostility), key \(index): \(String(describing: put?.outcome))")
                     continue
                 }
-                #expect(holders >= 10)
             }
             let get = swarm.ask(.get(key: key), at: reader)
-            guard case .found(let records)? = get?.outcome else {
-                Issue.record("\(hostility), key \(index): \(String(describing: get?.outcome))")
-                continue
-            }
-            #expect(records.map(\.value) == [[2]])
+            if case .found(let records)? = get?.outcome, records.map(\.value) == [[2]] { right += 1 }
         }
+        print("\(hostility): \(right) of \(count) reads are the newest")
+        #expect(right * 100 >= count * 99)
     }
 
     @Test func `sixteen of the twenty nearest cannot hide the newest record from who asks everyone`() throws {
@@ -70,8 +87,10 @@ internal import Testing
             _ = swarm.ask(.put(key: key, value: [2], lifetimeSeconds: 86_400), at: writer)
             swarm.run(for: .seconds(30))
             for _ in 0..<10 {
-                let reader = try #require(swarm.running.filter { !sybils.contains($0) && $0 != writer }
-                    .randomElement(using: &swarm.random))
+                let reader = try #require(
+                    swarm.running.filter { !sybils.contains($0) && $0 != writer }
+                        .randomElement(using: &swarm.random)
+                )
                 let get = swarm.ask(.get(key: key), at: reader, policy: Kademlia.RequestPolicy(reading: .everyone))
                 if case .found(let records)? = get?.outcome, records.map(\.value) == [[2]] { right += 1 }
             }

@@ -14,6 +14,15 @@ enum Hostility: CaseIterable, Sendable {
     case eclipsing
     /// Names the truly nearest, at wrong addresses, and says that nothing lies anywhere.
     case misdirecting
+    /// Names the truly nearest, but keeps nothing of what it says to keep.
+    case forgetful
+    /// Names only its accomplices, and all of them show the first record that one of them was given.
+    case replaying
+}
+
+/// What accomplices tell each other.
+private final class Conspiracy {
+    var firstRecords: [Bytes32: Record] = [:]
 }
 
 extension Swarm {
@@ -22,21 +31,33 @@ extension Swarm {
         let accomplices = nodes.map { self.contact($0) }
         let everybody = self.running.map { self.contact($0) }
         let seed = self.random.next()
+        let conspiracy = Conspiracy()
+        let network = self.network.id
+        func contacts(near target: Bytes32) -> [Contact] {
+            switch hostility {
+            case .silent: []
+            case .forgingContacts: Self.inventions(near: target, seed: seed)
+            case .eclipsing, .replaying: Self.nearest(accomplices, to: target)
+            case .misdirecting:
+                Self.nearest(everybody, to: target).map {
+                    Contact(peerId: $0.peerId, addresses: [Self.address(of: 900_000)])
+                }
+            case .forgetful: Self.nearest(everybody, to: target)
+            }
+        }
         for node in nodes {
             self.nodes[node].hostile = { question, _ in
+                if case .store(let record) = question, hostility == .forgetful || hostility == .replaying {
+                    let location = Record.location(of: record.key, in: network)
+                    if conspiracy.firstRecords[location] == nil { conspiracy.firstRecords[location] = record }
+                    return .answer(.stored(.kept))
+                }
                 guard let target = question.target else { return nil }
                 if hostility == .silent { return .nothing }
-                let contacts: [Contact]
-                switch hostility {
-                case .silent: contacts = []
-                case .forgingContacts: contacts = Self.inventions(near: target, seed: seed)
-                case .eclipsing: contacts = Self.nearest(accomplices, to: target)
-                case .misdirecting:
-                    contacts = Self.nearest(everybody, to: target).map {
-                        Contact(peerId: $0.peerId, addresses: [Self.address(of: 900_000)])
-                    }
-                }
-                return .answer(question.isAboutRecords ? .records([], contacts) : .peers(contacts))
+                let near = contacts(near: target)
+                guard question.isAboutRecords else { return .answer(.peers(near)) }
+                let shown = hostility == .replaying ? conspiracy.firstRecords[target] : nil
+                return .answer(.records(shown.map { [Message.Found(head: $0.head, value: $0.value)] } ?? [], near))
             }
         }
     }

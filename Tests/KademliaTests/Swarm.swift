@@ -212,14 +212,8 @@ final class Swarm {
     /// The running nodes nearest to a location, without `excluded`.
     func nearest(to location: Bytes32, count: Int, excluding excluded: Int? = nil, among: [Int]? = nil) -> [Int] {
         let sorted = (among ?? self.running).filter { $0 != excluded }
-            .map { (node: $0, distance: self.distance(self.nodes[$0].peerId.words, location)) }
-            .sorted { $0.distance.lexicographicallyPrecedes($1.distance) }
+            .map { (node: $0, distance: self.nodes[$0].peerId.words.first ^ location.first) }
+            .sorted { $0.distance < $1.distance }
         return sorted.prefix(count).map(\.node)
-    }
-
-    private func distance(_ left: Bytes32, _ right: Bytes32) -> [UInt64] {
-        [
-            left.first ^ right.first, left.second ^ right.second, left.third ^ right.third, left.fourth ^ right.fourth,
-        ]
     }
 }

@@ -23,12 +23,11 @@ extension Kademlia {
         guard let position = self.table.position(of: peer), self.table.entries[position].isConnected else {
             return false
         }
-        let nearer = self.table.entries[..<position].count(where: \.isConnected)
-        if nearer < 2 * self.limits.bucketSize { return true }
-        let own = self.table.entries[position]
+        if position < 2 * self.limits.bucketSize { return true }
+        if self.table.connectedCount(in: 0..<position) < 2 * self.limits.bucketSize { return true }
+        let since = self.table.entries[position].since
         let bucket = self.table.range(of: Distance(peer.words, self.local.words).bucket)
-        let older = self.table.entries[bucket].count { $0.isConnected && $0.since < own.since }
-        return older < Self.keptPerBucket
+        return self.table.connectedCount(in: bucket, before: since) < Self.keptPerBucket
     }
 
     /// Figures for status and console.

@@ -171,7 +171,7 @@ extension Kademlia {
     func wouldBeNeighbour(_ contact: Contact) -> Bool {
         let position = self.table.insertionPosition(of: contact.peerId)
         guard contact.peerId != self.local, position <= 2 * self.limits.bucketSize,
-            self.table.entries[..<position].count(where: \.isAlive) < self.limits.bucketSize
+            self.table.aliveCount(before: position) < self.limits.bucketSize
         else { return false }
         guard position < self.table.count, self.table.entries[position].peerId == contact.peerId else { return true }
         return !self.table.entries[position].isAlive

@@ -123,8 +123,9 @@ extension Kademlia {
     private mutating func review(_ place: RecordStore.Place, at position: Int, _ review: inout Review, _ now: NodeTime)
     {
         let size = self.limits.bucketSize
-        let near = self.table.nearest(to: place.location, count: size) { entry in
-            entry.isAlive && (entry.isConnected || !entry.addresses.isEmpty)
+        let near = self.table.nearest(to: place.location, count: size) { position in
+            self.table.entries[position].isAlive
+                && (self.table.entries[position].isConnected || !self.table.entries[position].addresses.isEmpty)
         }.map { self.table.entries[$0] }
         let own = Distance(self.local.words, place.location)
         let nearer = near.filter { Distance($0.peerId.words, place.location) < own }
@@ -262,7 +263,9 @@ extension Kademlia {
         for id in Array(self.requests.keys) { self.finish(id, .failed(.stopped), &effects) }
         var sent = 0
         for place in self.store.places where sent < Pace.parting {
-            let near = self.table.nearest(to: place.location, count: Pace.leaders, where: \.isConnected)
+            let near = self.table.nearest(to: place.location, count: Pace.leaders) { position in
+                self.table.entries[position].isConnected
+            }
             for held in place.held where held.holders.count < Pace.leaders {
                 guard let record = held.record else { continue }
                 sent += 1

@@ -60,8 +60,8 @@ extension Kademlia {
     }
 
     private func nearest(to target: Bytes32, for peer: PeerId, _ now: NodeTime) -> [Contact] {
-        self.table.nearestFresh(to: target, count: self.limits.bucketSize, at: now.monotonic) { entry in
-            entry.peerId != peer && !entry.addresses.isEmpty
+        self.table.nearestFresh(to: target, count: self.limits.bucketSize, at: now.monotonic) { position in
+            !self.table.entries[position].addresses.isEmpty && self.table.entries[position].peerId != peer
         }.map { self.table.entries[$0].contact }
     }
 

@@ -14,30 +14,58 @@ extension Lookup {
         case answered
         /// It cannot be reached or did not answer.
         case failed
+
+        var isBad: Bool { self == .overdue || self == .failed }
     }
 
+    /// One of those that may be the nearest: only what every step looks at, because a step looks at many.
     struct Candidate: Sendable {
+        let distance: Distance
+        /// Its place among the acquaintances, by which others name it as their introducer.
+        let number: Int32
+        /// The introducer whose trust a question to it uses up.
+        var patron: Int32?
+        let path: UInt8
+        /// Steps from this node.
+        var hops: UInt8
+        /// How many answers named it, this node's table being one of them.
+        var mentions: UInt16
+        /// Whether it is of this node's own table.
+        let isOwn: Bool
+        var isConnected: Bool
+        var state: State
+
+        /// Whether somebody must vouch for it.
+        var needsPatron: Bool { !self.isConnected && !self.isOwn }
+    }
+
+    /// The rest of what is known of a candidate.
+    struct Acquaintance: Sendable {
         var contact: Contact
         /// How many answers gave each of the contact's addresses, the most trusted ones first.
         var addressMentions: [UInt8]
-        let distance: Distance
-        let path: Int
-        /// Steps from this node.
-        var hops: Int
         /// The numbers of the first candidates that named it; none if it is of this node's own table.
-        var introducers: [Int]
-        /// The introducer whose trust a question to it uses up.
-        var patron: Int?
-        /// Its own number, by which others name it as their introducer.
-        let number: Int
-        /// How many answers named it, this node's table being one of them.
-        var mentions: Int
-        var isConnected: Bool
-        var state: State
+        var introducers: [Int32]
+        /// How the contacts did that it named itself: asked, answered, failed.
+        var waiting: Int32 = 0
+        var good: Int32 = 0
+        var bad: Int32 = 0
+
+        /// How many of its contacts may be tried, and fail: some on credit, and more for each that answered.
+        var budget: Int32 { 4 + 3 * self.good }
+        /// How many more may be tried now.
+        var trust: Int32 { self.budget - self.bad - self.waiting }
+    }
+
+    /// One of the nearest that answered.
+    struct Answerer: Sendable {
+        let contact: Contact
+        let distance: Distance
+        let hops: Int
     }
 }
 
-extension Lookup.Candidate {
+extension Lookup.Acquaintance {
     /// Takes in what one more answer gives as addresses; returns whether one of them is new.
     mutating func hear(of addresses: [SocketAddress], limit: Int) -> Bool {
         var isNew = false

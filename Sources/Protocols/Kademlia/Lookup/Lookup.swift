@@ -10,16 +10,6 @@ internal import Identity
 /// A question that takes long does not hold the search up: first another one is asked in its place, then it no longer
 /// counts among the nearest, and if its answer comes after all it counts again.
 struct Lookup: Sendable {
-    /// How the contacts did that one candidate named.
-    private struct Introductions: Sendable {
-        var waiting = 0
-        var good = 0
-        var bad = 0
-
-        /// How many contacts may be tried, and fail: some on credit, and more for each that answered.
-        var budget: Int { 4 + 3 * self.good }
-    }
-
     struct Shape: Sendable {
         /// How many nearest ones are wanted.
         var count: Int
@@ -46,8 +36,9 @@ struct Lookup: Sendable {
     let target: Bytes32
     let shape: Shape
     private let local: PeerId
+    /// Sorted by distance.
     private(set) var candidates: [Candidate] = []
-    private var introductions: [Introductions] = []
+    private var acquaintances: [Acquaintance] = []
     /// Those that were asked before further addresses of theirs became known.
     private var redials: [PeerId] = []
     private var isFirstStep = true
@@ -71,9 +62,9 @@ struct Lookup: Sendable {
     /// Starts from a member of this node's own table; `isSettled` if it need not be asked.
     mutating func seed(_ contact: Contact, isConnected: Bool, isSettled: Bool = false) {
         guard contact.peerId != self.local, self.index(of: contact.peerId) == nil else { return }
-        let path = self.introductions.count % self.shape.paths
+        let path = UInt8(self.acquaintances.count % self.shape.paths)
         let state: State = isSettled ? .answered : .heard
-        self.add(contact, path: path, hops: 1, introducers: [], isConnected: isConnected, state: state)
+        self.add(contact, path: path, hops: 1, introducer: nil, isConnected: isConnected, state: state)
     }
 
     /// The peer answered and named these contacts; `isConnected` tells which of them this node is connected to.
@@ -82,15 +73,16 @@ struct Lookup: Sendable {
         self.settle(index, as: .answered)
         self.answers += 1
         let answerer = self.candidates[index]
+        let hops = answerer.hops &+ (answerer.hops < .max ? 1 : 0)
         for contact in contacts.prefix(self.shape.count) where contact.peerId != self.local {
             if let known = self.index(of: contact.peerId) {
-                self.hear(contact, again: known, from: answerer)
+                self.hear(contact, again: known, from: answerer.number, hops: hops)
             } else {
                 self.add(
                     contact,
                     path: answerer.path,
-                    hops: answerer.hops + 1,
-                    introducers: [answerer.number],
+                    hops: hops,
+                    introducer: answerer.number,
                     isConnected: isConnected(contact.peerId),
                     state: .heard
                 )
@@ -115,60 +107,45 @@ struct Lookup: Sendable {
     private mutating func settle(_ index: Int, as state: State) {
         let candidate = self.candidates[index]
         self.candidates[index].state = state
-        if candidate.state == .asked, let patron = candidate.patron { self.introductions[patron].waiting -= 1 }
-        let wasBad = candidate.state == .overdue || candidate.state == .failed
-        let isBad = state == .overdue || state == .failed
-        for introducer in candidate.introducers {
-            if state == .answered { self.introductions[introducer].good += 1 }
-            if isBad, !wasBad { self.introductions[introducer].bad += 1 }
-            if wasBad, !isBad { self.introductions[introducer].bad -= 1 }
+        if candidate.state == .asked, let patron = candidate.patron { self.acquaintances[Int(patron)].waiting -= 1 }
+        let wasBad = candidate.state.isBad
+        for introducer in self.acquaintances[Int(candidate.number)].introducers {
+            if state == .answered { self.acquaintances[Int(introducer)].good += 1 }
+            if state.isBad, !wasBad { self.acquaintances[Int(introducer)].bad += 1 }
+            if wasBad, !state.isBad { self.acquaintances[Int(introducer)].bad -= 1 }
         }
     }
 
-    private mutating func hear(_ contact: Contact, again index: Int, from answerer: Candidate) {
-        self.candidates[index].mentions += 1
-        self.candidates[index].hops = min(self.candidates[index].hops, answerer.hops + 1)
-        if self.candidates[index].hear(of: contact.addresses, limit: Self.addressLimit) {
+    private mutating func hear(_ contact: Contact, again index: Int, from introducer: Int32, hops: UInt8) {
+        let number = Int(self.candidates[index].number)
+        self.candidates[index].mentions &+= 1
+        self.candidates[index].hops = min(self.candidates[index].hops, hops)
+        if self.acquaintances[number].hear(of: contact.addresses, limit: Self.addressLimit) {
             // The addresses that were tried, or failed, may have been a lie.
             switch self.candidates[index].state {
-            case .failed: self.candidates[index].state = .heard
+            case .failed: self.settle(index, as: .heard)
             case .asked, .slow, .overdue: self.redials.append(contact.peerId)
             case .heard, .answered: break
             }
         }
-        self.remember(answerer.number, asIntroducerOf: index)
-    }
-
-    private mutating func remember(_ introducer: Int, asIntroducerOf index: Int) {
-        let candidate = self.candidates[index]
-        guard !candidate.introducers.isEmpty, candidate.introducers.count < Self.introducerLimit else { return }
-        self.candidates[index].introducers.append(introducer)
-        if candidate.state == .answered { self.introductions[introducer].good += 1 }
-        if candidate.state == .overdue || candidate.state == .failed { self.introductions[introducer].bad += 1 }
+        guard !self.candidates[index].isOwn,
+            self.acquaintances[number].introducers.count < Self.introducerLimit
+        else { return }
+        self.acquaintances[number].introducers.append(introducer)
+        if self.candidates[index].state == .answered { self.acquaintances[Int(introducer)].good += 1 }
+        if self.candidates[index].state.isBad { self.acquaintances[Int(introducer)].bad += 1 }
     }
 
     private mutating func add(
         _ contact: Contact,
-        path: Int,
-        hops: Int,
-        introducers: [Int],
+        path: UInt8,
+        hops: UInt8,
+        introducer: Int32?,
         isConnected: Bool,
         state: State
     ) {
         guard isConnected || !contact.addresses.isEmpty else { return }
         let distance = Distance(contact.peerId.words, self.target)
-        let candidate = Candidate(
-            contact: contact,
-            addressMentions: [UInt8](repeating: 1, count: contact.addresses.count),
-            distance: distance,
-            path: path,
-            hops: hops,
-            introducers: introducers,
-            number: self.introductions.count,
-            mentions: 1,
-            isConnected: isConnected,
-            state: state
-        )
         let position = self.position(of: distance)
         if self.candidates.count >= self.shape.candidates {
             // The farthest of the same path that nothing was done about makes room.
@@ -176,7 +153,23 @@ struct Lookup: Sendable {
             guard let last, last >= position else { return }
             self.candidates.remove(at: last)
         }
-        self.introductions.append(Introductions())
+        let candidate = Candidate(
+            distance: distance,
+            number: Int32(self.acquaintances.count),
+            path: path,
+            hops: hops,
+            mentions: 1,
+            isOwn: introducer == nil,
+            isConnected: isConnected,
+            state: state
+        )
+        self.acquaintances.append(
+            Acquaintance(
+                contact: contact,
+                addressMentions: [UInt8](repeating: 1, count: contact.addresses.count),
+                introducers: introducer.map { [$0] } ?? []
+            )
+        )
         self.candidates.insert(candidate, at: position)
     }
 
@@ -191,9 +184,9 @@ struct Lookup: Sendable {
     }
 
     private func index(of peer: PeerId) -> Int? {
-        let position = self.position(of: Distance(peer.words, self.target))
-        guard position < self.candidates.count, self.candidates[position].contact.peerId == peer else { return nil }
-        return position
+        let distance = Distance(peer.words, self.target)
+        let position = self.position(of: distance)
+        return position < self.candidates.count && self.candidates[position].distance == distance ? position : nil
     }
 
     // MARK: - What to do
@@ -204,9 +197,13 @@ struct Lookup: Sendable {
         let dials = self.isFirstStep ? 1 : self.share(self.shape.dials)
         var slots = Slots(paths: self.shape.paths, connected: self.share(self.shape.parallelism), dialled: dials)
         for candidate in self.candidates where candidate.state == .asked {
-            slots.take(path: candidate.path, isConnected: candidate.isConnected)
+            slots.take(path: Int(candidate.path), isConnected: candidate.isConnected)
         }
-        for matter in self.scope { self.ask(matter.index, with: &slots, into: &chosen) }
+        var scope = Scope(self)
+        for index in self.candidates.indices {
+            guard !scope.isOver, self.questions < self.shape.questions else { break }
+            if scope.place(self.candidates[index], of: self) != nil { self.ask(index, with: &slots, into: &chosen) }
+        }
         if self.isFirstStep {
             // Connected members beyond the nearest answer before the nearest are even dialled.
             self.isFirstStep = false
@@ -219,6 +216,7 @@ struct Lookup: Sendable {
 
     /// Those that are being asked and of which further addresses are known by now; each is returned once.
     mutating func takeRedials() -> [Contact] {
+        guard !self.redials.isEmpty else { return [] }
         defer { self.redials = [] }
         return self.redials.compactMap { self.contact(of: $0) }
     }
@@ -226,31 +224,25 @@ struct Lookup: Sendable {
     private mutating func ask(_ index: Int, with slots: inout Slots, into chosen: inout [Contact]) {
         let candidate = self.candidates[index]
         guard candidate.state == .heard, self.questions < self.shape.questions else { return }
-        let patron = self.patron(of: candidate)
-        guard patron != nil || !self.needsPatron(candidate),
-            slots.take(path: candidate.path, isConnected: candidate.isConnected)
+        let patron = candidate.needsPatron ? self.patron(of: candidate) : nil
+        guard patron != nil || !candidate.needsPatron,
+            slots.take(path: Int(candidate.path), isConnected: candidate.isConnected)
         else { return }
         self.candidates[index].state = .asked
         self.candidates[index].patron = patron
-        if let patron { self.introductions[patron].waiting += 1 }
+        if let patron { self.acquaintances[Int(patron)].waiting += 1 }
         self.questions += 1
-        chosen.append(candidate.contact)
-    }
-
-    /// Whether somebody must vouch for the candidate: it is neither connected nor of this node's own table.
-    private func needsPatron(_ candidate: Candidate) -> Bool {
-        !candidate.isConnected && !candidate.introducers.isEmpty
+        chosen.append(self.acquaintances[Int(candidate.number)].contact)
     }
 
     /// The introducer with the most trust left, if any has.
-    private func patron(of candidate: Candidate) -> Int? {
-        guard self.needsPatron(candidate) else { return nil }
-        func left(_ introducer: Int) -> Int {
-            let record = self.introductions[introducer]
-            return record.budget - record.bad - record.waiting
+    private func patron(of candidate: Candidate) -> Int32? {
+        var best: (number: Int32, trust: Int32)?
+        for introducer in self.acquaintances[Int(candidate.number)].introducers {
+            let trust = self.acquaintances[Int(introducer)].trust
+            if trust > 0, trust >= best?.trust ?? 0 { best = (introducer, trust) }
         }
-        guard let best = candidate.introducers.max(by: { left($0) < left($1) }), left(best) > 0 else { return nil }
-        return best
+        return best?.number
     }
 
     /// Whether the candidate no longer counts: it does not answer, or comes from those whose contacts never do.
@@ -259,44 +251,64 @@ struct Lookup: Sendable {
         case .failed, .overdue: return true
         case .asked, .slow, .answered: return false
         case .heard:
-            guard self.needsPatron(candidate) else { return false }
-            return candidate.introducers.allSatisfy { introducer in
-                self.introductions[introducer].bad >= self.introductions[introducer].budget
+            guard candidate.needsPatron else { return false }
+            for introducer in self.acquaintances[Int(candidate.number)].introducers {
+                let record = self.acquaintances[Int(introducer)]
+                if record.bad < record.budget { return false }
             }
+            return true
         }
     }
 
-    /// One that matters.
+    /// How one matters that does.
     private struct Matter {
-        let index: Int
         /// Whether it is among the nearest of all, not only of its path or in reserve.
         let isNear: Bool
         /// Whether the lookup ends only when it has been asked.
         let isNeeded: Bool
     }
 
-    /// Those that matter, the nearest first: the nearest of all, some in reserve, and the nearest of each path.
-    private var scope: [Matter] {
-        var matters: [Matter] = []
-        var seen = 0
-        var seenOnPath = [Int](repeating: 0, count: self.shape.paths)
-        let answered = self.answeredNear
-        for (index, candidate) in self.candidates.enumerated() {
-            // On a path those that are gone keep their places: it need not go farther for each of them.
-            seenOnPath[candidate.path] += 1
-            if self.isOut(candidate) || self.isGivenUp(candidate, answered) { continue }
-            seen += 1
-            let isNear = seen <= self.shape.count
-            let isNeeded = isNear || seenOnPath[candidate.path] <= self.pathWindow
-            guard isNeeded || seen <= self.shape.count + self.shape.reserve else { continue }
-            matters.append(Matter(index: index, isNear: isNear, isNeeded: isNeeded))
+    /// Walks from the nearest candidate on: the nearest of all matter, some in reserve, and the nearest of each path.
+    private struct Scope {
+        private let answeredNear: Int
+        private let beyond: Int
+        private var seen = 0
+        private var seenOnPath: [Int]
+        private var openPaths: Int
+
+        init(_ lookup: Lookup) {
+            self.seenOnPath = [Int](repeating: 0, count: lookup.shape.paths)
+            self.openPaths = lookup.shape.paths
+            self.beyond = lookup.shape.count + lookup.shape.reserve
+            self.answeredNear = lookup.nearHopeful.answered
         }
-        return matters
+
+        /// Whether none of the candidates that follow can matter.
+        var isOver: Bool { self.openPaths == 0 && self.seen >= self.beyond }
+
+        /// Takes the next candidate; nil if it does not matter.
+        mutating func place(_ candidate: Candidate, of lookup: Lookup) -> Matter? {
+            // On a path those that are gone keep their places: it need not go farther for each of them.
+            let path = Int(candidate.path)
+            self.seenOnPath[path] += 1
+            if self.seenOnPath[path] == lookup.pathWindow { self.openPaths -= 1 }
+            if lookup.isOut(candidate) || lookup.isGivenUp(candidate, self.answeredNear) { return nil }
+            self.seen += 1
+            let isNear = self.seen <= lookup.shape.count
+            let isNeeded = isNear || self.seenOnPath[path] <= lookup.pathWindow
+            return isNeeded || self.seen <= self.beyond ? Matter(isNear: isNear, isNeeded: isNeeded) : nil
+        }
     }
 
-    /// How many of the nearest have answered.
-    private var answeredNear: Int {
-        self.candidates.lazy.filter { !self.isOut($0) }.prefix(self.shape.count).count { $0.state == .answered }
+    /// Of the nearest that are not known to be gone, how many there are and how many have answered.
+    var nearHopeful: (count: Int, answered: Int) {
+        var (count, answered) = (0, 0)
+        for candidate in self.candidates where !self.isOut(candidate) {
+            count += 1
+            if candidate.state == .answered { answered += 1 }
+            if count == self.shape.count { break }
+        }
+        return (count, answered)
     }
 
     /// Whether a late one is passed over once three quarters of the nearest have answered and few of them name it.
@@ -304,13 +316,16 @@ struct Lookup: Sendable {
     /// Those near the target know each other, so whom they do not name is gone or an invention.
     private func isGivenUp(_ candidate: Candidate, _ answered: Int) -> Bool {
         candidate.state == .slow && !self.shape.isPatient && answered * 4 >= self.shape.count * 3
-            && candidate.mentions * 3 < answered
+            && Int(candidate.mentions) * 3 < answered
     }
 
     /// Whether nobody who matters is left to ask or to wait for.
     var isFinished: Bool {
-        for matter in self.scope {
-            switch self.candidates[matter.index].state {
+        var scope = Scope(self)
+        for candidate in self.candidates {
+            guard !scope.isOver else { break }
+            guard let matter = scope.place(candidate, of: self) else { continue }
+            switch candidate.state {
             case .heard: if matter.isNeeded, self.questions < self.shape.questions { return false }
             case .asked: if matter.isNeeded { return false }
             case .slow: if matter.isNear { return false }
@@ -321,17 +336,19 @@ struct Lookup: Sendable {
     }
 
     /// The nearest candidates that answered, the nearest first.
-    var nearest: [Candidate] {
-        Array(self.candidates.lazy.filter { $0.state == .answered }.prefix(self.shape.count))
+    var nearest: [Answerer] {
+        self.candidates.lazy.filter { $0.state == .answered }.prefix(self.shape.count).map {
+            Answerer(
+                contact: self.acquaintances[Int($0.number)].contact,
+                distance: $0.distance,
+                hops: Int($0.hops)
+            )
+        }
     }
 
-    /// The nearest candidates that are not known to be gone, whether they have answered or not.
-    var nearestHopeful: [Candidate] {
-        Array(self.candidates.lazy.filter { !self.isOut($0) }.prefix(self.shape.count))
+    func hops(of peer: PeerId) -> Int? { self.index(of: peer).map { Int(self.candidates[$0].hops) } }
+
+    func contact(of peer: PeerId) -> Contact? {
+        self.index(of: peer).map { self.acquaintances[Int(self.candidates[$0].number)].contact }
     }
-
-    func hops(of peer: PeerId) -> Int? { self.index(of: peer).map { self.candidates[$0].hops } }
-
-    func contact(of peer: PeerId) -> Contact? { self.index(of: peer).map { self.candidates[$0].contact } }
-
 }

@@ -33,9 +33,19 @@ extension Message {
         }
     }
 
+    /// Room that is enough for most messages of the kind.
+    private var roomByteCount: Int {
+        switch self.body {
+        case .question(.store(let record)): 16 + record.byteCount
+        case .answer(.peers(let contacts)): 16 + contacts.count * 48
+        case .answer(.records(let found, let contacts)): 16 + contacts.count * 48 + found.count * 512
+        case .question, .answer: 80
+        }
+    }
+
     /// The binary form.
     package var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: 64)
+        var writer = ByteWriter(capacity: self.roomByteCount)
         writer.write(self.kind.rawValue)
         writer.write(self.number)
         switch self.body {
@@ -47,33 +57,33 @@ extension Message {
 
     private static func write(_ question: Question, to writer: inout ByteWriter) {
         switch question {
-        case .findPeers(let target): writer.write(target.bytes)
+        case .findPeers(let target): writer.write(target)
         case .findRecords(let location, let selection, let inlineLimit):
-            writer.write(location.bytes)
+            writer.write(location)
             writer.write(UInt32(inlineLimit))
             switch selection {
             case .newest: writer.write(UInt8(0))
             case .all: writer.write(UInt8(1))
             case .one(let peer):
                 writer.write(UInt8(2))
-                writer.write(peer.bytes)
+                writer.write(peer.words)
             }
         case .store(let record): writer.write(record.binary)
         case .offer(let digests):
             for digest in digests {
-                writer.write(digest.id.location.bytes)
-                writer.write(digest.id.writer.bytes)
+                writer.write(digest.id.location)
+                writer.write(digest.id.writer.words)
                 writer.write(digest.version)
             }
         case .reserve(let location, let condition):
-            writer.write(location.bytes)
+            writer.write(location)
             switch condition {
             case .absent: writer.write(UInt8(0))
             case .version(let version):
                 writer.write(UInt8(1))
                 writer.write(version)
             }
-        case .release(let location): writer.write(location.bytes)
+        case .release(let location): writer.write(location)
         }
     }
 
@@ -97,11 +107,21 @@ extension Message {
     private static func write(_ contacts: [Contact], to writer: inout ByteWriter) {
         writer.write(UInt8(contacts.count))
         for contact in contacts {
-            writer.write(contact.peerId.bytes)
+            writer.write(contact.peerId.words)
             let addresses = contact.addresses.prefix(Contact.addressLimit)
             writer.write(UInt8(addresses.count))
             for address in addresses { address.write(to: &writer) }
         }
+    }
+}
+
+extension ByteWriter {
+    /// Writes the 32 bytes of an id, without an array for them.
+    fileprivate mutating func write(_ words: Bytes32) {
+        self.write(words.first)
+        self.write(words.second)
+        self.write(words.third)
+        self.write(words.fourth)
     }
 }
 

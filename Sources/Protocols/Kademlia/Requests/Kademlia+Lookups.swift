@@ -29,7 +29,10 @@ extension Kademlia {
             let entry = self.table.entries[position]
             lookup.seed(entry.contact, isConnected: entry.isConnected)
         }
-        for position in self.table.nearest(to: target, count: self.limits.parallelism, where: \.isConnected) {
+        let connected = self.table.nearest(to: target, count: self.limits.parallelism) { position in
+            self.table.entries[position].isConnected
+        }
+        for position in connected {
             lookup.seed(self.table.entries[position].contact, isConnected: true)
         }
         if self.table.count < self.limits.bucketSize {
@@ -55,14 +58,14 @@ extension Kademlia {
     private mutating func advance(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.lookups[number]?.reading?.isConcluding != true else { return }
         while let next = self.lookups[number]?.lookup.next(), !next.isEmpty {
-            guard let task = self.lookups[number] else { return }
+            guard let question = self.lookups[number]?.question else { return }
             for contact in next {
-                let wasSent = self.ask(contact, task.question, for: .lookup(number), now, &effects)
+                let wasSent = self.ask(contact, question, for: .lookup(number), now, &effects)
                 if !wasSent { self.lookups[number]?.lookup.failed(contact.peerId) }
             }
         }
         for contact in self.lookups[number]?.lookup.takeRedials() ?? [] { self.redial(contact, for: number, &effects) }
-        guard let task = self.lookups[number], task.lookup.isFinished else { return }
+        guard self.lookups[number]?.lookup.isFinished == true, let task = self.lookups[number] else { return }
         self.finish(number, task, now, &effects)
     }
 
@@ -98,8 +101,8 @@ extension Kademlia {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let task = self.lookups[number] else { return }
-        guard (task.reading != nil) == (found != nil) else {
+        guard let isReading = self.lookups[number].map({ $0.reading != nil }) else { return }
+        guard isReading == (found != nil) else {
             effects.append(.offence(peer, "an answer that does not fit the question"))
             self.lookupFailed(number, peer, now, &effects)
             return
@@ -108,8 +111,8 @@ extension Kademlia {
             self.lookupFailed(number, peer, now, &effects)
             return
         }
-        let members = self.members
         let dialable = self.dialable(contacts)
+        let members = self.members
         self.lookups[number]?.lookup.answered(peer, naming: dialable) { members[$0] != nil }
         if self.lookups[number]?.reading?.isEnough == true {
             self.conclude(number, now, &effects)
@@ -122,12 +125,12 @@ extension Kademlia {
     ///
     /// The addresses that a member of the table gave itself go before those that others give.
     func dialable(_ contacts: [Contact]) -> [Contact] {
-        contacts.filter { !self.revoked.contains($0.peerId) }.map { contact in
-            let own = self.table[contact.peerId]?.addresses ?? []
-            return Contact(
-                peerId: contact.peerId,
-                addresses: own + contact.addresses.filter { $0.isDialable && !own.contains($0) }
-            )
+        contacts.compactMap { contact in
+            guard !self.revoked.contains(contact.peerId) else { return nil }
+            let own = self.table.addresses(of: contact.peerId)
+            if own == contact.addresses || own.isEmpty && contact.addresses.allSatisfy(\.isDialable) { return contact }
+            let others = contact.addresses.filter { $0.isDialable && !own.contains($0) }
+            return Contact(peerId: contact.peerId, addresses: own + others)
         }
     }
 

@@ -141,10 +141,9 @@ extension Kademlia {
     private func isCertain(_ task: LookupTask) -> Bool {
         guard let reading = task.reading, reading.wanted.isEmpty else { return false }
         if reading.isEnough { return true }
-        let hopeful = task.lookup.nearestHopeful
-        let answered = hopeful.count { $0.state == .answered }
-        if answered == 0 { return !reading.given.isEmpty }
-        return answered * 2 >= hopeful.count
+        let near = task.lookup.nearHopeful
+        if near.answered == 0 { return !reading.given.isEmpty }
+        return near.answered * 2 >= near.count
     }
 
     /// Asks the next one that has it for a value; false when nobody is left.

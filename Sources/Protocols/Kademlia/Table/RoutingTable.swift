@@ -21,10 +21,6 @@ struct RoutingTable: Sendable {
         /// Whether there is no reason to think that it is gone.
         var isAlive: Bool { self.failures == 0 }
 
-        func isFresh(at now: Duration) -> Bool {
-            self.isConnected || now - self.lastSeen <= RoutingTable.freshFor
-        }
-
         var contact: Contact { Contact(peerId: self.peerId, addresses: self.addresses) }
     }
 
@@ -60,6 +56,11 @@ struct RoutingTable: Sendable {
 
     subscript(peer: PeerId) -> Entry? {
         self.position(of: peer).map { self.entries[$0] }
+    }
+
+    /// The addresses that the member gave; none if it is not in the table.
+    func addresses(of peer: PeerId) -> [SocketAddress] {
+        self.position(of: peer).map { self.entries[$0].addresses } ?? []
     }
 
     /// Where the member stands, or would stand.
@@ -146,15 +147,16 @@ struct RoutingTable: Sendable {
         return Distance(self.entries[position].peerId.words, self.local).bucket
     }
 
-    /// The positions of at most `count` members nearest to `target`, the nearest first.
-    func nearest(to target: Bytes32, count: Int, where isIncluded: (Entry) -> Bool) -> [Int] {
+    /// The positions of at most `count` members nearest to `target`, the nearest first; `isIncluded` is asked by
+    /// position, because a copy of an entry costs more than all else here.
+    func nearest(to target: Bytes32, count: Int, where isIncluded: (Int) -> Bool) -> [Int] {
         let shift = target.first ^ self.local.first
         var best: [(key: UInt64, position: Int)] = []
         best.reserveCapacity(count + 1)
         for position in self.keys.indices {
             let key = self.keys[position] ^ shift
             if best.count == count, let worst = best.last, key > worst.key { continue }
-            guard isIncluded(self.entries[position]) else { continue }
+            guard isIncluded(position) else { continue }
             var slot = best.count
             while slot > 0, self.isNearer((key, position), than: best[slot - 1], to: target) { slot -= 1 }
             guard slot < count else { continue }
@@ -169,12 +171,17 @@ struct RoutingTable: Sendable {
         to target: Bytes32,
         count: Int,
         at now: Duration,
-        where isIncluded: (Entry) -> Bool = { _ in true }
+        where isIncluded: (Int) -> Bool = { _ in true }
     ) -> [Int] {
-        var found = self.nearest(to: target, count: count) { $0.isAlive && $0.isFresh(at: now) && isIncluded($0) }
+        func isFresh(_ position: Int) -> Bool {
+            self.entries[position].isConnected || now - self.entries[position].lastSeen <= Self.freshFor
+        }
+        var found = self.nearest(to: target, count: count) { position in
+            self.entries[position].isAlive && isFresh(position) && isIncluded(position)
+        }
         if found.count < count {
-            found += self.nearest(to: target, count: count - found.count) {
-                $0.isAlive && !$0.isFresh(at: now) && isIncluded($0)
+            found += self.nearest(to: target, count: count - found.count) { position in
+                self.entries[position].isAlive && !isFresh(position) && isIncluded(position)
             }
         }
         return found
@@ -238,6 +245,23 @@ extension RoutingTable {
 }
 
 extension RoutingTable {
+    /// How many members at these positions are connected, and entered the table before a time if one is given.
+    func connectedCount(in positions: Range<Int>, before time: Duration? = nil) -> Int {
+        var count = 0
+        for position in positions where self.entries[position].isConnected {
+            if let time, self.entries[position].since >= time { continue }
+            count += 1
+        }
+        return count
+    }
+
+    /// How many live members at the first positions there are.
+    func aliveCount(before position: Int) -> Int {
+        var count = 0
+        for nearer in 0..<position where self.entries[nearer].isAlive { count += 1 }
+        return count
+    }
+
     /// How many live members are nearer to `location` than this node, counted up to `limit`.
     func countNearer(to location: Bytes32, limit: Int) -> Int {
         let shift = location.first ^ self.local.first
