@@ -59,9 +59,9 @@ struct Dialogue {
     }
 
     /// Answers in the name of a member, at once, whatever the table asked it to find.
-    mutating func answerAll(as member: Int) {
+    mutating func answerAll(as member: Int, naming contacts: [Contact] = []) {
         for question in self.questions(to: member) where self.answered.insert(question.number).inserted {
-            if case .findPeers = question.question { self.answer(question.number, .peers([]), as: member) }
+            if case .findPeers = question.question { self.answer(question.number, .peers(contacts), as: member) }
         }
     }
 

@@ -95,6 +95,19 @@ internal import Testing
         #expect(dialogue.ask(.reserve(location: location, .absent), as: 1) == .reserved(true))
     }
 
+    @Test func `one member's reservations leave room for others`() throws {
+        var limits = Kademlia.Limits()
+        limits.reservationsPerMember = 2
+        var dialogue = try Dialogue(limits: limits)
+        dialogue.connect(1, 2)
+        for (index, isGranted) in [true, true, false].enumerated() {
+            let location = dialogue.household.location("key \(index)")
+            #expect(dialogue.ask(.reserve(location: location, .absent), as: 1) == .reserved(isGranted))
+        }
+        let location = dialogue.household.location("key 2")
+        #expect(dialogue.ask(.reserve(location: location, .absent), as: 2) == .reserved(true))
+    }
+
     @Test func `a holder refuses keys that it is not near`() throws {
         var dialogue = try Dialogue(members: 120)
         for member in 1..<120 { dialogue.connect(member) }

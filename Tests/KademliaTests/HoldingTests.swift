@@ -12,7 +12,9 @@ internal import Testing
         return dialogue
     }
 
-    private func find(_ dialogue: inout Dialogue, _ key: String, _ selection: Message.Selection = .all) -> [Message.Found] {
+    private func find(_ dialogue: inout Dialogue, _ key: String, _ selection: Message.Selection = .all) -> [Message
+        .Found]
+    {
         let question = Message.Question.findRecords(
             location: dialogue.household.location(key),
             selection,
@@ -116,7 +118,7 @@ internal import Testing
         #expect(dialogue.ask(.store(record), as: 1) == .stored(.kept))
         // Somebody else's tombstone says nothing about this record.
         #expect(dialogue.ask(.store(foreign), as: 2) == .stored(.kept))
-        #expect(self.find(&dialogue, "key", .newest).map(\.head) == [foreign.head, record.head])
+        #expect(self.find(&dialogue, "key", .newest).map(\.head) == [record.head, foreign.head])
         #expect(dialogue.ask(.store(tombstone), as: 1) == .stored(.kept))
         #expect(self.find(&dialogue, "key", .newest).map(\.head) == [foreign.head, tombstone.head])
         #expect(dialogue.ask(.store(record), as: 3) == .stored(.outdated))
@@ -179,6 +181,49 @@ internal import Testing
             #expect(dialogue.ask(.store(record), as: 1) == .stored(index < 3 ? .kept : .overQuota))
         }
         #expect(dialogue.table.health.recordBytes == 3 * size)
+    }
+
+    @Test func `the bytes of all members together are bounded`() throws {
+        let size = try Household().record("bytes 0", 1, version: 1, writer: 1).byteCount
+        var limits = Kademlia.Limits()
+        limits.recordBytes = 5 * size
+        var dialogue = try self.holder(limits: limits)
+        for index in 0..<8 {
+            let writer = 1 + index % 3
+            let record = try dialogue.household.record("bytes \(index)", 1, version: 1, writer: writer)
+            #expect(dialogue.ask(.store(record), as: writer) == .stored(index < 5 ? .kept : .overQuota))
+        }
+        #expect(dialogue.table.health.recordBytes == 5 * size)
+    }
+
+    @Test func `no number of other members' tombstones hides a live record`() throws {
+        var dialogue = try Dialogue(members: 240)
+        dialogue.connect(1, 2, 3)
+        let key = String(repeating: "k", count: 1024)
+        let live = try dialogue.household.record(key, 7, version: 1, writer: 1)
+        #expect(dialogue.ask(.store(live), as: 1) == .stored(.kept))
+        for writer in 2..<240 {
+            let tombstone = try dialogue.household.record(key, nil, version: 2, writer: writer)
+            #expect(dialogue.ask(.store(tombstone), as: 2) == .stored(.kept))
+        }
+        for selection in [Message.Selection.newest, .one(live.writer)] {
+            #expect(self.find(&dialogue, key, selection).first == Message.Found(head: live.head, value: [7]))
+        }
+    }
+
+    @Test func `a member's record of another network is no record of this one`() throws {
+        var dialogue = try self.holder()
+        var random = SeededGenerator(seed: 99)
+        let foreign = try Record.create(
+            key: [1],
+            value: [1],
+            version: 1,
+            expirySeconds: Swarm.epoch + 60,
+            token: FakeNetwork(using: &random).token(for: dialogue.peers[1]),
+            signer: dialogue.household.signers[1]
+        )
+        #expect(dialogue.ask(.store(foreign), as: 1) == .stored(.refused))
+        #expect(dialogue.offenders == [dialogue.peers[1]])
     }
 
     @Test func `the writers of one key are bounded`() throws {

@@ -47,6 +47,8 @@ extension Kademlia {
         package var greetedBeyondNeighbours = 12
         /// Locations that are reserved for a conditional write at a time.
         package var reservations = 256
+        /// The same for one member, so that none can keep all others from writing.
+        package var reservationsPerMember = 32
         /// Values up to so many bytes come with the first answer; longer ones are fetched from one holder.
         package var inlineByteCount = 4096
         /// Writers of one key that are held.

@@ -80,8 +80,9 @@ extension Kademlia {
         switch selection {
         case .newest:
             // The newest live one, and the tombstones that are newer: other holders may not know of these deletions.
-            let end = records.firstIndex { !$0.isTombstone }.map { $0 + 1 } ?? records.count
-            selected = Array(records[..<end])
+            // It goes first, so that no number of tombstones crowds it out.
+            let live = records.firstIndex { !$0.isTombstone } ?? records.count
+            selected = Array(records[live...].prefix(1)) + records[..<live]
         case .all: selected = records
         case .one(let writer): selected = records.filter { $0.writer == writer }
         }
@@ -153,12 +154,16 @@ extension Kademlia {
         case .absent: if current != nil { return false }
         case .version(let version): if current != version { return false }
         }
-        if self.reservations[location] == nil, self.reservations.count >= self.limits.reservations {
-            self.reservations.removeAll { $0.value.until <= now.monotonic }
-            guard self.reservations.count < self.limits.reservations else { return false }
-        }
+        if self.reservations[location] == nil, !self.hasRoomForReservation(of: peer, now) { return false }
         self.reservations[location] = Reservation(peer: peer, until: now.monotonic + Bounds.reservation)
         return true
+    }
+
+    private mutating func hasRoomForReservation(of peer: PeerId, _ now: NodeTime) -> Bool {
+        self.reservations.removeAll { $0.value.until <= now.monotonic }
+        guard self.reservations.count < self.limits.reservations else { return false }
+        let count = self.reservations.values.count { $0.peer == peer }
+        return peer == self.local || count < self.limits.reservationsPerMember
     }
 
     mutating func release(_ location: Bytes32, by peer: PeerId) {

@@ -34,7 +34,7 @@ struct Lookup: Sendable {
     private static let addressLimit = 4 * Contact.addressLimit
 
     let target: Bytes32
-    let shape: Shape
+    private(set) var shape: Shape
     private let local: PeerId
     /// Sorted by distance.
     private(set) var candidates: [Candidate] = []
@@ -187,6 +187,19 @@ struct Lookup: Sendable {
         let distance = Distance(peer.words, self.target)
         let position = self.position(of: distance)
         return position < self.candidates.count && self.candidates[position].distance == distance ? position : nil
+    }
+
+    /// Goes on to more of the nearest.
+    mutating func widen(to count: Int) { self.shape.count = max(self.shape.count, count) }
+
+    /// How many candidates that count are no farther from the target than this, by the first word of the distance.
+    func count(within distance: UInt64) -> Int {
+        var count = 0
+        for candidate in self.candidates {
+            if candidate.distance.first > distance { break }
+            if !self.isOut(candidate) { count += 1 }
+        }
+        return count
     }
 
     // MARK: - What to do

@@ -65,9 +65,32 @@ extension Kademlia {
             }
         }
         for contact in self.lookups[number]?.lookup.takeRedials() ?? [] { self.redial(contact, for: number, &effects) }
-        guard self.lookups[number]?.lookup.isFinished == true, let task = self.lookups[number] else { return }
-        self.finish(number, task, now, &effects)
+        guard self.lookups[number]?.lookup.isFinished == true else { return }
+        if self.isNewlyBesieged(number) {
+            self.advance(number, now, &effects)
+        } else if let task = self.lookups[number] {
+            self.finish(number, task, now, &effects)
+        }
     }
+
+    /// Whether many more members crowd around the location of a record than chance would bring there; the lookup then
+    /// takes in twice as many, so that honest ones are among them again.
+    ///
+    /// Within an eighth of the distance to this node's own tenth neighbour one or two members are to be expected. Ids are
+    /// hashes of keys, but whoever controls many members can try keys until they lie where a record does.
+    private mutating func isNewlyBesieged(_ number: UInt32) -> Bool {
+        let size = self.limits.bucketSize
+        guard self.lookups[number]?.reading?.isBesieged == false, self.table.count >= 2 * size,
+            let tenth = self.table.distance(ofRank: size / 2 - 1),
+            let crowd = self.lookups[number]?.lookup.count(within: tenth / 8), crowd >= Self.crowd
+        else { return false }
+        self.lookups[number]?.reading?.isBesieged = true
+        self.lookups[number]?.lookup.widen(to: 2 * size)
+        return true
+    }
+
+    /// So many where one or two are expected are there by chance once in some hundred locations, which costs time only.
+    private static var crowd: Int { 6 }
 
     /// Sends a question once more, now that further addresses of the peer are known: the first ones may be a lie.
     private func redial(_ contact: Contact, for lookup: UInt32, _ effects: inout [Effect]) {
@@ -114,7 +137,7 @@ extension Kademlia {
         let dialable = self.dialable(contacts)
         let members = self.members
         self.lookups[number]?.lookup.answered(peer, naming: dialable) { members[$0] != nil }
-        if self.lookups[number]?.reading?.isEnough == true {
+        if self.lookups[number]?.reading?.isEnough == true, !self.isNewlyBesieged(number) {
             self.conclude(number, now, &effects)
         } else {
             self.advance(number, now, &effects)

@@ -17,13 +17,21 @@ extension Kademlia {
             key: key,
             selection: selection,
             policy: policy.reading,
-            inlineLimit: self.limits.inlineByteCount
+            inlineLimit: self.limits.inlineByteCount,
+            radius: self.holderRadius
         )
         self.takeOwn(into: &reading, now)
         if !reading.live.isEmpty { self.requests[id]?.effort.firstResult = .zero }
         let task = self.seeded(location, self.requestShape, .request(id), reading: reading, now)
         let number = self.start(task, now, &effects)
         if reading.isEnough { self.conclude(number, now, &effects) }
+    }
+
+    /// How far the ``Limits/bucketSize`` members nearest to any location reach, guessed from this node's own nearest.
+    var holderRadius: UInt64 {
+        let size = self.limits.bucketSize
+        guard self.table.count >= 2 * size else { return .max }
+        return self.table.distance(ofRank: size - 1) ?? .max
     }
 
     /// Counts what this node holds itself as one more answer.
@@ -38,7 +46,7 @@ extension Kademlia {
             newest = max(newest ?? record.revision, record.revision)
         }
         guard let newest else { return }
-        reading.given.append(newest)
+        reading.note(newest, by: self.local)
         reading.firstAt = now.monotonic
     }
 
@@ -69,7 +77,7 @@ extension Kademlia {
             newest = max(newest ?? head.revision, head.revision)
         }
         if let newest {
-            self.lookups[number]?.reading?.given.append(newest)
+            self.lookups[number]?.reading?.note(newest, by: peer)
             if self.lookups[number]?.reading?.firstAt == nil {
                 self.lookups[number]?.reading?.firstAt = now.monotonic
                 let hops = self.lookups[number]?.lookup.hops(of: peer)

@@ -10,7 +10,8 @@ extension Kademlia {
             key: key,
             selection: .newest,
             policy: .everyone,
-            inlineLimit: 0
+            inlineLimit: 0,
+            radius: self.holderRadius
         )
         self.takeOwn(into: &reading, now)
         self.start(self.seeded(location, self.requestShape, .request(id), reading: reading, now), now, &effects)

@@ -76,11 +76,19 @@ struct ReadProgress: Sendable {
     let policy: Kademlia.Reading
     let inlineLimit: Int
     var known: OrderedDictionary<PeerId, Known> = [:]
+    /// How far from the location holders are to be expected, by the first word of the distance.
+    let radius: UInt64
     /// The newest revision that each answerer gave, if it gave any.
     var given: [Revision] = []
+    /// How many of these answerers are within the ``radius``.
+    ///
+    /// Accomplices name each other, but only as many of them as of all members lie where holders do.
+    var givenNear = 0
     /// When and how far away the first record was found.
     var firstAt: Duration?
     var firstHops = 0
+    /// Whether members crowd around the location as only those do that chose their ids: then all are heard, and more.
+    var isBesieged = false
     /// Whether enough is known and only values are waited for.
     var isConcluding = false
 
@@ -106,9 +114,15 @@ struct ReadProgress: Sendable {
         case (.everyone, _), (_, .all): return false
         case (.first, _): return !self.live.isEmpty
         case (.agreeing(let count), _):
-            guard let newest = self.newest else { return false }
-            return self.given.count >= count && self.given.allSatisfy { $0 == newest }
+            guard let newest = self.newest, !self.isBesieged else { return false }
+            return self.givenNear >= count && self.given.allSatisfy { $0 == newest }
         }
+    }
+
+    /// Notes the newest that an answerer gave.
+    mutating func note(_ revision: Revision, by peer: PeerId) {
+        self.given.append(revision)
+        if Distance(peer.words, self.location).first <= self.radius { self.givenNear += 1 }
     }
 
     /// Takes in a verified record.

@@ -255,6 +255,16 @@ extension RoutingTable {
         return count
     }
 
+    /// The first word of the distance to the live member of a rank, 0 for the nearest; nil if there are too few.
+    func distance(ofRank rank: Int) -> UInt64? {
+        var count = 0
+        for position in self.keys.indices where self.entries[position].isAlive {
+            if count == rank { return self.keys[position] }
+            count += 1
+        }
+        return nil
+    }
+
     /// How many live members at the first positions there are.
     func aliveCount(before position: Int) -> Int {
         var count = 0
