@@ -45,8 +45,10 @@ internal import Testing
         var dialogue = try Dialogue()
         let policy = Kademlia.RequestPolicy(attempts: 1)
         #expect(self.request(&dialogue, .get(key: self.key), policy: policy) == .failed(.isolated))
-        #expect(self.request(&dialogue, .nearest(to: dialogue.peers[1].words), id: 2, policy: policy)
-            == .failed(.isolated))
+        #expect(
+            self.request(&dialogue, .nearest(to: dialogue.peers[1].words), id: 2, policy: policy)
+                == .failed(.isolated)
+        )
         #expect(self.request(&dialogue, .bootstrap, id: 3, policy: policy) == .failed(.isolated))
         dialogue.connect(1)
         _ = self.request(&dialogue, .get(key: self.key), id: 4)
@@ -90,7 +92,8 @@ internal import Testing
         }
         #expect(self.request(&dialogue, self.put([2], .ifAbsent), id: 3) == .failed(.conflict(current: newest)))
         #expect(self.request(&dialogue, self.put([2], .ifVersion(7)), id: 4) == .failed(.conflict(current: newest)))
-        guard case .stored(_, version + 1, _)? = self.request(&dialogue, self.put([2], .ifVersion(version)), id: 5) else {
+        guard case .stored(_, version + 1, _)? = self.request(&dialogue, self.put([2], .ifVersion(version)), id: 5)
+        else {
             Issue.record("\(String(describing: dialogue.outcome(5)))")
             return
         }
@@ -99,8 +102,10 @@ internal import Testing
     @Test func `what cannot be asked is refused at once with the bound that it breaks`() throws {
         var dialogue = try Dialogue()
         let long = [UInt8](repeating: 0, count: 65_537)
-        #expect(self.request(&dialogue, self.put(long), id: 1)
-            == .failed(.valueTooLarge(limit: 65_536, found: 65_537)))
+        #expect(
+            self.request(&dialogue, self.put(long), id: 1)
+                == .failed(.valueTooLarge(limit: 65_536, found: 65_537))
+        )
         #expect(self.request(&dialogue, .get(key: []), id: 2) == .failed(.invalidKey(limit: 1024, found: 0)))
         let keyed = Kademlia.Request.delete(key: [UInt8](repeating: 1, count: 1025))
         #expect(self.request(&dialogue, keyed, id: 3) == .failed(.invalidKey(limit: 1024, found: 1025)))
@@ -159,9 +164,11 @@ internal import Testing
             dialogue.answer(question.number, .records([Message.Found(head: record.head, value: nil)], []), as: member)
         }
         let whole = [Message.Found(head: record.head, value: record.value)]
-        let first = try #require([1, 2].first { member in
-            dialogue.questions(to: member).contains { $0.question.inlineLimit == 65_536 }
-        })
+        let first = try #require(
+            [1, 2].first { member in
+                dialogue.questions(to: member).contains { $0.question.inlineLimit == 65_536 }
+            }
+        )
         let fetch = try #require(dialogue.questions(to: first).last)
         dialogue.answer(fetch.number, .records([], []), as: first)
         let second = 3 - first
