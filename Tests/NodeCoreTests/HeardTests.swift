@@ -1,0 +1,65 @@
+internal import Identity
+internal import Testing
+
+@testable internal import NodeCore
+
+@Suite("Members on the local network") struct HeardTests {
+    /// Two members with one secret on one link; the second has heard everything that the first has said so far.
+    private struct Pair {
+        var net = CoreNetwork()
+        private var said = 0
+
+        init() throws {
+            let secret = try net.secret(1_000)
+            for instance: UInt8 in [1, 2] {
+                let node = try net.addMember(instance: instance)
+                net.feed(node, .memberSecretAdded(secret))
+                net.feed(node, .addressesChanged([CoreNetwork.address(of: node)]))
+                net.feed(node, .discoveryStarted)
+            }
+        }
+
+        /// Lets time pass, and the second hear what the first says meanwhile; returns how many datagrams that were.
+        mutating func listen(for duration: Duration) -> Int {
+            net.advance(by: duration)
+            let beacons = net.nodes[0].effects.dropFirst(said).compactMap { effect -> [UInt8]? in
+                if case .multicast(let bytes) = effect { bytes } else { nil }
+            }
+            said = net.nodes[0].effects.count
+            for bytes in beacons { net.feed(1, .datagramReceived(bytes, from: CoreNetwork.address(of: 0))) }
+            return beacons.count
+        }
+
+        /// The addresses of each time that the second told of the first.
+        var told: [[SocketAddress]] {
+            net.nodes[1].effects.compactMap { effect in
+                if case .peerDiscovered(net.nodes[0].peerId, _, let addresses) = effect { addresses } else { nil }
+            }
+        }
+    }
+
+    @Test func `who goes on being heard is told once, and again with another address`() throws {
+        var pair = try Pair()
+        #expect(pair.listen(for: .seconds(1)) > 0)
+        #expect(pair.told == [[CoreNetwork.address(of: 0)]])
+        for _ in 0..<5 { #expect(pair.listen(for: .seconds(13)) > 0) }
+        #expect(pair.told.count == 1)
+        let moved = SocketAddress(.v4(0x7F00_0001), port: 7777)
+        pair.net.feed(0, .addressesChanged([moved]))
+        #expect(pair.listen(for: .seconds(13)) > 0)
+        #expect(pair.told.last == [moved] && pair.told.count == 2)
+    }
+
+    @Test func `who fell silent and comes back is told again`() throws {
+        var pair = try Pair()
+        _ = pair.listen(for: .seconds(1))
+        pair.net.feed(0, .discoveryStopped)
+        pair.net.advance(by: .seconds(40))
+        let lost = Effect.peerLost(pair.net.nodes[0].peerId, pair.net.network())
+        let isTold = pair.net.nodes[1].effects.contains(lost)
+        #expect(isTold)
+        pair.net.feed(0, .discoveryStarted)
+        _ = pair.listen(for: .seconds(13))
+        #expect(pair.told.count == 2)
+    }
+}
