@@ -178,7 +178,7 @@ let package = Package(
             of: "Interop",
             ["QUIC", "Transport", "Bytes", "Identity", "Locking", "TransportConformance", crypto]
         ),
-        tests(of: "Command", ["runar", "Bytes", "Certificates", "Identity", "TestSupport"]),
+        tests(of: "Command", ["runar", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "TestSupport"]),
         .executableTarget(
             name: "CrashWriter",
             dependencies: ["Bytes", "Platform", "Storage"],

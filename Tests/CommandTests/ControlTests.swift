@@ -1,13 +1,17 @@
+internal import Foundation
 internal import TestSupport
 internal import Testing
 
 @testable import runar
 
 @Suite("Control protocol") struct ControlTests {
+    private static let key = TableKey(text: "00ff", format: .hex, network: NetworkName("home"), timeout: .seconds(5))
     private static let requests: [ControlRequest] = [
         .status, .peers(all: true), .network(nil), .network(NetworkName("home")),
         .send(PeerName("abcd"), text: "hello \u{1F600}"),
-        .issueToken(PeerName("p"), network: nil, expiration: 17, label: "phone"),
+        .issueToken(PeerName("p"), network: nil, expiration: 17, label: "phone", isRenewable: false),
+        .put(Self.key, value: Data([0, 255]), condition: .ifVersion(3), lifetime: .seconds(60)),
+        .get(Self.key, GetOptions(writer: PeerName("p"))), .discover(nil),
         .listen(.init(withEvents: true, acceptFiles: "/tmp")),
     ]
 

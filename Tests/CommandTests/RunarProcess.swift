@@ -73,6 +73,8 @@ final class TemporaryHome {
 func environment(_ changes: [String: String]) -> [String: String] {
     var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("RUNAR_") }
     variables["RUNAR_LISTEN"] = "127.0.0.1:0"
+    // Tests that run at the same time would hear each other.
+    variables["RUNAR_DISCOVERY"] = "off"
     return variables.merging(changes) { $1 }
 }
 

@@ -1,3 +1,5 @@
+internal import Platform
+internal import RunarNode
 internal import Testing
 
 @testable import runar
@@ -68,7 +70,8 @@ internal import Testing
     @Test func `an unfit value is refused with the place that it comes from`() throws {
         let wrong: [(Setting, String)] = [
             (.listen, "nonsense"), (.logLevel, "loud"), (.requestTimeout, "0s"), (.messageLimit, "0"),
-            (.listenerCapacity, "none"),
+            (.listenerCapacity, "none"), (.discovery, "maybe"), (.discoveryGroup, "192.0.2.1:4242"),
+            (.discoveryInterval, "500ms"), (.dhtTimeout, "0s"), (.renewTokens, "1"), (.grantRenewals, "yes"),
         ]
         for (setting, value) in wrong {
             let byFlag = #expect(throws: CommandFailure.self) { try settings(flags: [setting: [value]]) }
@@ -80,5 +83,46 @@ internal import Testing
             #expect(byVariable?.status == .configuration)
             #expect(byVariable?.message.hasPrefix(setting.variable) == true)
         }
+    }
+
+    @Test func `discovery is on in the standard groups, and off by one word`() throws {
+        #expect(try config().discoveryGroups == .standard)
+        #expect(try config(["RUNAR_DISCOVERY": "off"]).discoveryGroups == nil)
+        #expect(try config(["RUNAR_DISCOVERY_GROUP": "mobile"]).discoveryGroups == .mobileSpecification)
+        let own = try config(["RUNAR_DISCOVERY_GROUP": "239.1.2.3:99,[ff12::1]:98"]).discoveryGroups
+        #expect(own?.ipv4?.description == "239.1.2.3:99" && own?.ipv6?.description == "[ff12::1]:98")
+        let only = try config(["RUNAR_DISCOVERY_GROUP": "239.1.2.3:99"]).discoveryGroups
+        #expect(only?.ipv4?.port == 99 && only?.ipv6 == nil)
+    }
+
+    @Test(arguments: ["127.0.0.1:1", "239.1.2.3:0", "239.1.2.3:1,239.1.2.4:1", "standard,239.1.2.3:1", "239.1.2.3"])
+    func `what is no multicast group is refused with an example`(text: String) {
+        let failure = #expect(throws: CommandFailure.self) {
+            try settings(environment: ["RUNAR_DISCOVERY_GROUP": text])
+        }
+        #expect(failure?.status == .configuration)
+        #expect(failure?.message.hasPrefix("RUNAR_DISCOVERY_GROUP") == true)
+    }
+
+    @Test func `how tables are asked and tokens renewed reaches the node`() throws {
+        let standard = try config()
+        #expect(standard.dhtPolicy.deadline == .seconds(10) && standard.discoveryInterval == .seconds(10))
+        #expect(standard.renewsTokens && standard.grantsRenewals)
+        let changed = try config([
+            "RUNAR_DHT_TIMEOUT": "3s", "RUNAR_DISCOVERY_INTERVAL": "2s", "RUNAR_RENEW_TOKENS": "off",
+            "RUNAR_GRANT_RENEWALS": "off",
+        ])
+        #expect(changed.dhtPolicy.deadline == .seconds(3) && changed.discoveryInterval == .seconds(2))
+        #expect(!changed.renewsTokens && !changed.grantsRenewals)
+    }
+
+    @Test func `in a file true is on and false is off`() throws {
+        let text = #"{"discovery":false,"renewTokens":true,"discoveryGroup":["239.1.2.3:9"]}"#
+        let found = try ConfigurationFile.parse(Array(text.utf8), path: "/x/config.json")
+        #expect(found == [.discovery: ["off"], .renewTokens: ["on"], .discoveryGroup: ["239.1.2.3:9"]])
+    }
+
+    private func config(_ environment: [String: String] = [:]) throws -> RunarNodeConfig {
+        try settings(environment: environment).nodeConfig(keys: InMemoryKeyStorage(), state: "")
     }
 }

@@ -11,7 +11,7 @@ struct Runar: AsyncParsableCommand {
             Begin with `runar init`, then make a network with `runar network create NAME`, or join one with \
             `runar join`. `runar demo` shows it all with processes and homes of its own.
 
-            Exit codes: 0 done, 64 usage, 65 bad data, 66 no such file, 69 unreachable, 70 internal, 73 cannot create, \
+            Exit codes: 0 done, 64 usage, 65 bad data, 66 no such file or value, 69 unreachable, 70 internal, 73 cannot create, \
             74 input or output, 75 try again, 77 not permitted, 78 configuration.
             """,
         version: "0.1.0",
@@ -19,7 +19,11 @@ struct Runar: AsyncParsableCommand {
             CommandGroup(name: "This device", subcommands: [Init.self, Keys.self, Backup.self, Reset.self]),
             CommandGroup(name: "Networks", subcommands: [Network.self, Join.self, Inspect.self]),
             CommandGroup(name: "The node", subcommands: [Up.self, Status.self, Stop.self]),
-            CommandGroup(name: "Others", subcommands: [Peers.self, Connect.self, Send.self, Listen.self]),
+            CommandGroup(
+                name: "Others",
+                subcommands: [Discover.self, Peers.self, Connect.self, Send.self, Listen.self]
+            ),
+            CommandGroup(name: "Stored values", subcommands: [Put.self, Get.self, Delete.self]),
             CommandGroup(name: "More", subcommands: [Demo.self, Simulate.self, Completion.self, Outsider.self]),
         ]
     )

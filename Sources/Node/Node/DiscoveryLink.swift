@@ -15,6 +15,9 @@ package protocol DiscoveryLink: AnyObject, Sendable {
     /// A reader that is too slow gets only the newest list. Ends when the link is closed.
     var localAddresses: AsyncStream<[SocketAddress]> { get }
 
+    /// The names of the interfaces on which it hears and speaks at the moment.
+    var interfaceNames: [String] { get }
+
     /// Sends one datagram of at most ``MulticastDatagram/byteLimit`` bytes on every interface, without waiting.
     ///
     /// Whatever hinders it is dropped like loss.

@@ -90,6 +90,8 @@ package final class InMemoryLink: DiscoveryLink {
         self.addresses.yield(addresses)
     }
 
+    package var interfaceNames: [String] { ["memory"] }
+
     package func send(_ bytes: [UInt8]) {
         guard (1...MulticastDatagram.byteLimit).contains(bytes.count) else { return }
         let source = self.source.withLock { $0 }

@@ -53,4 +53,7 @@ extension NodeDriver {
 
     /// Whether members are looked for on the local network.
     package var isDiscovering: Bool { self.state.withLock { $0.link != nil } }
+
+    /// The names of the interfaces on which they are looked for at this moment.
+    package var discoveryInterfaces: [String] { self.state.withLock { $0.link }?.interfaceNames ?? [] }
 }

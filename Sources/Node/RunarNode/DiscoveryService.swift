@@ -59,6 +59,9 @@ public struct DiscoveryService: Sendable {
 
     /// Whether members are looked for at this moment.
     public var isRunning: Bool { (try? self.node.running().isDiscovering) ?? false }  // not while the node is stopped
+
+    /// The names of the network interfaces on which members are looked for at this moment.
+    public var interfaces: [String] { (try? self.node.running().discoveryInterfaces) ?? [] }  // the same
 }
 
 extension RunarNode {

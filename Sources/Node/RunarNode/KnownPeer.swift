@@ -17,6 +17,8 @@ public struct KnownPeer: Hashable, Sendable {
     public let label: String?
     /// When it was last admitted; nil for never.
     public let lastSeen: Date?
+    /// Whether this device was told by a person where to dial it.
+    public let isGiven: Bool
 }
 
 extension RunarNode {
@@ -39,12 +41,13 @@ extension RunarNode {
             for token in issued where token.label != nil { found[token.peerId]?.label = token.label }
         }
         return try found.sorted { $0.key < $1.key }.map { peer, known in
-            let seconds = try self.store.peer(peer)?.lastSeen
+            let record = try self.store.peer(peer)
             return KnownPeer(
                 peerId: peer,
                 networks: known.networks,
                 label: known.label,
-                lastSeen: seconds.map(UnixTime.date)
+                lastSeen: record?.lastSeen.map(UnixTime.date),
+                isGiven: record?.isGiven ?? false
             )
         }
     }

@@ -1,10 +1,26 @@
-internal import Identity
+public import Identity
 internal import NodeCore
 internal import Platform
 internal import Storage
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 // Member secrets lie with the keys; what may be shown of them, the rendezvous key, with everything else.
 extension RunarNode {
+    /// When the secret that a network's members share was made, by which they recognise each other on a local network;
+    /// nil before this device was given one.
+    ///
+    /// Its owner's device makes a new one with each revocation, and the one who was revoked never gets it.
+    ///
+    /// - Throws: ``KeychainError``, ``IdentityError`` if what is stored cannot be read.
+    public func memberSecretDate(networkId: NetworkId) throws -> Date? {
+        try self.memberSecrets(of: networkId).map { UnixTime.date($0.newest.epoch) }
+    }
+
     /// The member secrets of a network, or nil if this device has not got any yet.
     ///
     /// - Throws: ``KeychainError``, ``IdentityError`` if what is stored cannot be read.

@@ -81,8 +81,8 @@ private final class Device {
     }
 
     private func run(_ arguments: [String]) throws -> RunningCommand {
-        let listening = ["RUNAR_LISTEN": "0.0.0.0:0,[::]:0"]
-        return try RunningCommand(arguments, home: home, environment: listening, wrapper: lab.wrapper(on: host))
+        let settings = ["RUNAR_LISTEN": "0.0.0.0:0,[::]:0", "RUNAR_DISCOVERY": "on"]
+        return try RunningCommand(arguments, home: home, environment: settings, wrapper: lab.wrapper(on: host))
     }
 
     func start() throws {

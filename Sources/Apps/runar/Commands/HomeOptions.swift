@@ -45,6 +45,39 @@ struct HomeOptions: ParsableArguments {
     }
 }
 
+/// Where a node looks for members on the local network.
+struct DiscoveryOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Whether to find members on the local network: on or off (RUNAR_DISCOVERY).",
+            valueName: "on|off"
+        )
+    )
+    var discovery: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where members look for each other: standard, mobile, or a multicast group (RUNAR_DISCOVERY_GROUP).",
+            valueName: "ip:port"
+        )
+    )
+    var discoveryGroup: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The time between two beacons, as in 10s (RUNAR_DISCOVERY_INTERVAL).", valueName: "duration")
+    )
+    var discoveryInterval: String?
+
+    /// The settings that these options make.
+    var flags: [Setting: [String]] {
+        var flags: [Setting: [String]] = [:]
+        flags[.discovery] = discovery.map { [$0] }
+        if !discoveryGroup.isEmpty { flags[.discoveryGroup] = discoveryGroup }
+        flags[.discoveryInterval] = discoveryInterval.map { [$0] }
+        return flags
+    }
+}
+
 /// How a node is set up, for the commands that may start one.
 struct NodeOptions: ParsableArguments {
     @Option(
@@ -79,6 +112,32 @@ struct NodeOptions: ParsableArguments {
     )
     var acceptFiles: String?
 
+    @OptionGroup var discovery: DiscoveryOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to try a request to the hash table, as in 10s (RUNAR_DHT_TIMEOUT).",
+            valueName: "duration"
+        )
+    )
+    var dhtTimeout: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whether to ask for a new token before this device's ends: on or off (RUNAR_RENEW_TOKENS).",
+            valueName: "on|off"
+        )
+    )
+    var renewTokens: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whether the owner's device gives members new tokens when they ask: on or off (RUNAR_GRANT_RENEWALS).",
+            valueName: "on|off"
+        )
+    )
+    var grantRenewals: String?
+
     /// The settings that these options make.
     var flags: [Setting: [String]] {
         var flags: [Setting: [String]] = [:]
@@ -88,7 +147,10 @@ struct NodeOptions: ParsableArguments {
         flags[.messageLimit] = messageLimit.map { [$0] }
         flags[.listenerCapacity] = listenerCapacity.map { [$0] }
         flags[.acceptFiles] = acceptFiles.map { [HomeOptions.absolute($0)] }
-        return flags
+        flags[.dhtTimeout] = dhtTimeout.map { [$0] }
+        flags[.renewTokens] = renewTokens.map { [$0] }
+        flags[.grantRenewals] = grantRenewals.map { [$0] }
+        return flags.merging(discovery.flags) { first, _ in first }
     }
 
     /// Those of them that only a node takes when it starts, whoever listens there.

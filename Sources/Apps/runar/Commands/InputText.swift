@@ -17,9 +17,13 @@ enum InputText {
     ///
     /// The file is one that a person names: links are followed, and it may be a pipe, as in `<(command)`.
     ///
-    /// - Throws: ``CommandFailure`` when there is no such file or it is too large, ``FileError``.
-    static func bytes(_ path: String, limit: Int) throws -> [UInt8] {
-        guard path != "-" else { return try bytes(of: 0, "standard input", limit: limit) }
+    /// - Throws: ``CommandFailure`` when there is no such file or it is too large, with `advice`; ``FileError``.
+    static func bytes(
+        _ path: String,
+        limit: Int,
+        otherwise advice: String = "it is something else"
+    ) throws -> [UInt8] {
+        guard path != "-" else { return try bytes(of: 0, "standard input", limit: limit, advice) }
         let descriptor = Posix.openForReading(path)
         guard descriptor >= 0 else {
             let error = FileError(operation: "open", path: path, code: Posix.lastErrorCode)
@@ -31,7 +35,7 @@ enum InputText {
             )
         }
         defer { Posix.close(descriptor) }
-        return try bytes(of: descriptor, path, limit: limit)
+        return try bytes(of: descriptor, path, limit: limit, advice)
     }
 
     /// Pasted text, or the file of that name, or standard input.
@@ -46,14 +50,19 @@ enum InputText {
         return try words.map { $0.contains("{") ? $0 : try read($0, limit: limit) }.joined(separator: "\n")
     }
 
-    private static func bytes(of descriptor: Int32, _ name: String, limit: Int) throws -> [UInt8] {
+    private static func bytes(
+        of descriptor: Int32,
+        _ name: String,
+        limit: Int,
+        _ advice: String
+    ) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
             let chunk = try SystemFileSystem().read(descriptor, count: 64 * 1024, path: name)
             if chunk.isEmpty { return bytes }
             bytes += chunk
             guard bytes.count <= limit else {
-                throw CommandFailure("too-large", .data, "\(name) is larger than \(limit) bytes: it is something else")
+                throw CommandFailure("too-large", .data, "\(name) is larger than \(limit) bytes: \(advice)")
             }
         }
     }

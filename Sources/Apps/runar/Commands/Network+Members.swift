@@ -8,7 +8,10 @@ extension Network {
     struct Issue: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Issue a token that makes a peer a member.",
-            discussion: "Prints the token; give it to the peer together with `runar network show --text`."
+            discussion: """
+                Prints the token; give it to the peer together with `runar network show --text`. The device gets \
+                another one like it from this node before it ends, unless it was revoked or --no-renewal was given.
+                """
         )
 
         @Argument(help: "The peer's id, as `runar init` printed it there; the beginning of it or its label to renew.")
@@ -21,6 +24,8 @@ extension Network {
         var expires = "30d"
         @Option(help: ArgumentHelp("Until this second since 1970, instead of --expires.", valueName: "seconds"))
         var expiresAt: UInt64?
+        @Flag(help: "Let it be the last: the device gets no new token by itself before this one ends.")
+        var noRenewal = false
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
@@ -31,7 +36,8 @@ extension Network {
                 PeerName(peer),
                 network: network.map { NetworkName($0) },
                 expiration: expiration,
-                label: label
+                label: label,
+                isRenewable: !noRenewal
             )
             let report = try await Session.with(home) { try await $0.ask(request, for: TokenReport.self) }
             Output.report(report, asJSON: home.output.json)

@@ -34,6 +34,9 @@ struct Status: AsyncParsableCommand {
             uptimeSeconds: nil,
             networks: nil,
             connectedPeers: nil,
+            discovery: nil,
+            tables: nil,
+            expiring: nil,
             configuration: try home.settings(node).reports
         )
     }

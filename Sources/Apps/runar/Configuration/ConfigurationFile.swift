@@ -11,10 +11,13 @@ enum ConfigurationFile {
         case text(String)
         case number(Int)
         case texts([String])
+        case flag(Bool)
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
-            if let number = try? container.decode(Int.self) {  // the next kind is tried
+            if let flag = try? container.decode(Bool.self) {  // the next kind is tried
+                self = .flag(flag)
+            } else if let number = try? container.decode(Int.self) {  // the next kind is tried
                 self = .number(number)
             } else if let texts = try? container.decode([String].self) {  // the next kind is tried
                 self = .texts(texts)
@@ -28,6 +31,7 @@ enum ConfigurationFile {
             case .text(let text): [text]
             case .number(let number): [String(number)]
             case .texts(let texts): texts
+            case .flag(let flag): [flag ? SwitchText.on : SwitchText.off]
             }
         }
     }
@@ -47,7 +51,10 @@ enum ConfigurationFile {
             found = try JSONDecoder().decode([String: Value].self, from: Data(bytes))
         } catch DecodingError.typeMismatch(_, let context) where !context.codingPath.isEmpty {
             let key = context.codingPath.first?.stringValue ?? ""
-            throw failure(path, "the value of \"\(key)\" must be a text, a whole number or a list of texts")
+            throw failure(
+                path,
+                "the value of \"\(key)\" must be a text, a whole number, true or false, or a list of texts"
+            )
         } catch {
             throw failure(path, "it is not a JSON object; check commas and quotation marks")
         }

@@ -9,6 +9,12 @@ enum Setting: String, CaseIterable, Codable, Sendable {
     case messageLimit
     case listenerCapacity
     case acceptFiles
+    case discovery
+    case discoveryGroup
+    case discoveryInterval
+    case dhtTimeout
+    case renewTokens
+    case grantRenewals
     case passphraseFile
     case keyFile
 
@@ -26,12 +32,18 @@ enum Setting: String, CaseIterable, Codable, Sendable {
         case .requestTimeout: ["15s"]
         case .messageLimit: ["1MiB"]
         case .listenerCapacity: ["1024"]
+        case .discovery, .renewTokens, .grantRenewals: [SwitchText.on]
+        case .discoveryGroup: [Settings.standardGroup]
+        case .discoveryInterval, .dhtTimeout: ["10s"]
         case .acceptFiles, .passphraseFile, .keyFile: nil
         }
     }
 
     /// Whether it is a list.
-    var isList: Bool { self == .listen }
+    var isList: Bool { self == .listen || self == .discoveryGroup }
+
+    /// Whether it is about the keys, and not about how the node runs.
+    var isOfKeys: Bool { self == .passphraseFile || self == .keyFile }
 
     private var words: [String] {
         var words = [""]
@@ -48,6 +60,7 @@ extension Setting {
     ///
     /// - Throws: ``CommandFailure``.
     func check(_ values: [String]) throws {
+        if self == .discoveryGroup { _ = try Settings.groups(values) }
         if self == .listen {
             let families = try values.map { try Settings.address($0).isIPv6 }
             guard Set(families).count == families.count else {
@@ -56,9 +69,14 @@ extension Setting {
         }
         for value in values {
             switch self {
-            case .listen: break
+            case .listen, .discoveryGroup: break
             case .logLevel: _ = try Settings.level(value)
-            case .requestTimeout:
+            case .discovery, .renewTokens, .grantRenewals: _ = try SwitchText.parse(value)
+            case .discoveryInterval:
+                guard (.seconds(1)...Duration.seconds(3600)).contains(try DurationText.parse(value)) else {
+                    throw unfit(value, "it must be from 1s to 1h")
+                }
+            case .requestTimeout, .dhtTimeout:
                 guard try DurationText.parse(value) > .zero else {
                     throw unfit(value, "it must be longer than nothing")
                 }

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Foundation
 internal import Identity
 internal import Logging
+internal import Platform
 
 /// The settings in effect, each with the place it comes from: flag before environment before file before default.
 struct Settings: Sendable {
@@ -71,6 +72,31 @@ struct Settings: Sendable {
             throw CommandFailure("bad-address", .usage, "\(error); write it as in 0.0.0.0:4433 or [::]:4433")
         }
     }
+
+    /// Where discovery speaks and listens: a name that stands for groups, or groups and ports.
+    static func groups(_ texts: [String]) throws(CommandFailure) -> MulticastGroups {
+        if texts == [standardGroup] { return .standard }
+        if texts == [mobileGroup] { return .mobileSpecification }
+        let places = texts.map { try? SocketAddress(parsing: $0) }  // what is no address is no group
+        let known = places.compactMap(\.self)
+        let (ipv4, ipv6) = (known.filter { !$0.isIPv6 }, known.filter(\.isIPv6))
+        guard known.count == texts.count, ipv4.count <= 1, ipv6.count <= 1,
+            let groups = MulticastGroups(ipv4: ipv4.first, ipv6: ipv6.first)
+        else {
+            throw CommandFailure(
+                "bad-setting",
+                .usage,
+                "\"\(texts.joined(separator: ", "))\" is not where discovery can listen: write \(standardGroup) or"
+                    + " \(mobileGroup), or at most one IPv4 and one IPv6 multicast group with a port, as in"
+                    + " 239.255.42.98:4242"
+            )
+        }
+        return groups
+    }
+
+    static let standardGroup = "standard"
+    /// The group and port of the mobile specification.
+    static let mobileGroup = "mobile"
 
     static func level(_ text: String) throws(CommandFailure) -> Logger.Level {
         guard let level = Logger.Level(rawValue: text) else {

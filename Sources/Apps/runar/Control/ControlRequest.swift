@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Identity
 
 /// What a command asks of the node that holds the home, whether that runs in another process or in its own.
@@ -11,7 +12,7 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case renameNetwork(NetworkName, name: String)
     case leaveNetwork(NetworkName)
     /// Seconds since 1970, or nil for a token without end.
-    case issueToken(PeerName, network: NetworkName?, expiration: UInt64?, label: String?)
+    case issueToken(PeerName, network: NetworkName?, expiration: UInt64?, label: String?, isRenewable: Bool)
     case revoke(PeerName, network: NetworkName?)
     /// Texts that the person pasted.
     case join(String)
@@ -23,6 +24,12 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case send(PeerName, text: String)
     case broadcast(network: NetworkName?, text: String)
     case sendFile(PeerName, path: String)
+    /// Nil lifetime: as long as the library's default.
+    case put(TableKey, value: Data, condition: PutCondition, lifetime: Duration?)
+    case get(TableKey, GetOptions)
+    case delete(TableKey)
+    /// In one network or in all.
+    case discover(NetworkName?)
     case listen(Listening)
     /// The person's decision about an offered file: a directory, or nil for no.
     case answerOffer(Int, directory: String?)
@@ -43,7 +50,7 @@ enum ControlRequest: Codable, Hashable, Sendable {
     /// Whether it needs a node on the network.
     var needsNetwork: Bool {
         switch self {
-        case .connect, .connectByText, .send, .broadcast, .sendFile, .listen: true
+        case .connect, .connectByText, .send, .broadcast, .sendFile, .listen, .put, .get, .delete, .discover: true
         default: false
         }
     }

@@ -9,7 +9,9 @@ extension NodeError {
 
     private var advice: String? {
         switch self {
-        case .noAddress: "`runar network address` prints it there, `runar connect` takes it here"
+        case .noAddress:
+            "`runar network address` prints it there, `runar connect` takes it here; on the same local network it is"
+                + " found by itself while `runar up` runs there"
         case .unreachable: "check the address and that `runar up` runs there"
         case .noSharedNetwork: "join the peer's network, or dial it with `runar connect`"
         case .interrupted: "try again"

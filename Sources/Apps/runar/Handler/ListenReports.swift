@@ -63,6 +63,8 @@ struct EventReport: Codable, Hashable, Sendable {
     var peerId: String?
     var networkId: String?
     var reason: String?
+    /// Where a member can be dialled.
+    var addresses: [String]?
 
     init(_ event: NodeEvent) {
         switch event {
@@ -85,7 +87,8 @@ struct EventReport: Codable, Hashable, Sendable {
                 "this clock is \(seconds) s behind what the network has signed: set it"
             )
         case .peerDiscovered(let peer, let network, let addresses):
-            self.init("peerDiscovered", peer, network, addresses.map(\.description).joined(separator: ", "))
+            self.init("peerDiscovered", peer, network)
+            self.addresses = addresses.map(\.description)
         case .peerLost(let peer, let network): self.init("peerLost", peer, network)
         case .tokenRenewed(let network, let seconds):
             let end = seconds.map { "until \(CivilTime(seconds: $0))" } ?? "without end"
@@ -117,7 +120,7 @@ struct EventReport: Codable, Hashable, Sendable {
         case "membershipEnded": return "! the membership in network \(network) ended\(why)"
         case "deviceKeyUsedTwice": return "! the key of \(peer) is used in two places: one of them is a copy"
         case "clockBehind": return "! \(reason ?? "this clock is behind")"
-        case "peerDiscovered": return "* \(peer) is near, at \(reason ?? "?")"
+        case "peerDiscovered": return "* \(peer) is near, at \((addresses ?? []).joined(separator: ", "))"
         case "peerLost": return "* \(peer) is not heard nearby any more"
         case "tokenRenewed": return "the token of network \(network) was renewed, \(reason ?? "")"
         case "tokenExpiring": return "! the token of network \(network) is about to end\(why)"

@@ -19,6 +19,8 @@ struct NetworkReport: Report, Hashable {
     let isMember: Bool
     /// The end of this device's membership in seconds since 1970; nil for none.
     let expiration: UInt64?
+    /// When the secret was made by which its members recognise each other, in seconds since 1970; nil without one.
+    let secretSince: UInt64?
     /// The signed metadata, to be given to whoever joins.
     let text: String?
 
@@ -31,6 +33,7 @@ struct NetworkReport: Report, Hashable {
         if isMember {
             lines.append("member    \(expiration.map { "until \(CivilTime(seconds: $0))" } ?? "without end")")
         }
+        if let secretSince { lines.append("secret    since \(CivilTime(seconds: secretSince))") }
         if let text { lines.append("text      \(text)") }
         return lines
     }
@@ -58,6 +61,8 @@ struct TokenReport: Report {
     let peerId: String
     /// Seconds since 1970; nil for a token without end.
     let expiration: UInt64?
+    /// Whether the device may have another one before it ends.
+    let isRenewable: Bool
     /// The token's own text, for the peer.
     let text: String
 
@@ -121,7 +126,7 @@ struct ConnectionTextReport: Report {
 }
 
 extension NetworkReport {
-    init(_ info: NetworkInfo) throws {
+    init(_ info: NetworkInfo, secretSince: UInt64?) throws {
         self.init(
             networkId: info.networkId.base64Encoded,
             networkIdText: info.networkId.text,
@@ -131,6 +136,7 @@ extension NetworkReport {
             version: info.metadata?.version,
             isMember: info.token != nil,
             expiration: info.token?.expirationSeconds,
+            secretSince: secretSince,
             text: try info.metadata?.qrString
         )
     }

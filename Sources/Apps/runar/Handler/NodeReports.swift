@@ -1,53 +1,6 @@
 internal import Bytes
 internal import Identity
 
-/// Whether a node runs on the home, and how it is set up.
-struct StatusReport: Report {
-    let isRunning: Bool
-    let home: String
-    let processId: Int32?
-    /// Padded base64; nil when nobody has opened the keys.
-    let peerId: String?
-    /// The form that people type.
-    let peerIdText: String?
-    let addresses: [String]
-    let uptimeSeconds: UInt64?
-    let networks: Int?
-    let connectedPeers: Int?
-    let configuration: [SettingReport]
-
-    private enum CodingKeys: String, CodingKey {
-        case isRunning = "running"
-        case home
-        case processId
-        case peerId
-        case peerIdText
-        case addresses
-        case uptimeSeconds
-        case networks
-        case connectedPeers
-        case configuration
-    }
-
-    var lines: [String] {
-        var lines = [
-            isRunning ? "node      running (process \(processId ?? 0))" : "node      not running: `runar up` starts it"
-        ]
-        lines.append("home      \(home)")
-        if let peerIdText { lines.append("peer id   \(peerIdText)") }
-        if !addresses.isEmpty { lines.append("listens   \(addresses.joined(separator: ", "))") }
-        if let networks { lines.append("networks  \(networks)") }
-        if let connectedPeers { lines.append("peers     \(connectedPeers) connected") }
-        if let uptimeSeconds { lines.append("up for    \(DurationText.text(of: .seconds(uptimeSeconds)))") }
-        for setting in configuration {
-            lines.append(
-                "setting   \(setting.key.rawValue) = \(setting.values.joined(separator: ", ")) (\(setting.source.rawValue))"
-            )
-        }
-        return lines
-    }
-}
-
 /// That a node stops.
 struct StopReport: Report {
     let stopped: Bool
@@ -68,6 +21,9 @@ struct PeersReport: Report {
         /// What this device's person called it with its token.
         let label: String?
         let isConnected: Bool
+        /// `localNetwork` if it is heard nearby now, `address` if a person gave one; else it dialled this device, was
+        /// met before, or the hash table told of it.
+        let foundBy: [String]
         /// When it was last admitted, in seconds since 1970; nil for never.
         let lastSeen: UInt64?
 
@@ -78,6 +34,7 @@ struct PeersReport: Report {
             case networkNames
             case label
             case isConnected = "connected"
+            case foundBy
             case lastSeen
         }
 
@@ -107,12 +64,13 @@ struct PeersReport: Report {
             return [
                 isAll
                     ? "nobody is known yet: admit somebody with `runar network issue`, or dial with `runar connect TEXT`"
-                    : "nobody is connected: dial somebody with `runar connect TEXT`"
+                    : "nobody is connected: members nearby connect by themselves, others with `runar connect TEXT`"
             ]
         }
         return peers.map { peer in
             let columns = [peer.peerIdText, peer.networkNames.joined(separator: ", "), isAll ? peer.presence : nil]
-            return (columns + [peer.label]).compactMap(\.self).joined(separator: "  ")
+            let ways = peer.foundBy.map { FoundBy(rawValue: $0)?.words ?? $0 }.joined(separator: " and ")
+            return (columns + [ways.isEmpty ? nil : ways, peer.label]).compactMap(\.self).joined(separator: "  ")
         }
     }
 }

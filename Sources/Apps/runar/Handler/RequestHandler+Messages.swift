@@ -10,7 +10,11 @@ extension RequestHandler {
     func peers(all: Bool) throws -> PeersReport {
         let networks = try node.networks()
         let connected = networks.map { Set(node.connectedPeers(in: $0.networkId)) }
+        let heard = Set(
+            networks.flatMap { node.discoveryService.getDiscoveredPeers(for: $0.networkId).map(\.peerId) }
+        )
         let known = Dictionary(uniqueKeysWithValues: try node.knownPeers().map { ($0.peerId, $0) })
+        let isGiven = { (peer: PeerId) in known[peer]?.isGiven == true }
         let shown = all ? Set(known.keys).union(node.connectedPeers()) : Set(node.connectedPeers())
         let peers = shown.sorted().map { peer in
             let shared = zip(networks, connected).filter { network, connected in
@@ -23,6 +27,8 @@ extension RequestHandler {
                 networkNames: shared.map { $0.name ?? $0.networkId.short },
                 label: known[peer]?.label,
                 isConnected: connected.contains { $0.contains(peer) },
+                foundBy: [heard.contains(peer) ? FoundBy.localNetwork : nil, isGiven(peer) ? .address : nil]
+                    .compactMap { $0?.rawValue },
                 lastSeen: known[peer]?.lastSeen.map(UnixTime.clampedSeconds)
             )
         }
@@ -102,7 +108,8 @@ extension RequestHandler {
             throw CommandFailure(
                 "nobody-connected",
                 .unavailable,
-                "nobody is connected: dial somebody with `runar connect TEXT` first"
+                "nobody is connected: members nearby connect by themselves while `runar up` runs there; dial others with"
+                    + " `runar connect TEXT` first"
             )
         }
         do {

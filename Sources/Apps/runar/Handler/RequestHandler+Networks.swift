@@ -9,7 +9,8 @@ extension RequestHandler {
     }
 
     func report(_ info: NetworkInfo) throws -> NetworkReport {
-        try NetworkReport(info)
+        let secretDate = try node.memberSecretDate(networkId: info.networkId)
+        return try NetworkReport(info, secretSince: secretDate.map(UnixTime.clampedSeconds))
     }
 
     func createNetwork(_ name: String, index: UInt32?) throws -> NetworkReport {
@@ -32,7 +33,8 @@ extension RequestHandler {
         to peer: PeerName,
         in network: NetworkName?,
         expiration: UInt64?,
-        label: String?
+        label: String?,
+        isRenewable: Bool
     ) throws -> TokenReport {
         let network = try resolveOwned(network)
         let peer = try resolve(peer)
@@ -40,12 +42,14 @@ extension RequestHandler {
             for: peer,
             in: network,
             expiration: expiration.map(UnixTime.date),
-            label: label
+            label: label,
+            isRenewable: isRenewable
         )
         return TokenReport(
             networkId: network.base64Encoded,
             peerId: peer.base64Encoded,
             expiration: token.expirationSeconds,
+            isRenewable: isRenewable,
             text: token.qrString
         )
     }

@@ -18,7 +18,7 @@ final class RequestHandler: Sendable {
     let files = FileDesk()
     /// Ends the node that serves others; nil in a command that is about to end anyway.
     private let stop: (@Sendable () -> Void)?
-    private let started = ContinuousClock.now
+    let started = ContinuousClock.now
 
     init(
         node: RunarNode,
@@ -72,6 +72,11 @@ final class RequestHandler: Sendable {
         case .answerOffer(let number, let directory):
             try files.answer(number, directory)
             return JSONText.encode(DoneReport(done: true))
+        case .put(let key, let value, let condition, let lifetime):
+            return JSONText.encode(try await put(value, under: key, condition, lifetime: lifetime))
+        case .get(let key, let options): return JSONText.encode(try await get(key, options))
+        case .delete(let key): return JSONText.encode(try await delete(key))
+        case .discover(let network): return JSONText.encode(try await discover(in: network))
         default: return try await administer(request)
         }
     }
@@ -92,8 +97,15 @@ final class RequestHandler: Sendable {
         case .createNetwork(let name, let index): return JSONText.encode(try createNetwork(name, index: index))
         case .renameNetwork(let network, let name): return JSONText.encode(try rename(network, to: name))
         case .leaveNetwork(let network): return JSONText.encode(try leave(network))
-        case .issueToken(let peer, let network, let expiration, let label):
-            return JSONText.encode(try issue(to: peer, in: network, expiration: expiration, label: label))
+        case .issueToken(let peer, let network, let expiration, let label, let isRenewable):
+            let report = try issue(
+                to: peer,
+                in: network,
+                expiration: expiration,
+                label: label,
+                isRenewable: isRenewable
+            )
+            return JSONText.encode(report)
         case .revoke(let peer, let network): return JSONText.encode(try revoke(peer, in: network))
         case .join(let text): return JSONText.encode(try await join(text))
         case .exportKey(let name, let isRevealed): return JSONText.encode(try exportKey(name, isRevealed: isRevealed))
@@ -102,20 +114,5 @@ final class RequestHandler: Sendable {
         case .backup: return JSONText.encode(try backup())
         default: preconditionFailure("nobody answers \(request)")
         }
-    }
-
-    private func status() throws -> StatusReport {
-        StatusReport(
-            isRunning: node.isRunning,
-            home: home.path,
-            processId: SystemProcess.id,
-            peerId: node.peerId.base64Encoded,
-            peerIdText: node.peerId.text,
-            addresses: node.listenAddresses.map(\.description),
-            uptimeSeconds: UInt64(max(0, started.duration(to: .now).components.seconds)),
-            networks: try networkReports().count,
-            connectedPeers: node.connectedPeers().count,
-            configuration: settings.reports
-        )
     }
 }

@@ -18,9 +18,12 @@ enum Output {
     }
 
     /// A line of text that other programs read back, such as a token.
-    static func raw(_ text: String) {
+    static func raw(_ text: String) { bytes(Array(text.utf8)) }
+
+    /// Bytes as they are, for another program.
+    static func bytes(_ bytes: [UInt8]) {
         // Nobody reads any more: there is nobody to tell, and work under way must end in order.
-        _ = Posix.write(Array(text.utf8), to: standard)
+        _ = Posix.write(bytes, to: standard)
     }
 
     /// A remark beside the result.

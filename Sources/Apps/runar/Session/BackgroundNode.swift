@@ -34,7 +34,7 @@ enum BackgroundNode {
     /// The flags once more; the environment is handed on, and the file is in the home.
     private static func arguments(_ place: String, _ settings: Settings, _ secret: VaultSecret) -> [String] {
         var arguments = ["up", "--home", place]
-        for setting in [Setting.listen, .logLevel, .requestTimeout, .messageLimit, .listenerCapacity, .acceptFiles] {
+        for setting in Setting.allCases where !setting.isOfKeys {
             guard let value = settings[setting], value.source == .flag else { continue }
             for text in value.texts { arguments += [setting.flag, text] }
         }

@@ -159,6 +159,9 @@ extension NodeHome {
 }
 
 extension Settings {
+    /// Whether a setting that is on or off is on.
+    func isOn(_ setting: Setting) throws -> Bool { try text(setting).map { try SwitchText.parse($0) } ?? false }
+
     /// The library's view of the settings.
     func nodeConfig(keys: any KeyStorage, state: String) throws -> RunarNodeConfig {
         var config = RunarNodeConfig(
@@ -170,6 +173,11 @@ extension Settings {
         if let timeout = text(.requestTimeout) { config.requestTimeout = try DurationText.parse(timeout) }
         if let limit = text(.messageLimit) { config.messageByteLimit = try ByteCountText.parse(limit) }
         if let capacity = text(.listenerCapacity).flatMap({ Int($0) }) { config.listenerCapacity = capacity }
+        config.discoveryGroups = try isOn(.discovery) ? Self.groups(self[.discoveryGroup]?.texts ?? []) : nil
+        if let interval = text(.discoveryInterval) { config.discoveryInterval = try DurationText.parse(interval) }
+        if let timeout = text(.dhtTimeout) { config.dhtPolicy.deadline = try DurationText.parse(timeout) }
+        config.renewsTokens = try isOn(.renewTokens)
+        config.grantsRenewals = try isOn(.grantRenewals)
         return config
     }
 }

@@ -71,6 +71,7 @@ struct Session: Sendable {
             }
             json = try await client.perform(request, onUpdate: onUpdate)
         case .handler(let handler):
+            await handler.waitForCompany(of: request)
             json = try await Self.perform(request, by: handler, onUpdate: onUpdate)
         }
         do {

@@ -1,0 +1,25 @@
+internal import ArgumentParser
+
+/// Looks for members.
+struct Discover: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the members that are found without an address being typed, and how.",
+        discussion: """
+            Nearby are those that are heard on the local network; the hash table knows those of whom other members \
+            told, and who answered. The node connects to both kinds by itself.
+            """
+    )
+
+    @Option(help: "Only this network.")
+    var network: String?
+    @OptionGroup var home: HomeOptions
+    @OptionGroup var node: NodeOptions
+
+    func run() async throws {
+        let request = ControlRequest.discover(network.map { NetworkName($0) })
+        let report = try await Session.with(home, node, onNetwork: true) {
+            try await $0.ask(request, for: DiscoverReport.self)
+        }
+        Output.report(report, asJSON: home.output.json)
+    }
+}

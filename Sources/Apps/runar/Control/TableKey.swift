@@ -1,0 +1,50 @@
+internal import Bytes
+
+/// A key in a network's hash table as a person writes it, and how long to ask for it.
+struct TableKey: Codable, Hashable, Sendable {
+    /// How bytes are written.
+    enum Format: String, Codable, CaseIterable, Sendable {
+        case text
+        case hex
+        case base64
+    }
+
+    let text: String
+    let format: Format
+    /// Nil for the only one.
+    let network: NetworkName?
+    /// Nil for the node's own setting.
+    let timeout: Duration?
+
+    /// The key itself.
+    ///
+    /// - Throws: ``CommandFailure`` when the text is not in the format.
+    func bytes() throws(CommandFailure) -> [UInt8] {
+        do {
+            switch format {
+            case .text: return Array(text.utf8)
+            case .hex: return try Hex.decode(text)
+            case .base64: return try Base64.decode(text)
+            }
+        } catch {
+            throw CommandFailure("bad-key", .usage, "the key \"\(text)\" is not in \(format.rawValue): \(error)")
+        }
+    }
+}
+
+/// What must hold for a value to be stored.
+enum PutCondition: Codable, Hashable, Sendable {
+    case any
+    case ifAbsent
+    case ifVersion(UInt64)
+}
+
+/// Which of the values under a key are read, and from where.
+struct GetOptions: Codable, Hashable, Sendable {
+    /// Only that member's.
+    var writer: PeerName?
+    /// Those of all members, not just the newest.
+    var isAll = false
+    /// Whether one that this device read or wrote lately will do.
+    var isCached = true
+}

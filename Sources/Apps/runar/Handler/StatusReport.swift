@@ -1,0 +1,111 @@
+internal import Bytes
+internal import Identity
+
+/// Whether a node runs on the home, and how it is set up.
+struct StatusReport: Report {
+    /// Where members are looked for on the local network.
+    struct Discovery: Codable, Hashable, Sendable {
+        let running: Bool
+        /// Groups and ports.
+        let groups: [String]
+        /// The interfaces on which they are joined at this moment.
+        let interfaces: [String]
+
+        var line: String {
+            guard running else { return "members on the local network are not looked for" }
+            let place = interfaces.isEmpty ? "no interface yet" : interfaces.joined(separator: ", ")
+            return "looking for members on \(place), in \(groups.joined(separator: ", "))"
+        }
+    }
+
+    /// How a network's hash table stands.
+    struct Table: Codable, Hashable, Sendable {
+        let networkId: String
+        let networkName: String
+        /// Members in the routing table.
+        let members: Int
+        /// Values that this node holds, also for others.
+        let records: Int
+        let recordBytes: Int
+        /// Of these, its own.
+        let ownRecords: Int
+
+        var line: String {
+            "\(networkName): \(members) member\(members == 1 ? "" : "s") known,"
+                + " \(records) value\(records == 1 ? "" : "s") held (\(ownRecords) of this device)"
+        }
+    }
+
+    /// A membership that is about to end.
+    struct Expiring: Codable, Hashable, Sendable {
+        let networkId: String
+        let networkName: String
+        /// Seconds since 1970.
+        let expiration: UInt64
+        /// Whether this node asks for a new token.
+        let isRenewing: Bool
+
+        var line: String {
+            let end = "the membership in \(networkName) ends \(CivilTime(seconds: expiration))"
+            return isRenewing
+                ? "\(end): the owner's device renews it when both are connected; else ask for a new token"
+                : "\(end), and renewTokens is off: ask its owner for a new token"
+        }
+    }
+
+    let isRunning: Bool
+    let home: String
+    let processId: Int32?
+    /// Padded base64; nil when nobody has opened the keys.
+    let peerId: String?
+    /// The form that people type.
+    let peerIdText: String?
+    let addresses: [String]
+    let uptimeSeconds: UInt64?
+    let networks: Int?
+    let connectedPeers: Int?
+    /// Nil when no node runs.
+    let discovery: Discovery?
+    /// The networks' hash tables, as far as this node knows them; nil when no node runs.
+    let tables: [Table]?
+    /// Memberships that end within seven days or have ended; nil when no node runs.
+    let expiring: [Expiring]?
+    let configuration: [SettingReport]
+
+    private enum CodingKeys: String, CodingKey {
+        case isRunning = "running"
+        case home
+        case processId
+        case peerId
+        case peerIdText
+        case addresses
+        case uptimeSeconds
+        case networks
+        case connectedPeers
+        case discovery
+        case tables
+        case expiring
+        case configuration
+    }
+
+    var lines: [String] {
+        var lines = [
+            isRunning ? "node      running (process \(processId ?? 0))" : "node      not running: `runar up` starts it"
+        ]
+        lines.append("home      \(home)")
+        if let peerIdText { lines.append("peer id   \(peerIdText)") }
+        if !addresses.isEmpty { lines.append("listens   \(addresses.joined(separator: ", "))") }
+        if let networks { lines.append("networks  \(networks)") }
+        if let connectedPeers { lines.append("peers     \(connectedPeers) connected") }
+        if let discovery { lines.append("nearby    \(discovery.line)") }
+        for table in tables ?? [] { lines.append("table     \(table.line)") }
+        for membership in expiring ?? [] { lines.append("warning   \(membership.line)") }
+        if let uptimeSeconds { lines.append("up for    \(DurationText.text(of: .seconds(uptimeSeconds)))") }
+        for setting in configuration {
+            lines.append(
+                "setting   \(setting.key.rawValue) = \(setting.values.joined(separator: ", ")) (\(setting.source.rawValue))"
+            )
+        }
+        return lines
+    }
+}
