@@ -14,13 +14,17 @@ final class DemoDevice: Sendable {
     var inbox: String { FilePath.joining(folder, "\(name)-inbox") }
     var logPath: String { FilePath.joining(folder, "\(name).log") }
     private let folder: String
+    private let group: String
     private let log: DescriptorOwner
     private let running = Locked<[ChildProcess]>([])
 
+    /// `group` is where it looks for the others, and nobody else does.
+    ///
     /// - Throws: ``CommandFailure`` when the folder cannot be written.
-    init(_ name: String, in folder: String) throws {
+    init(_ name: String, in folder: String, group: String) throws {
         self.name = name
         self.folder = folder
+        self.group = group
         home = FilePath.joining(folder, name)
         node = LineLog(of: "the node of \(name)")
         listener = LineLog(of: "the listener of \(name)")
@@ -31,7 +35,20 @@ final class DemoDevice: Sendable {
         )
     }
 
-    /// Runs a command to its end and returns what it printed.
+    /// What the person's own settings are replaced with: only this machine, and a place of one's own to meet.
+    private var environment: [String: String] {
+        var environment = Dictionary(uniqueKeysWithValues: Setting.allCases.map { ($0.variable, "") })
+        environment[Setting.listen.variable] = "127.0.0.1:0"
+        environment[Setting.discoveryGroup.variable] = group
+        return environment
+    }
+
+    /// Takes over what is in another device's home, which nobody uses at the moment.
+    func copyHome(of device: DemoDevice) throws {
+        try FileManager.default.copyItem(atPath: device.home, toPath: home)
+    }
+
+    /// Runs a command to its end and returns what it printed as JSON.
     ///
     /// - Throws: ``CommandFailure`` with the command's own message when it fails.
     func run<Answer: Decodable>(
@@ -39,6 +56,14 @@ final class DemoDevice: Sendable {
         input: String = "",
         for type: Answer.Type = Answer.self
     ) async throws -> Answer {
+        let output = try await output(of: arguments + ["--json"], input: input)
+        return try JSONText.decode(Answer.self, from: Array(output.utf8))
+    }
+
+    /// Runs a command to its end and returns what it printed, each line with its end.
+    ///
+    /// - Throws: ``CommandFailure`` with the command's own code and message when it fails.
+    func output(of arguments: [String], input: String = "") async throws -> String {
         let child = try start(arguments, input: input, keepsInput: false)
         var output = ""
         for await line in child.lines { output += line + "\n" }
@@ -54,12 +79,12 @@ final class DemoDevice: Sendable {
                 "runar \(arguments.prefix(2).joined(separator: " ")) on \(name): \(failure?.error.message ?? "exit \(status)")"
             )
         }
-        return try JSONText.decode(Answer.self, from: Array(output.utf8))
+        return output
     }
 
     /// Starts a process that goes on; its lines go to `log`.
     func start(_ arguments: [String], into log: LineLog, _ group: inout DiscardingTaskGroup) throws {
-        let child = try start(arguments, input: "", keepsInput: true)
+        let child = try start(arguments + ["--json"], input: "", keepsInput: true)
         group.addTask { await log.collect(child.lines) }
     }
 
@@ -67,8 +92,8 @@ final class DemoDevice: Sendable {
         let isHomeless = arguments.first == "inspect"
         let child = try ChildProcess(
             ChildProcess.ownPath(),
-            arguments + ["--json"],
-            environment: ["RUNAR_HOME": isHomeless ? "" : home, "RUNAR_LISTEN": "127.0.0.1:0"],
+            arguments,
+            environment: environment.merging(["RUNAR_HOME": isHomeless ? "" : home]) { $1 },
             input: Array(input.utf8),
             keepsInput: keepsInput,
             sink: .lines(errors: log.descriptor)

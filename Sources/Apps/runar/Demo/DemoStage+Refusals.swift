@@ -51,6 +51,7 @@ extension DemoStage {
 
     func revoke() async throws -> String {
         let id = try fact("server id")
+        note("old secret", try await secretDates(of: members).joined(separator: ","))
         let positions = members.map(\.node.position)
         let started = ContinuousClock.now
         let _: RevocationReport = try await owner.run(["network", "revoke", id])
@@ -75,5 +76,57 @@ extension DemoStage {
         let token = try fact("server token")
         let _: StopReport = try await server.run(["stop"])
         return try await refuse(token: token, by: server, because: "revoked")
+    }
+
+    /// After a revocation the members recognise each other by a secret that the revoked one never gets.
+    func changeSecret() async throws -> String {
+        let old = try fact("old secret").split(separator: ",").map(String.init)
+        guard Set(old).count == 1 else {
+            throw CommandFailure("demo", .software, "the members had different secrets before: \(old)")
+        }
+        let deadline = ContinuousClock.now + .seconds(10)
+        var dates: [String]
+        repeat {
+            dates = try await secretDates(of: members)
+        } while (dates[0] != dates[1] || dates[0] == old[0]) && ContinuousClock.now < deadline
+        guard dates[0] == dates[1], dates[0] > old[0], dates[2] <= old[0] else {
+            throw CommandFailure("demo", .software, "secrets since \(old[0]) are now since \(dates)")
+        }
+        return "laptop and phone have it, the server has the old one"
+    }
+
+    /// When the member secret was made that each device has, in seconds since 1970; 0 for none.
+    private func secretDates(of devices: [DemoDevice]) async throws -> [String] {
+        let network = try fact("network id")
+        var dates: [String] = []
+        for device in devices {
+            let report: NetworkReport = try await device.run(["network", "show", network])
+            dates.append(String(report.secretSince ?? 0))
+        }
+        return dates
+    }
+
+    func admitTablet() async throws -> String {
+        let report: TokenReport = try await owner.run(["network", "issue", try fact("tablet id")])
+        let joined: JoinReport = try await tablet.run(["join"], input: report.text)
+        guard joined.isMember else { throw CommandFailure("demo", .software, "the tablet is no member") }
+        return "with a token of its own"
+    }
+
+    func waitForThief() async throws -> String {
+        _ = try await thief.node.first("ready") { $0.event == "ready" ? true : nil }
+        return "with all that the server had before it was revoked"
+    }
+
+    /// The tablet starts after the copy and meets everybody, so the copy has had its chance.
+    func meetTabletOnly() async throws -> String {
+        for device in [owner, phone] {
+            try await tablet.meets(device, id: try fact("\(device.name) id"))
+            try await device.meets(tablet, id: try fact("tablet id"))
+        }
+        guard !thief.node.contains(["peerDiscovered", "peerJoined"]) else {
+            throw CommandFailure("demo", .software, "the copy of the server has found a member")
+        }
+        return "the tablet, started after it, has met laptop and phone; the copy has heard nobody"
     }
 }

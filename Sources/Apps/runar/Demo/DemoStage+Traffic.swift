@@ -60,6 +60,34 @@ extension DemoStage {
             "the phone has the same bytes; sent, checked and stored in \(report.milliseconds) ms (\(ByteCountText.text(of: speed))/s)"
     }
 
+    func putAndGet() async throws -> String {
+        let stored: PutReport = try await phone.run(["put", "door/code", "4711"])
+        guard stored.holders > 0 else { throw CommandFailure("demo", .software, "nobody else has the value") }
+        note("version", String(stored.version))
+        try await expect("4711", under: "door/code", on: server)
+        return "the server prints \"4711\"; \(PutReport.members(stored.holders)) hold it for the phone"
+    }
+
+    /// Two devices change the same version: only the first may.
+    func refuseStaleUpdate() async throws -> String {
+        let condition = ["--if-version", try fact("version")]
+        let _: PutReport = try await owner.run(["put", "door/code", "4712"] + condition)
+        do {
+            let _: PutReport = try await phone.run(["put", "door/code", "4713"] + condition)
+        } catch let failure as CommandFailure where failure.code == "conflict" {
+            try await expect("4712", under: "door/code", on: server)
+            return "the phone is told that the laptop was quicker, and the server prints the laptop's \"4712\""
+        }
+        throw CommandFailure("demo", .software, "the phone overwrote what the laptop had written meanwhile")
+    }
+
+    private func expect(_ value: String, under key: String, on device: DemoDevice) async throws {
+        let printed = try await device.output(of: ["get", key, "--no-cache"])
+        guard printed == value + "\n" else {
+            throw CommandFailure("demo", .software, "the \(device.name) prints \"\(printed)\" instead of \"\(value)\"")
+        }
+    }
+
     /// Bytes without a pattern that anything could shorten (xorshift64).
     private static func noise(count: Int) -> Data {
         var state = UInt64.random(in: 1 ... .max)

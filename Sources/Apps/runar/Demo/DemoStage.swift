@@ -7,6 +7,10 @@ final class DemoStage: Sendable {
     let phone: DemoDevice
     let server: DemoDevice
     let stranger: DemoDevice
+    /// Becomes a member when the server is none any more.
+    let tablet: DemoDevice
+    /// The server as it was before it was revoked.
+    let thief: DemoDevice
     let folder: String
     /// Facts that later steps need: ids, texts, addresses.
     let facts = Locked<[String: String]>([:])
@@ -16,13 +20,20 @@ final class DemoStage: Sendable {
     init(folder: String, screen: DemoScreen) throws {
         self.folder = folder
         self.screen = screen
-        owner = try DemoDevice("laptop", in: folder)
-        phone = try DemoDevice("phone", in: folder)
-        server = try DemoDevice("server", in: folder)
-        stranger = try DemoDevice("stranger", in: folder)
+        // Below the ports that the system gives to sockets by itself; two demos at a time hardly ever choose the same.
+        let group = "239.255.42.98:\(UInt16.random(in: 10_000..<32_000))"
+        owner = try DemoDevice("laptop", in: folder, group: group)
+        phone = try DemoDevice("phone", in: folder, group: group)
+        server = try DemoDevice("server", in: folder, group: group)
+        stranger = try DemoDevice("stranger", in: folder, group: group)
+        tablet = try DemoDevice("tablet", in: folder, group: group)
+        thief = try DemoDevice("thief", in: folder, group: group)
     }
 
     var members: [DemoDevice] { [owner, phone, server] }
+
+    /// Everybody who ever has a process.
+    private var devices: [DemoDevice] { members + [stranger, tablet, thief] }
 
     /// A fact of an earlier step.
     func fact(_ name: String) throws -> String {
@@ -46,37 +57,68 @@ final class DemoStage: Sendable {
     }
 
     private func performSteps(_ group: inout DiscardingTaskGroup) async -> Bool {
-        screen.headline("three devices and a stranger, each a process with a home of its own, in \(folder)")
-        guard await step("make three devices", makeDevices), await step("create a network", createNetwork),
-            await step("issue tokens for two peers", issueTokens), await step("join with text and token", join)
+        screen.headline("devices and a stranger, each a process with a home of its own, in \(folder)")
+        guard await step("make four devices and a stranger", makeDevices),
+            await step("create a network", createNetwork), await step("issue tokens for two peers", issueTokens),
+            await step("join with text and token", join)
         else { return false }
+        guard await performMeeting(&group), await performTraffic(), await performRefusals() else { return false }
+        return await performRevocation(&group)
+    }
+
+    private func performMeeting(_ group: inout DiscardingTaskGroup) async -> Bool {
         let started = ContinuousClock.now
-        do {
-            for device in members { try device.start(["up", "--end-with-input"], into: device.node, &group) }
-        } catch {
-            return fail("start three nodes", since: started, error)
-        }
-        guard await step("start three nodes", since: started, waitForNodes) else { return false }
+        let name = "start three nodes"
+        guard start(members, for: name, &group), await step(name, since: started, waitForNodes),
+            await step("meet: no address typed", since: started, meet)
+        else { return false }
         do {
             for device in members {
                 let arguments = ["listen", "--events", "--accept-files", device.inbox]
                 try device.start(arguments, into: device.listener, &group)
             }
         } catch {
-            return fail("listen on each", since: started, error)
+            return fail("listen on each", since: .now, error)
         }
-        guard await step("connect by QUIC", connect), await step("message to the phone", messageToPhone),
-            await step("message back", messageBack), await step("broadcast to both", broadcast),
-            await step("send a 64 MiB file", sendFile)
+        return await step("listen on each", waitForListeners)
+    }
+
+    /// Starts the nodes of devices; false when the step `name` has failed with that.
+    private func start(_ devices: [DemoDevice], for name: String, _ group: inout DiscardingTaskGroup) -> Bool {
+        do {
+            for device in devices { try device.start(["up", "--end-with-input"], into: device.node, &group) }
+            return true
+        } catch {
+            return fail(name, since: .now, error)
+        }
+    }
+
+    private func performTraffic() async -> Bool {
+        guard await step("message to the phone", messageToPhone), await step("message back", messageBack),
+            await step("broadcast to both", broadcast), await step("send a 64 MiB file", sendFile),
+            await step("put on the phone, get on the server", putAndGet),
+            await step("refuse: update of an old version", refuseStaleUpdate)
         else { return false }
+        return true
+    }
+
+    private func performRefusals() async -> Bool {
         guard await step("refuse: no token", refuseNoToken), await step("refuse: expired token", refuseExpired),
             await step("refuse: token of another peer", refuseOtherPeer),
             await step("refuse: token of another network", refuseOtherNetwork)
         else { return false }
-        guard await step("revoke the server", revoke), await step("refuse: revoked member", refuseRevoked) else {
-            return false
-        }
         return true
+    }
+
+    private func performRevocation(_ group: inout DiscardingTaskGroup) async -> Bool {
+        guard await step("revoke the server", revoke), await step("a new member secret", changeSecret),
+            await step("refuse: revoked member", refuseRevoked), await step("admit a tablet", admitTablet)
+        else { return false }
+        let name = "a copy of the server meets nobody"
+        guard start([thief], for: name, &group), await step("start a copy of the server", waitForThief),
+            start([tablet], for: name, &group)
+        else { return false }
+        return await step(name, meetTabletOnly)
     }
 
     private func step(
@@ -121,13 +163,13 @@ final class DemoStage: Sendable {
     /// Ends every process that is still there.
     func cleanUp() async {
         await withDiscardingTaskGroup { group in
-            for device in members + [stranger] { group.addTask { await device.endAll() } }
+            for device in devices { group.addTask { await device.endAll() } }
         }
     }
 
     /// What the processes said beside their results, for whoever looks for the mistake.
     func showLogs() {
-        for device in members + [stranger] {
+        for device in devices {
             let text = try? String(contentsOfFile: device.logPath, encoding: .utf8)  // a log that is not there is empty
             guard let text, !text.isEmpty else { continue }
             Output.note("--- \(device.name)")

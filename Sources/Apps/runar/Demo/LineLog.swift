@@ -20,6 +20,11 @@ final class LineLog: Sendable {
     /// How many lines there are; what is said later comes after this position.
     var position: Int { state.withLock { $0.lines.count } }
 
+    /// Whether one of these events was told so far.
+    func contains(_ events: Set<String>) -> Bool {
+        state.withLock { $0.lines }.contains { EventLine($0).map { events.contains($0.event) } ?? false }
+    }
+
     /// Takes in everything that comes until the end.
     func collect(_ lines: AsyncStream<String>) async {
         for await line in lines { change { $0.lines.append(line) } }
