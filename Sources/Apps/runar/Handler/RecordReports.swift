@@ -120,7 +120,7 @@ struct DiscoverReport: Report {
 
         var line: String {
             let ways = sources.map { FoundBy(rawValue: $0)?.words ?? $0 }.joined(separator: " and ")
-            let columns: [String?] = [peerIdText, networkName, label, ways, addresses.joined(separator: ", ")]
+            let columns: [String?] = [peerIdText, networkName, ways, label, addresses.joined(separator: ", ")]
             return columns.compactMap(\.self).joined(separator: "  ")
         }
     }
