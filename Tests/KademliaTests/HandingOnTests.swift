@@ -156,9 +156,11 @@ internal import Testing
         dialogue.connect(1, 2)
         dialogue.advance(by: 30)
         for member in 1...2 {
-            #expect(dialogue.questions(to: member).contains {
-                $0.question == .offer([self.digest(dialogue, "good", 5, writer: 1)])
-            })
+            #expect(
+                dialogue.questions(to: member).contains {
+                    $0.question == .offer([self.digest(dialogue, "good", 5, writer: 1)])
+                }
+            )
         }
     }
 }

@@ -17,9 +17,11 @@ internal import Testing
         var dialogue = try Dialogue()
         let contact = Contact(peerId: dialogue.peers[1], addresses: [dialogue.address(1)])
         dialogue.feed(.contactHeard(contact))
-        #expect(dialogue.effects.contains { effect in
-            if case .send(contact.peerId, contact.addresses, _) = effect { true } else { false }
-        })
+        #expect(
+            dialogue.effects.contains { effect in
+                if case .send(contact.peerId, contact.addresses, _) = effect { true } else { false }
+            }
+        )
         #expect(dialogue.table.contacts.isEmpty)
         dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[2], addresses: [])))
         dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[0], addresses: [dialogue.address(0)])))

@@ -3,7 +3,9 @@ internal import Identity
 internal import Kademlia
 internal import Testing
 
-/// Many tables together. The figures that are printed are from `SEED`-like fixed seeds and the same in every run.
+/// Many tables together.
+///
+/// The figures that are printed come from fixed seeds and are the same in every run.
 @Suite("Swarms") struct SwarmTests {
     @Test(arguments: [2, 3, 20, 60]) func `every node of a small network knows its nearest`(count: Int) throws {
         let swarm = try Swarm.settled(count, seed: 1)

@@ -2,7 +2,9 @@ public import Identity
 
 /// What decides which of several records under a key is the newest: the version, and the writer where versions tie.
 public struct Revision: Hashable, Comparable, Sendable {
+    /// Grows with every record of a writer.
     public var version: UInt64
+    /// Whose record it is.
     public var writer: PeerId
 
     package init(version: UInt64, writer: PeerId) {
@@ -10,6 +12,7 @@ public struct Revision: Hashable, Comparable, Sendable {
         self.writer = writer
     }
 
+    /// Whether `left` is the older one.
     public static func < (left: Revision, right: Revision) -> Bool {
         left.version == right.version ? left.writer < right.writer : left.version < right.version
     }
