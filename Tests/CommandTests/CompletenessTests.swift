@@ -65,6 +65,18 @@ internal import Testing
         }
     }
 
+    @Test func `every setting stands in the manual with its flag and its variable, and every flag in the help`() throws
+    {
+        let text = try document()
+        let help = try runar(["up", "--help"]).output
+        for setting in Setting.allCases {
+            let row = text.split(separator: "\n").first { $0.hasPrefix("| `\(setting.rawValue)` | `\(setting.flag)`") }
+            #expect(row?.contains("`\(setting.variable)`") == true, "\(setting)")
+            for value in setting.defaultValues ?? [] { #expect(row?.contains("`\(value)`") == true, "\(setting)") }
+            #expect(help.contains("\(setting.flag) <"), "\(setting)")
+        }
+    }
+
     @Test func `every exit code stands in the manual and in the help`() throws {
         let text = try document()
         let help = Set(try runar(["--help"]).output.split(whereSeparator: \.isWhitespace))

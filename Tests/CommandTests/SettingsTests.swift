@@ -72,6 +72,7 @@ internal import Testing
             (.listen, "nonsense"), (.logLevel, "loud"), (.requestTimeout, "0s"), (.messageLimit, "0"),
             (.listenerCapacity, "none"), (.discovery, "maybe"), (.discoveryGroup, "192.0.2.1:4242"),
             (.discoveryInterval, "500ms"), (.dhtTimeout, "0s"), (.renewTokens, "1"), (.grantRenewals, "yes"),
+            (.hashTable, "true"),
         ]
         for (setting, value) in wrong {
             let byFlag = #expect(throws: CommandFailure.self) { try settings(flags: [setting: [value]]) }
@@ -107,13 +108,13 @@ internal import Testing
     @Test func `how tables are asked and tokens renewed reaches the node`() throws {
         let standard = try config()
         #expect(standard.dhtPolicy.deadline == .seconds(10) && standard.discoveryInterval == .seconds(10))
-        #expect(standard.renewsTokens && standard.grantsRenewals)
+        #expect(standard.renewsTokens && standard.grantsRenewals && standard.usesHashTable)
         let changed = try config([
             "RUNAR_DHT_TIMEOUT": "3s", "RUNAR_DISCOVERY_INTERVAL": "2s", "RUNAR_RENEW_TOKENS": "off",
-            "RUNAR_GRANT_RENEWALS": "off",
+            "RUNAR_GRANT_RENEWALS": "off", "RUNAR_HASH_TABLE": "off",
         ])
         #expect(changed.dhtPolicy.deadline == .seconds(3) && changed.discoveryInterval == .seconds(2))
-        #expect(!changed.renewsTokens && !changed.grantsRenewals)
+        #expect(!changed.renewsTokens && !changed.grantsRenewals && !changed.usesHashTable)
     }
 
     @Test func `in a file true is on and false is off`() throws {

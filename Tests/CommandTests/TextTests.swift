@@ -1,4 +1,6 @@
 internal import Bytes
+internal import Identity
+internal import RunarNode
 internal import Testing
 
 @testable import runar
@@ -43,6 +45,26 @@ internal import Testing
     @Test func `the nearest name is what was probably meant`() {
         #expect(Nearest.name(to: "loglevel", among: ["listen", "logLevel", "keyFile"]) == "logLevel")
         #expect(Nearest.distance("kitten", "sitting") == 3)
+    }
+
+    @Test func `what happens to a node is told in a line with all that counts`() throws {
+        let (peer, network) = (
+            PeerId(publicKey: Ed25519KeyPair().publicKey), NetworkId(publicKey: Ed25519KeyPair().publicKey)
+        )
+        let address = try SocketAddress(parsing: "127.0.0.1:4433")
+        let lines: [(NodeEvent, [String])] = [
+            (.peerDiscovered(peer, network, [address]), [peer.text, "near", "127.0.0.1:4433"]),
+            (.peerLost(peer, network), [peer.text, "not heard"]),
+            (.tokenRenewed(network, expirationSeconds: 1_795_300_000), [network.text, "renewed", "2026-11-21"]),
+            (.tokenRenewed(network, expirationSeconds: nil), [network.text, "without end"]),
+            (.tokenExpiring(network, seconds: 3 * 86_400), [network.text, "3d", "renews it"]),
+        ]
+        for (event, parts) in lines {
+            let report = EventReport(event)
+            for part in parts { #expect(report.line.contains(part), "\(report.line)") }
+            #expect(!report.event.isEmpty && report.networkId == network.base64Encoded)
+        }
+        #expect(EventReport(.peerDiscovered(peer, network, [address])).addresses == ["127.0.0.1:4433"])
     }
 
     @Test func `a token is good for as long as was said`() throws {

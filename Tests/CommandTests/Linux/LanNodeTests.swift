@@ -17,6 +17,24 @@ internal import Testing
         for device in devices { try device.meets(devices) }
         try devices[2].talks(to: devices[1])
         try devices[1].talks(to: devices[0])
+        try devices[2].stores("4711", under: "door/code")
+        for device in devices { try device.finds("4711", under: "door/code") }
+    }
+
+    @Test func `what a cut off device has stored is found, and what was stored meanwhile is found by it`() throws {
+        let lab = try LanLab(hosts: 3)
+        let devices = try Device.family(onHosts: [1, 2, 3], of: lab)
+        for device in devices { try device.start() }
+        for device in devices { try device.meets(devices) }
+        try devices[2].stores("from the third", under: "before")
+        try lab.isolate(3)
+        for device in devices.dropLast() { try device.loses([devices[2]]) }
+        try devices[2].loses(Array(devices.dropLast()))
+        try devices[0].finds("from the third", under: "before")
+        try devices[0].stores("from the first", under: "meanwhile")
+        try lab.rejoin(3)
+        try devices[2].meets(devices)
+        try devices[2].finds("from the first", under: "meanwhile")
     }
 
     @Test func `members on one host without any network meet too`() throws {
@@ -111,6 +129,13 @@ private final class Device {
             let event = try #require(node).next("peerLeft")
             if let peer = event["peerId"] as? String { present.remove(peer) }
         }
+    }
+
+    func stores(_ value: String, under key: String) throws { _ = try home.answer(["put", key, value]) }
+
+    /// Asks the others, not what this device remembers.
+    func finds(_ value: String, under key: String) throws {
+        #expect(try home.runar(["get", key, "--no-cache"]).output == value)
     }
 
     /// Sends a message, which the other one's listener prints.

@@ -116,6 +116,14 @@ struct NodeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Whether to take part in hash tables, to find and to hold: on or off (RUNAR_HASH_TABLE).",
+            valueName: "on|off"
+        )
+    )
+    var hashTable: String?
+
+    @Option(
+        help: ArgumentHelp(
             "How long to try a request to the hash table, as in 10s (RUNAR_DHT_TIMEOUT).",
             valueName: "duration"
         )
@@ -147,6 +155,7 @@ struct NodeOptions: ParsableArguments {
         flags[.messageLimit] = messageLimit.map { [$0] }
         flags[.listenerCapacity] = listenerCapacity.map { [$0] }
         flags[.acceptFiles] = acceptFiles.map { [HomeOptions.absolute($0)] }
+        flags[.hashTable] = hashTable.map { [$0] }
         flags[.dhtTimeout] = dhtTimeout.map { [$0] }
         flags[.renewTokens] = renewTokens.map { [$0] }
         flags[.grantRenewals] = grantRenewals.map { [$0] }

@@ -12,6 +12,7 @@ enum Setting: String, CaseIterable, Codable, Sendable {
     case discovery
     case discoveryGroup
     case discoveryInterval
+    case hashTable
     case dhtTimeout
     case renewTokens
     case grantRenewals
@@ -32,7 +33,7 @@ enum Setting: String, CaseIterable, Codable, Sendable {
         case .requestTimeout: ["15s"]
         case .messageLimit: ["1MiB"]
         case .listenerCapacity: ["1024"]
-        case .discovery, .renewTokens, .grantRenewals: [SwitchText.on]
+        case .discovery, .hashTable, .renewTokens, .grantRenewals: [SwitchText.on]
         case .discoveryGroup: [Settings.standardGroup]
         case .discoveryInterval, .dhtTimeout: ["10s"]
         case .acceptFiles, .passphraseFile, .keyFile: nil
@@ -71,7 +72,7 @@ extension Setting {
             switch self {
             case .listen, .discoveryGroup: break
             case .logLevel: _ = try Settings.level(value)
-            case .discovery, .renewTokens, .grantRenewals: _ = try SwitchText.parse(value)
+            case .discovery, .hashTable, .renewTokens, .grantRenewals: _ = try SwitchText.parse(value)
             case .discoveryInterval:
                 guard (.seconds(1)...Duration.seconds(3600)).contains(try DurationText.parse(value)) else {
                     throw unfit(value, "it must be from 1s to 1h")

@@ -80,10 +80,16 @@ extension DemoStage {
 extension DemoDevice {
     /// Waits until this device's node has said that it heard another one nearby, and that both are admitted.
     func meets(_ other: DemoDevice, id: String) async throws {
-        for event in ["peerDiscovered", "peerJoined"] {
-            _ = try await node.first("\(event) of \(other.name)") {
-                $0.event == event && $0.peerId == id ? true : nil
-            }
+        _ = try await node.first("that it hears \(other.name)") {
+            $0.event == "peerDiscovered" && $0.peerId == id ? true : nil
+        }
+        try await joins(other, id: id)
+    }
+
+    /// Waits until this device's node has said that another one and it are admitted to each other.
+    func joins(_ other: DemoDevice, id: String) async throws {
+        _ = try await node.first("that \(other.name) is connected") {
+            $0.event == "peerJoined" && $0.peerId == id ? true : nil
         }
     }
 }

@@ -121,8 +121,8 @@ extension DemoStage {
     /// The tablet starts after the copy and meets everybody, so the copy has had its chance.
     func meetTabletOnly() async throws -> String {
         for device in [owner, phone] {
-            try await tablet.meets(device, id: try fact("\(device.name) id"))
-            try await device.meets(tablet, id: try fact("tablet id"))
+            try await tablet.joins(device, id: try fact("\(device.name) id"))
+            try await device.joins(tablet, id: try fact("tablet id"))
         }
         guard !thief.node.contains(["peerDiscovered", "peerJoined"]) else {
             throw CommandFailure("demo", .software, "the copy of the server has found a member")
