@@ -9,8 +9,8 @@ extension Kademlia {
         static let neighbourhood = Duration.seconds(300)
         /// After a neighbour went, so that several that went together are replaced together.
         static let soon = Duration.milliseconds(400)
-        /// After a newcomer; those who join learn much in this time.
-        static let newcomer = Duration.seconds(1)
+        /// After a newcomer came, so that one question stands for all that come together.
+        static let newcomer = Duration.seconds(10)
         /// Between two looks into a bucket that nobody looked into.
         static let refresh = Duration.seconds(3600)
         /// Between two buckets that are due.
@@ -18,7 +18,7 @@ extension Kademlia {
         /// Neighbours that are asked in a comparison.
         static let askedNeighbours = 3
         /// Members that a look into a bucket meets.
-        static let metInBucket = 10
+        static let metInBucket = 6
     }
 
     /// The same duration give or take a quarter, so that nodes do not act in step.
