@@ -80,6 +80,22 @@ internal import Testing
         #expect((peers.first?["sources"] as? [String])?.contains("localNetwork") == true)
     }
 
+    @Test func `what was read a moment ago answers again, unless that is switched off or not wanted`() throws {
+        try pair.startBoth()
+        func change(to value: String) throws { _ = try pair.phone.answer(["put", "light", value]) }
+        try change(to: "on")
+        #expect(try pair.owner.runar(["get", "light"]).output == "on")
+        try change(to: "off")
+        #expect(try pair.owner.runar(["get", "light"]).output == "on")
+        #expect(try pair.owner.runar(["get", "light", "--no-cache"]).output == "off")
+        _ = try pair.owner.answer(["stop"])
+        try pair.start(.owner, ["--cache-age", "0s"])
+        for value in ["on", "off"] {
+            try change(to: value)
+            #expect(try pair.owner.runar(["get", "light"]).output == value)
+        }
+    }
+
     @Test func `a value that is too large is refused with the bound, and nobody to ask is said`() throws {
         let text = String(repeating: "x", count: 65_537)
         let refused = try pair.owner.runar(["put", "big", text, "--json"])
@@ -151,9 +167,9 @@ final class MeetingPair {
     /// Runs a command of the phone without a node, with discovery.
     func alone(_ arguments: [String]) throws -> Outcome { try phone.runar(arguments, environment: discovery) }
 
-    func start(_ side: Side) throws {
+    func start(_ side: Side, _ options: [String] = []) throws {
         let node = try RunningCommand(
-            ["up", "--json"],
+            ["up", "--json"] + options,
             home: side == .owner ? owner : phone,
             environment: discovery
         )

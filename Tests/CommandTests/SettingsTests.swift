@@ -72,7 +72,7 @@ internal import Testing
             (.listen, "nonsense"), (.logLevel, "loud"), (.requestTimeout, "0s"), (.messageLimit, "0"),
             (.listenerCapacity, "none"), (.discovery, "maybe"), (.discoveryGroup, "192.0.2.1:4242"),
             (.discoveryInterval, "500ms"), (.dhtTimeout, "0s"), (.renewTokens, "1"), (.grantRenewals, "yes"),
-            (.hashTable, "true"),
+            (.hashTable, "true"), (.cacheAge, "long"),
         ]
         for (setting, value) in wrong {
             let byFlag = #expect(throws: CommandFailure.self) { try settings(flags: [setting: [value]]) }
@@ -111,9 +111,10 @@ internal import Testing
         #expect(standard.renewsTokens && standard.grantsRenewals && standard.usesHashTable)
         let changed = try config([
             "RUNAR_DHT_TIMEOUT": "3s", "RUNAR_DISCOVERY_INTERVAL": "2s", "RUNAR_RENEW_TOKENS": "off",
-            "RUNAR_GRANT_RENEWALS": "off", "RUNAR_HASH_TABLE": "off",
+            "RUNAR_GRANT_RENEWALS": "off", "RUNAR_HASH_TABLE": "off", "RUNAR_CACHE_AGE": "0s",
         ])
         #expect(changed.dhtPolicy.deadline == .seconds(3) && changed.discoveryInterval == .seconds(2))
+        #expect(standard.cacheAge == .seconds(300) && changed.cacheAge == .zero)
         #expect(!changed.renewsTokens && !changed.grantsRenewals && !changed.usesHashTable)
     }
 

@@ -132,6 +132,14 @@ struct NodeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "How long a value that was read or written answers `get`, as in 5m; 0s: not at all (RUNAR_CACHE_AGE).",
+            valueName: "duration"
+        )
+    )
+    var cacheAge: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Whether to ask for a new token before this device's ends: on or off (RUNAR_RENEW_TOKENS).",
             valueName: "on|off"
         )
@@ -157,6 +165,7 @@ struct NodeOptions: ParsableArguments {
         flags[.acceptFiles] = acceptFiles.map { [HomeOptions.absolute($0)] }
         flags[.hashTable] = hashTable.map { [$0] }
         flags[.dhtTimeout] = dhtTimeout.map { [$0] }
+        flags[.cacheAge] = cacheAge.map { [$0] }
         flags[.renewTokens] = renewTokens.map { [$0] }
         flags[.grantRenewals] = grantRenewals.map { [$0] }
         return flags.merging(discovery.flags) { first, _ in first }

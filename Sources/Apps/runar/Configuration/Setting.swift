@@ -14,6 +14,7 @@ enum Setting: String, CaseIterable, Codable, Sendable {
     case discoveryInterval
     case hashTable
     case dhtTimeout
+    case cacheAge
     case renewTokens
     case grantRenewals
     case passphraseFile
@@ -36,6 +37,7 @@ enum Setting: String, CaseIterable, Codable, Sendable {
         case .discovery, .hashTable, .renewTokens, .grantRenewals: [SwitchText.on]
         case .discoveryGroup: [Settings.standardGroup]
         case .discoveryInterval, .dhtTimeout: ["10s"]
+        case .cacheAge: ["5m"]
         case .acceptFiles, .passphraseFile, .keyFile: nil
         }
     }
@@ -73,6 +75,7 @@ extension Setting {
             case .listen, .discoveryGroup: break
             case .logLevel: _ = try Settings.level(value)
             case .discovery, .hashTable, .renewTokens, .grantRenewals: _ = try SwitchText.parse(value)
+            case .cacheAge: _ = try DurationText.parse(value)
             case .discoveryInterval:
                 guard (.seconds(1)...Duration.seconds(3600)).contains(try DurationText.parse(value)) else {
                     throw unfit(value, "it must be from 1s to 1h")

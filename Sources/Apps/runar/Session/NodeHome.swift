@@ -177,6 +177,7 @@ extension Settings {
         if let interval = text(.discoveryInterval) { config.discoveryInterval = try DurationText.parse(interval) }
         config.usesHashTable = try isOn(.hashTable)
         if let timeout = text(.dhtTimeout) { config.dhtPolicy.deadline = try DurationText.parse(timeout) }
+        if let age = text(.cacheAge) { config.cacheAge = try DurationText.parse(age) }
         config.renewsTokens = try isOn(.renewTokens)
         config.grantsRenewals = try isOn(.grantRenewals)
         return config
