@@ -132,24 +132,31 @@ internal import Transport
         try await run(members: 1) { network, owner, members in
             let keys = ["a/1", "a/2", "b"].map { Data($0.utf8) }
             for key in keys { try await members[0].dhtPut(networkId: network, key: key, value: Data([1])) }
+            func cached() -> [UInt8?] { keys.map { owner.cached([UInt8]($0), in: network)?.value.first } }
+            _ = try await owner.dhtGet(networkId: network, key: keys[0], cache: false)
+            #expect(cached() == [nil, nil, nil])
             for key in keys { _ = try await owner.dhtGet(networkId: network, key: key) }
-            for key in keys { try await members[0].dhtPut(networkId: network, key: key, value: Data([2])) }
-            func cached() async throws -> [UInt8?] {
-                var found: [UInt8?] = []
-                for key in keys { found.append(owner.cached([UInt8](key), in: network)?.value.first) }
-                return found
-            }
-            #expect(try await cached() == [1, 1, 1])
-            #expect(try await owner.dhtGet(networkId: network, key: keys[0]) == Data([1]))
-            #expect(try await owner.dhtGet(networkId: network, key: keys[0], cache: false) == Data([2]))
+            #expect(cached() == [1, 1, 1])
             #expect(owner.revokeCache(networkId: network, pattern: "a/*") == 2)
-            #expect(try await cached() == [nil, nil, 1])
+            #expect(cached() == [nil, nil, 1])
             owner.deleteCache(networkId: network, key: keys[2])
-            #expect(try await cached() == [nil, nil, nil])
+            #expect(cached() == [nil, nil, nil])
             _ = try await owner.dhtGet(networkId: network, key: keys[1])
-            #expect(try await cached() == [nil, 2, nil])
+            #expect(cached() == [nil, 1, nil])
             owner.clearCache(networkId: network)
-            #expect(try await cached() == [nil, nil, nil])
+            #expect(cached() == [nil, nil, nil])
+        }
+    }
+
+    @Test func `what a node comes to hold replaces what it has cached`() async throws {
+        try await run(members: 1) { network, owner, members in
+            for number: UInt8 in 1...3 {
+                try await members[0].dhtPut(networkId: network, key: key, value: Data([number]))
+                if number == 1 { _ = try await owner.dhtGet(networkId: network, key: key) }
+                while try await owner.dhtGet(networkId: network, key: key) != Data([number]) { await Task.yield() }
+            }
+            try await members[0].dhtDelete(networkId: network, key: key)
+            while try await owner.dhtGet(networkId: network, key: key) != nil { await Task.yield() }
         }
     }
 

@@ -31,6 +31,15 @@ extension RunarNode {
         self.caches.withLock { $0[network]?.removeAll(of: writer) }
     }
 
+    /// Replaces what is cached under a key when this node has come to hold something newer.
+    func refreshCache(with record: Record, in network: NetworkId) {
+        let now = self.clock.now()
+        self.caches.withLock { caches in
+            guard caches[network]?.record(for: record.key, at: now) != nil else { return }
+            _ = caches[network]?.insert(record, at: now)
+        }
+    }
+
     func cached(_ key: [UInt8], in network: NetworkId) -> Record? {
         let now = self.clock.now()
         return self.caches.withLock { $0[network]?.record(for: key, at: now) }

@@ -17,6 +17,7 @@ extension RunarNode {
         var records: [StoredRecord] = []
         for item in items {
             if let record = StoredRecord(item) {
+                if case .record(let network, let record) = item { self.refreshCache(with: record, in: network) }
                 records.append(record)
                 continue
             }
