@@ -13,7 +13,7 @@ FORMATTED := Package.swift Sources Tests Benchmarks/Sources Examples
 export SUITES VERBOSE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build format lint sanitize check-ngtcp2-1x check-posix-udp bench clean dependencies
+.PHONY: help demo test build format lint sanitize check-ngtcp2-1x check-posix-udp bench bench-long clean dependencies
 
 help: ## List the targets.
 	@echo "Runar: private networks of your own devices. Targets:"
@@ -44,8 +44,11 @@ check-ngtcp2-1x: ## On Debian 12: run the QUIC suites with ngtcp2 1.x, and let i
 check-posix-udp: ## Run the QUIC suites over the sockets that Apple systems use, on Linux.
 	@./scripts/check-posix-udp.sh
 
-bench: ## Measure beside iroh and the raw ceilings of this machine; prints one table.
+bench: ## Measure beside iroh, the raw ceilings of this machine and published figures; prints two tables.
 	@./Benchmarks/run.sh
+
+bench-long: ## Run the big simulations: churn, 10 000 nodes, 36 hours of records, hostile members. Takes hours.
+	@./Benchmarks/run-long.sh
 
 clean: ## Remove what was built here.
 	rm -rf .build .build-address .build-thread .build-ngtcp2-1x .build-posix-udp .venv Benchmarks/.build Benchmarks/.venv

@@ -204,7 +204,7 @@ let package = Package(
             ["Bytes", "Identity", "Locking", "NodeCore", "Node", "Platform", "Transport", "TestSupport", logging]
         ),
         tests(of: "Simulation", ["Simulation", "Bytes", "Identity", "TestSupport"]),
-        tests(of: "RunarNode", ["Locking", "RunarNode", "Transport", logging]),
+        tests(of: "RunarNode", ["Locking", "RunarNode", "Simulation", "Transport", logging]),
     ]
 )
 

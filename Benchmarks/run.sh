@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 
 ./scripts/install-dependencies.sh bench
 ./scripts/stage.sh "build runar-bench (release)" swift build --configuration release --product runar-bench
+./scripts/stage.sh "build runar (release)" swift build --configuration release --product runar
 
 here=Benchmarks
 tools=$here/.build
@@ -29,5 +30,8 @@ if [ -n "$library" ]; then
         "-Wl,-rpath,$folder" -lpthread
 fi
 
-exec $here/.venv/bin/python $here/bench.py \
-    --runar "$(swift build --configuration release --show-bin-path)/runar-bench" --tools "$tools" "$@"
+binaries=$(swift build --configuration release --show-bin-path)
+$here/.venv/bin/python $here/bench.py --runar "$binaries/runar-bench" --tools "$tools" "$@"
+# With some parts chosen, those only.
+[ -n "${ONLY:-}" ] || exec $here/.venv/bin/python $here/simulations.py \
+    --runar "$binaries/runar" --other "$(swift build --show-bin-path)/runar"

@@ -117,8 +117,9 @@ extension RunarNode {
         _ = try await self.ask(.bootstrap, in: networkId, policy, driver)
     }
 
-    /// The members nearest to `target` by their ids, nearest to this device if it is nil: at most 20, all of which
-    /// answered.
+    /// The members nearest to `target` by their ids, nearest to this device if it is nil: at most 20.
+    ///
+    /// They answered, but for a few that were late and that most of the others named.
     ///
     /// - Throws: ``DHTError``, ``NodeError/notRunning``, `CancellationError`.
     public func dhtFindPeers(

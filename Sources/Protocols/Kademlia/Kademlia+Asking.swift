@@ -49,7 +49,7 @@ extension Kademlia {
     }
 
     private func patience(with member: Member?) -> Duration {
-        guard let member else { return min(self.dialTime * 5 / 4, Patience.longestWithDial) }
+        guard let member else { return min(self.dialTime, Patience.longestWithDial) }
         guard let roundTrip = member.roundTrip else { return Patience.unknown }
         return max(Patience.shortest, min(roundTrip * 2 + .milliseconds(50), Patience.longest))
     }

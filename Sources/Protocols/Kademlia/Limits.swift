@@ -7,8 +7,9 @@ extension Kademlia {
         package var bucketSize = 20
         /// Questions of one lookup that may be unanswered at a time; go-libp2p measured 10 as better than the paper's 3.
         package var parallelism = 10
-        /// The same of questions that need a dial first: all of the nearest at once, because each takes three round trips.
-        package var dialParallelism = 24
+        /// The same of questions that need a dial first: all of the nearest of each path at once, because each takes three
+        /// round trips.
+        package var dialParallelism = 48
         /// Paths of one lookup that share no node, so that liars on one of them deceive only that one (S/Kademlia).
         package var disjointPaths = 3
         /// Peers of one address group (/24, /48) in a bucket that has more candidates than places.

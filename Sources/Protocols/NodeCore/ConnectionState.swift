@@ -1,5 +1,4 @@
 internal import Identity
-internal import OrderedCollections
 
 /// An admission on one connection in one network.
 struct Peering: Hashable, Sendable {
@@ -26,11 +25,11 @@ struct Peering: Hashable, Sendable {
 struct ConnectionState: Sendable {
     let link: Link
     var remoteInstance: InstanceId?
-    var peerings: OrderedDictionary<NetworkId, Peering> = [:]
+    var peerings = Pairs<NetworkId, Peering>()
     /// The network behind each index, for the whole life of the connection.
-    var networks: OrderedDictionary<UInt8, NetworkId> = [:]
+    var networks = Pairs<UInt8, NetworkId>()
     /// The index of our half that stands for each network.
-    var ourIndexes: OrderedDictionary<NetworkId, UInt8> = [:]
+    var ourIndexes = Pairs<NetworkId, UInt8>()
     /// Closed at this time unless somebody is admitted.
     var deadline: Duration?
     /// The join ends at this time.
@@ -55,7 +54,7 @@ struct ConnectionState: Sendable {
         self.deadline = deadline
     }
 
-    var isAdmitted: Bool { self.peerings.values.contains { $0.state == .admitted } }
+    var isAdmitted: Bool { self.peerings.contains { $0.value.state == .admitted } }
 
     /// An index of our half for `network`: the one it had before, or the next; nil when they are used up.
     ///

@@ -42,12 +42,9 @@ struct Deadlines: Sendable {
         return (first.cause, first.time)
     }
 
-    /// The earliest time for which `holds` is true; what stands before it is dropped.
-    mutating func earliest(where holds: (Cause, Duration) -> Bool) -> Duration? {
-        while let first = self.heap.min {
-            if holds(first.cause, first.time) { return first.time }
-            self.heap.removeMin()
-        }
-        return nil
-    }
+    /// The earliest entry, which may be stale.
+    var first: (cause: Cause, time: Duration)? { self.heap.min.map { ($0.cause, $0.time) } }
+
+    /// Drops the earliest entry, which must be there.
+    mutating func removeFirst() { self.heap.removeMin() }
 }

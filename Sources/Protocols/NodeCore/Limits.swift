@@ -8,6 +8,8 @@ package struct Limits: Hashable, Sendable {
     package var keptConnections = 64
     /// How long a connection too many is left alone after it was used.
     package var idlePause = Duration.seconds(30)
+    /// Between two looks at connections that are too many.
+    package var surplusLook = Duration.seconds(5)
     /// How long a peer is not sought again after one of the two had no room for an idle connection.
     package var surplusPause = Duration.seconds(600)
     /// Accepted connections at a time that nobody is admitted on yet, so that strangers leave room for members.

@@ -1,6 +1,5 @@
 internal import HeapModule
 internal import Identity
-internal import Kademlia
 
 /// A network this node belongs to.
 struct Membership: Sendable {
@@ -30,15 +29,10 @@ struct Membership: Sendable {
     /// by the wall clock.
     var askedSeconds: UInt64?
     var warnedSeconds: UInt64?
-    /// The network's distributed hash table.
-    var table: Kademlia
-    /// When that wants to be woken.
-    var tableWake: Duration?
     /// When the tokens of peers end, the earliest first; an end that a renewed token put off is stale.
     private var ends: Heap<TokenEnd> = []
 
-    init(token: AccessToken, obtainedSeconds: UInt64, revocations: RevocationSet, table: Kademlia) {
-        self.table = table
+    init(token: AccessToken, obtainedSeconds: UInt64, revocations: RevocationSet) {
         self.token = token
         self.obtainedSeconds = obtainedSeconds
         self.revocations = revocations

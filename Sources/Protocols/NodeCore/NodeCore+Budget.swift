@@ -34,8 +34,8 @@ extension NodeCore {
             surplus -= 1
         }
         guard surplus > 0 else { return }
-        // Not more often than once a second, because all connections were looked at.
-        let time = max(next, now.monotonic + .seconds(1))
+        // Not all the time, because all connections were looked at.
+        let time = max(next, now.monotonic + limits.surplusLook)
         self.budgetWake = time
         self.arm(time, &effects)
     }
@@ -47,7 +47,7 @@ extension NodeCore {
     /// Whether a hash table wants to have the peer at hand.
     private func isWorthKeeping(_ id: ConnectionId) -> Bool {
         guard let state = self.connections[id] else { return false }
-        return state.peerings.keys.contains { self.memberships[$0]?.table.keeps(state.link.peer) == true }
+        return state.peerings.keys.contains { self.tables[$0]?.table.keeps(state.link.peer) == true }
     }
 
     mutating func noteStream(_ change: Int, on id: ConnectionId, _ now: NodeTime) {

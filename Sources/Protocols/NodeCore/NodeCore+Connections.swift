@@ -12,33 +12,28 @@ extension NodeCore {
             effects.append(.deviceKeyUsedTwice(link.peer))
             return effects.append(.close(id, .notAdmitted))
         }
-        guard self.hasRoom(for: link) else {
+        let limits = self.configuration.limits
+        guard self.connections.count < limits.connections, link.isDialler || self.strangerCount < limits.strangers
+        else {
             effects.append(.refused(link.peer, nil, .tooManyPeers))
             effects.append(.close(id, .tooManyPeers))
             if link.isDialler { self.peers[link.peer]?.noteFailure(at: now.monotonic) }
             return self.afterFailure(of: link.peer, now, &effects)
         }
-        let deadline = now.monotonic + self.configuration.limits.helloTimeout
+        let deadline = now.monotonic + limits.helloTimeout
         self.connections[id] = ConnectionState(link: link, now: now.monotonic, deadline: deadline)
         if !link.isDialler { self.strangerCount += 1 }
         self.know(link.peer)
         self.peers[link.peer]?.connections.append(id)
         self.arm(.connection(id), at: deadline, &effects)
         guard link.isDialler else { return }
-        let limit = self.configuration.limits.addressesPerPeer
-        self.peers[link.peer]?.prefer([link.address], limit: limit)
+        self.peers[link.peer]?.prefer([link.address], limit: limits.addressesPerPeer)
         if let invitation = self.taken[link.peer] {
             self.askToJoin(by: invitation, on: id, now, &effects)
         }
         if !self.sendHello(on: id, now, &effects), self.connections[id]?.join == JoinState.none {
             self.close(id, .goodbye, now, &effects)
         }
-    }
-
-    private func hasRoom(for link: Link) -> Bool {
-        let limits = self.configuration.limits
-        guard self.connections.count < limits.connections else { return false }
-        return link.isDialler || self.strangerCount < limits.strangers
     }
 
     mutating func connectionDown(_ id: ConnectionId, _ code: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
@@ -167,7 +162,8 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard self.route(to: peer, in: network) == nil else { return }
+        let connections = self.peers[peer]?.connections ?? []
+        guard Self.route(among: connections, self.connections, in: network) == nil else { return }
         self.memberships[network]?.admitted.remove(peer)
         effects.append(.peerLeft(peer, network, code))
         self.tell(.memberDown(peer), of: network, now, &effects)

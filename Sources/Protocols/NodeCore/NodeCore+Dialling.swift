@@ -70,7 +70,8 @@ extension NodeCore {
 
     /// The newest connection that does not drain.
     func connectionInUse(to known: KnownPeer) -> ConnectionId? {
-        known.connections.last { self.connections[$0]?.isDraining == false } ?? known.connections.last
+        for id in known.connections.reversed() where self.connections[id]?.isDraining == false { return id }
+        return known.connections.last
     }
 
     mutating func unwant(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
@@ -83,7 +84,9 @@ extension NodeCore {
 
     /// Whether anything may be said to the peer: a shared network of which there is evidence, or an invitation.
     private func hasBusiness(with known: KnownPeer) -> Bool {
-        known.isInviter || known.networks.contains { self.memberships[$0]?.isExpired == false }
+        if known.isInviter { return true }
+        for network in known.networks where self.memberships[network]?.isExpired == false { return true }
+        return false
     }
 
     /// Dials those wanted members of a network that were given up while this node had no good token.

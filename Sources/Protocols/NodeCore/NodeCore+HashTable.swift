@@ -20,7 +20,8 @@ extension NodeCore {
         var buffer: [Kademlia.Effect] = []
         swap(&buffer, &self.tableEffects)
         while let (network, input) = self.tableInputs.popFirst() {
-            self.memberships[network]?.table.handle(input, at: now, into: &buffer)
+            guard let position = self.tables.index(forKey: network) else { continue }
+            self.tables.values[position].table.handle(input, at: now, into: &buffer)
             for effect in buffer { self.carryOut(effect, of: network, now, &effects) }
             buffer.removeAll(keepingCapacity: true)
         }
@@ -37,7 +38,7 @@ extension NodeCore {
         case .send(let peer, let addresses, let bytes):
             self.post(bytes, to: Contact(peerId: peer, addresses: addresses), in: network, now, &effects)
         case .wake(let time):
-            self.memberships[network]?.tableWake = time
+            if let position = self.tables.index(forKey: network) { self.tables.values[position].wakeAt = time }
             self.arm(time, &effects)
         case .finished(let id, let outcome, let effort): effects.append(.dhtFinished(id, outcome, effort))
         case .persist(let record): effects.append(.persistRecord(network, record))
@@ -48,15 +49,24 @@ extension NodeCore {
     }
 
     mutating func wakeTables(_ now: NodeTime, _ effects: inout [Effect]) {
-        for network in Array(self.memberships.keys) {
-            guard let time = self.memberships[network]?.tableWake, time <= now.monotonic else { continue }
-            self.memberships[network]?.tableWake = nil
-            self.tell(.timeReached, of: network, now, &effects)
+        var due: [NetworkId] = []
+        for position in self.tables.values.indices {
+            guard let time = self.tables.values[position].wakeAt, time <= now.monotonic else { continue }
+            self.tables.values[position].wakeAt = nil
+            due.append(self.tables.keys[position])
         }
+        for network in due { self.tell(.timeReached, of: network, now, &effects) }
     }
 
     /// The earliest time that a table waits for.
-    var tableWake: Duration? { self.memberships.values.lazy.compactMap(\.tableWake).min() }
+    var tableWake: Duration? {
+        var earliest: Duration?
+        for position in self.tables.values.indices {
+            guard let time = self.tables.values[position].wakeAt else { continue }
+            earliest = min(earliest ?? time, time)
+        }
+        return earliest
+    }
 
     // MARK: The application
 
@@ -103,7 +113,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let peer = contact.peerId
-        if let route = self.route(to: peer, in: network) {
+        if let ids = self.peers[peer]?.connections, let route = Self.route(among: ids, self.connections, in: network) {
             self.connections[route.connection]?.lastUsed = now.monotonic
             return effects.append(.send(route.connection, .dht(index: route.index, bytes)))
         }
@@ -171,28 +181,35 @@ extension NodeCore {
 extension NodeCore {
     /// The members nearest to this node that its table knows alive.
     package func neighbours(in network: NetworkId) -> [Contact] {
-        self.memberships[network]?.table.neighbours ?? []
+        self.tables[network]?.table.neighbours ?? []
     }
 
     /// Every member that the table of a network knows alive.
     package func contacts(in network: NetworkId) -> [Contact] {
-        self.memberships[network]?.table.contacts ?? []
+        self.tables[network]?.table.contacts ?? []
     }
 
     /// The version under which this node holds a record of a network, for figures about replication.
     package func heldVersion(of id: RecordId, in network: NetworkId) -> UInt64? {
-        self.memberships[network]?.table.heldVersion(of: id)
+        self.tables[network]?.table.heldVersion(of: id)
     }
 
     /// The record that this node holds, or nil.
     package func heldRecord(_ id: RecordId, in network: NetworkId) -> Record? {
-        self.memberships[network]?.table.heldRecord(id)
+        self.tables[network]?.table.heldRecord(id)
     }
 
     /// How well the table of a network stands; nil when this node is no member.
     package func tableHealth(of network: NetworkId) -> Kademlia.Health? {
-        self.memberships[network]?.table.health
+        self.tables[network]?.table.health
     }
+}
+
+/// The hash table of one network.
+struct HashTable: Sendable {
+    var table: Kademlia
+    /// When it wants to be woken.
+    var wakeAt: Duration?
 }
 
 /// A message that waits for its receiver's admission.

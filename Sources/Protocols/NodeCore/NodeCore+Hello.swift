@@ -11,7 +11,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard self.connections[id] != nil else { return }
-        guard bytes.count <= self.frameByteLimit(on: id) else {
+        guard bytes.count <= Frame.helloByteLimit || bytes.count <= self.frameByteLimit(on: id) else {
             return self.punish(id, "a frame of \(bytes.count) bytes", now, &effects)
         }
         let frame: Frame
@@ -298,7 +298,7 @@ extension NodeCore {
             self.isGood(peering, in: network, now)
         else { return }
         let peer = state.link.peer
-        let isNew = self.route(to: peer, in: network) == nil
+        let isNew = Self.route(among: self.peers[peer]?.connections ?? [], self.connections, in: network) == nil
         self.connections[id]?.peerings[network]?.state = .admitted
         self.connections[id]?.deadline = nil
         self.noteAdmission(on: id, now, &effects)

@@ -27,9 +27,9 @@ extension NodeCore {
             self.memberships[network] = Membership(
                 token: token,
                 obtainedSeconds: obtainedSeconds,
-                revocations: merged,
-                table: Kademlia(self.tableConfiguration(for: network))
+                revocations: merged
             )
+            self.tables[network] = HashTable(table: Kademlia(self.tableConfiguration(for: network)))
         } else {
             self.memberships[network]?.replaceToken(with: token, obtainedSeconds: obtainedSeconds)
             self.memberships[network]?.replaceRevocations(with: merged)
@@ -84,6 +84,7 @@ extension NodeCore {
             self.memberships[network]?.isExpired = true
         } else {
             self.memberships.removeValue(forKey: network)
+            self.tables.removeValue(forKey: network)
             for peer in Array(self.peers.keys) { self.forget(network, of: peer) }
         }
         if code != .leftNetwork {

@@ -52,14 +52,17 @@ extension NodeCore {
     }
 
     private mutating func rearm(_ effects: inout [Effect]) {
-        // Taken out for the moment, so that it can be asked while the rest is looked at.
-        var deadlines = Deadlines()
-        swap(&deadlines, &self.deadlines)
-        let first = deadlines.earliest { self.time(of: $0) == $1 }
-        swap(&deadlines, &self.deadlines)
-        for time in [first, self.clockWake, self.budgetWake, self.discoveryWake, self.tableWake] {
-            if let time { self.arm(time, &effects) }
+        while let (cause, time) = self.deadlines.first {
+            if self.time(of: cause) == time {
+                self.arm(time, &effects)
+                break
+            }
+            self.deadlines.removeFirst()
         }
+        if let time = self.clockWake { self.arm(time, &effects) }
+        if let time = self.budgetWake { self.arm(time, &effects) }
+        if let time = self.discoveryWake { self.arm(time, &effects) }
+        if let time = self.tableWake { self.arm(time, &effects) }
     }
 
     private mutating func connectionOverdue(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {

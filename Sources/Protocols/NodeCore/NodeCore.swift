@@ -98,6 +98,8 @@ package struct NodeCore: Sendable {
     let configuration: Configuration
     var random: SeededGenerator
     var memberships: OrderedDictionary<NetworkId, Membership> = [:]
+    /// Of the same networks, apart from them so that looking at a membership copies no table.
+    var tables: OrderedDictionary<NetworkId, HashTable> = [:]
     /// Looked up, and walked only in the order of the keys; so are ``connections``.
     var peers: [PeerId: KnownPeer] = [:]
     var connections: [ConnectionId: ConnectionState] = [:]
@@ -228,9 +230,18 @@ extension NodeCore {
 
     /// The connection and index to use for `peer`; with a nil `network` whichever admitted one comes first.
     package func route(to peer: PeerId, in network: NetworkId? = nil) -> Route? {
+        Self.route(among: self.peers[peer]?.connections ?? [], self.connections, in: network)
+    }
+
+    /// The same, of what it needs only: inside, where the node is being changed, asking the node itself would copy it.
+    static func route(
+        among ids: [ConnectionId],
+        _ connections: [ConnectionId: ConnectionState],
+        in network: NetworkId?
+    ) -> Route? {
         var fallback: Route?
-        for id in self.peers[peer]?.connections ?? [] {
-            guard let state = self.connections[id] else { continue }
+        for id in ids {
+            guard let state = connections[id] else { continue }
             for (shared, peering) in state.peerings where peering.state == .admitted {
                 guard network == nil || network == shared else { continue }
                 let route = Route(connection: id, network: shared, index: peering.index)

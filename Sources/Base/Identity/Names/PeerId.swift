@@ -19,6 +19,9 @@ public struct PeerId: Hashable, Sendable {
         self.words = words
     }
 
+    /// Feeds the first eight bytes: ids are hashes, so nobody can make many that agree in them.
+    public func hash(into hasher: inout Hasher) { hasher.combine(self.words.first) }
+
     /// Names the device that holds the private half of `publicKey`.
     public init(publicKey: Ed25519PublicKey) {
         self.init(words: publicKey.fingerprint)

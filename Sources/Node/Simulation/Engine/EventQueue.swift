@@ -2,7 +2,7 @@
 struct Event {
     /// What happens; the other fields mean something else for each.
     enum Kind: UInt8 {
-        /// A control frame arrives: on the connection in `slot` of `stamp`, its bytes in `payload`.
+        /// A packet of control frames arrives: on the connection in `slot` of `stamp`, its frames in `payload`.
         case frame
         /// The acceptor learns of a connection.
         case acceptedUp

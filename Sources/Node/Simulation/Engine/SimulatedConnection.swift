@@ -20,6 +20,10 @@ struct SimulatedConnection {
         var stage = Stage.pending
         /// When the last thing that was sent to this end arrives.
         var lastArrival: Int64 = 0
+        /// The last packet to this end, when it was sent and how long it is; it takes in what is sent at that moment.
+        var lastPacket: UInt32 = 0
+        var lastSent: Int64 = -1
+        var lastByteCount = 0
     }
 
     /// Never used twice, and greater for a later connection.
@@ -47,6 +51,15 @@ struct SimulatedConnection {
 extension ConnectionId {
     var slot: UInt32 { UInt32(truncatingIfNeeded: self.number) }
     var stamp: UInt32 { UInt32(truncatingIfNeeded: self.number >> 32) }
+}
+
+/// Frames that travel together, because one node sent them on one connection at one moment.
+struct SimulatedPacket {
+    /// Frames beyond so many bytes go in the next packet; a longer one has a packet of its own.
+    static let byteLimit = 1200
+
+    let first: [UInt8]
+    var others: [[UInt8]] = []
 }
 
 /// An attempt of a node to reach a peer at one of its addresses.

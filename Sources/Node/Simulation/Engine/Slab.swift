@@ -17,9 +17,9 @@ struct Slab<Value> {
 
     /// Takes a value out; its number is given to another.
     mutating func remove(_ slot: UInt32) -> Value? {
-        guard let value = self.values[Int(slot)] else { return nil }
-        self.values[Int(slot)] = nil
-        self.free.append(slot)
+        var value: Value?
+        swap(&value, &self.values[Int(slot)])
+        if value != nil { self.free.append(slot) }
         return value
     }
 

@@ -144,23 +144,32 @@ extension World {
         }
         let bytes = frame.bytes
         self.traffic.note(bytes.first ?? 0, byteCount: bytes.count + Self.lengthByteCount(bytes.count))
+        let other = connection.other(than: node)
+        let end = connection[other]
+        let byteCount = end.lastByteCount + bytes.count
+        if end.lastSent == self.now, end.lastArrival > self.now, byteCount <= SimulatedPacket.byteLimit {
+            self.packets[end.lastPacket]?.others.append(bytes)
+            self.connections[id.slot]?[other].lastByteCount = byteCount
+            return
+        }
         guard let arrival = self.nextArrival(on: id.slot, from: node) else { return }
-        let payload = self.frames.insert(bytes)
-        self.queue.schedule(
-            .frame,
-            at: arrival,
-            node: connection.other(than: node),
-            slot: id.slot,
-            stamp: id.stamp,
-            payload: payload
-        )
+        let payload = self.packets.insert(SimulatedPacket(first: bytes))
+        self.connections[id.slot]?[other].lastPacket = payload
+        self.connections[id.slot]?[other].lastSent = self.now
+        self.connections[id.slot]?[other].lastByteCount = bytes.count
+        self.queue.schedule(.frame, at: arrival, node: other, slot: id.slot, stamp: id.stamp, payload: payload)
     }
 
     /// The bytes of a QUIC varint.
     private static func lengthByteCount(_ count: Int) -> Int { count < 64 ? 1 : count < 16384 ? 2 : 4 }
 
-    mutating func deliverFrame(_ event: Event, to node: Int) {
-        guard let bytes = self.frames.remove(event.payload) else { return }
+    mutating func deliverPacket(_ event: Event, to node: Int) {
+        guard let packet = self.packets.remove(event.payload) else { return }
+        self.deliver(packet.first, of: event, to: node)
+        for frame in packet.others { self.deliver(frame, of: event, to: node) }
+    }
+
+    private mutating func deliver(_ bytes: [UInt8], of event: Event, to node: Int) {
         guard let connection = self.connections[event.slot], connection.stamp == event.stamp,
             connection[node].stage == .up
         else { return }

@@ -72,10 +72,7 @@ extension World {
     }
 
     private mutating func update() {
-        let candidates = self.stored.indices.filter {
-            self.isReadable($0) && self.nodes[self.stored[$0].writer].isRunning
-        }
-        if let number = candidates.randomElement(using: &self.stepChance) { self.put(number) }
+        if let number = self.drawReadable(ofRunningWriter: true) { self.put(number) }
     }
 
     private mutating func put(_ number: Int) {
@@ -89,8 +86,7 @@ extension World {
     }
 
     private mutating func get(_ reading: Scenario.Reading) {
-        let known = self.stored.indices.filter { self.isReadable($0) }
-        guard let node = self.drawAsker(), let number = known.randomElement(using: &self.stepChance),
+        guard let node = self.drawAsker(), let number = self.drawReadable(ofRunningWriter: false),
             let version = self.stored[number].version
         else { return }
         var policy = Kademlia.RequestPolicy()
@@ -113,6 +109,14 @@ extension World {
     private func isReadable(_ number: Int) -> Bool {
         let stored = self.stored[number]
         return stored.version != nil && !self.revocations.isVictim(self.nodes[stored.writer].peerId)
+    }
+
+    private mutating func drawReadable(ofRunningWriter: Bool) -> Int? {
+        var candidates: [Int] = []
+        for number in self.stored.indices where self.isReadable(number) {
+            if !ofRunningWriter || self.nodes[self.stored[number].writer].isRunning { candidates.append(number) }
+        }
+        return candidates.randomElement(using: &self.stepChance)
     }
 
     /// A random honest member that runs and is admitted somewhere; nil if hardly any is.

@@ -32,8 +32,8 @@ struct World {
     var connections = Slab<SimulatedConnection>()
     var lastStamp: UInt32 = 0
     var dials = Slab<SimulatedDial>()
-    /// The bytes of frames under way.
-    var frames = Slab<[UInt8]>()
+    /// The packets of connections, and the datagrams to groups, that are under way.
+    var packets = Slab<SimulatedPacket>()
     /// Used again for each input.
     var effects: [Effect] = []
 
@@ -93,7 +93,7 @@ struct World {
         self.eventCount += 1
         let node = Int(event.node)
         switch event.kind {
-        case .frame: self.deliverFrame(event, to: node)
+        case .frame: self.deliverPacket(event, to: node)
         case .acceptedUp: self.bringUp(event, at: node, isDialler: false)
         case .dialledUp: self.finishDial(event, by: node)
         case .down: self.bringDown(event, at: node)

@@ -34,14 +34,14 @@ extension World {
                     at: self.now + delay.nanoseconds,
                     node: other,
                     slot: UInt32(node),
-                    payload: self.frames.insert(datagram)
+                    payload: self.packets.insert(SimulatedPacket(first: datagram))
                 )
             }
         }
     }
 
     mutating func deliverDatagram(_ event: Event, to node: Int) {
-        guard let bytes = self.frames.remove(event.payload), self.nodes[node].isRunning else { return }
+        guard let bytes = self.packets.remove(event.payload)?.first, self.nodes[node].isRunning else { return }
         self.note(.datagram, node, UInt64(event.slot) << 16 | UInt64(bytes.count))
         self.apply(.datagramReceived(bytes, from: SimulatedAddress.of(Int(event.slot))), to: node)
     }

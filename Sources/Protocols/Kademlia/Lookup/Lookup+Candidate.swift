@@ -57,7 +57,7 @@ extension Lookup {
         var trust: Int32 { self.budget - self.bad - self.waiting }
     }
 
-    /// One of the nearest that answered.
+    /// One of the nearest that a lookup ends with.
     struct Answerer: Sendable {
         let contact: Contact
         let distance: Distance

@@ -332,31 +332,46 @@ struct Lookup: Sendable {
             && Int(candidate.mentions) * 3 < answered
     }
 
+    /// Whether, once three quarters of the nearest have answered, so many name a late one that it can do without an
+    /// answer: as many as half of the nearest, and a quarter of all, which is more than there should be liars.
+    private func isVouchedFor(_ candidate: Candidate, _ answered: Int) -> Bool {
+        let mentions = Int(candidate.mentions)
+        return !self.shape.isPatient && answered * 4 >= self.shape.count * 3 && mentions * 2 >= answered
+            && mentions * 4 >= self.answers
+    }
+
     /// Whether nobody who matters is left to ask or to wait for.
     var isFinished: Bool {
         var scope = Scope(self)
+        let answered = self.nearHopeful.answered
         for candidate in self.candidates {
             guard !scope.isOver else { break }
             guard let matter = scope.place(candidate, of: self) else { continue }
             switch candidate.state {
             case .heard: if matter.isNeeded, self.questions < self.shape.questions { return false }
             case .asked: if matter.isNeeded { return false }
-            case .slow: if matter.isNear { return false }
+            case .slow: if matter.isNear, !self.isVouchedFor(candidate, answered) { return false }
             case .overdue, .answered, .failed: break
             }
         }
         return true
     }
 
-    /// The nearest candidates that answered, the nearest first.
+    /// The nearest candidates that answered, and late ones that are vouched for, the nearest first.
+    ///
+    /// A quarter at most are late, so that inventions that liars agree on cannot push those out that answered.
     var nearest: [Answerer] {
-        self.candidates.lazy.filter { $0.state == .answered }.prefix(self.shape.count).map {
-            Answerer(
-                contact: self.acquaintances[Int($0.number)].contact,
-                distance: $0.distance,
-                hops: Int($0.hops)
-            )
+        let answered = self.nearHopeful.answered
+        var late = self.shape.count / 4
+        var found: [Answerer] = []
+        for candidate in self.candidates where found.count < self.shape.count {
+            let isLate = late > 0 && candidate.state == .slow && self.isVouchedFor(candidate, answered)
+            guard isLate || candidate.state == .answered else { continue }
+            if isLate { late -= 1 }
+            let contact = self.acquaintances[Int(candidate.number)].contact
+            found.append(Answerer(contact: contact, distance: candidate.distance, hops: Int(candidate.hops)))
         }
+        return found
     }
 
     func hops(of peer: PeerId) -> Int? { self.index(of: peer).map { Int(self.candidates[$0].hops) } }
