@@ -117,4 +117,21 @@ internal import Testing
         #expect(net.nodes[0].core.admittedPeers(in: nil).count == 10)
         #expect(net.nodes[0].core.dialCount == 0)
     }
+
+    @Test func `an address that becomes known during a dial is tried before the peer is given up`() throws {
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember()
+        try net.addMember()
+        net.isHoldingDials = true
+        let nowhere = [SocketAddress(.v4(0x7F00_0001), port: 9)]
+        net.feed(0, .peerRemembered(net.nodes[1].peerId, networks: [net.network()], addresses: nowhere))
+        net.feed(0, .peerWanted(net.nodes[1].peerId))
+        net.introduce(1, to: 0)
+        #expect(net.pendingDials.map(\.addresses) == [nowhere])
+        net.finishDial(at: 0)
+        #expect(net.pendingDials.map(\.addresses) == [[CoreNetwork.address(of: 1)] + nowhere])
+        net.finishDial(at: 0)
+        net.deliver()
+        #expect(net.areAdmitted(0, 1))
+    }
 }

@@ -32,6 +32,8 @@ struct KnownPeer: Sendable {
     /// Whether frames wait for its admission.
     var isAwaited = false
     var dialling = Dialling.idle
+    /// Where it was dialled the last time.
+    var dialledAddresses: [SocketAddress] = []
     /// Failures in a row, which make the pauses longer; ``mostFailures`` when one of the two refused the other for good.
     var failures = 0
     /// When the last dial failed, or the last connection ended before it was stable.
@@ -57,6 +59,9 @@ struct KnownPeer: Sendable {
         self.connections.isEmpty && self.dialling == .idle && !self.isReachedFor
             && (!self.isRemembered || (self.networks.isEmpty && self.addresses.isEmpty))
     }
+
+    /// Whether an address became known since the last dial began.
+    var hasUntriedAddress: Bool { self.addresses.contains { !self.dialledAddresses.contains($0) } }
 
     /// Adds evidence of a membership; false if it was known.
     @discardableResult

@@ -120,6 +120,7 @@ extension NodeCore {
             return self.setDialling(.queued, of: peer)
         }
         self.setDialling(.dialling, of: peer)
+        self.peers[peer]?.dialledAddresses = known.addresses
         effects.append(.dial(peer, known.addresses))
     }
 
@@ -143,8 +144,12 @@ extension NodeCore {
     }
 
     mutating func dialFailed(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.peers[peer]?.dialling == .dialling else { return }
+        guard let known = self.peers[peer], known.dialling == .dialling else { return }
         self.setDialling(.idle, of: peer)
+        if known.isReachedFor, known.hasUntriedAddress {
+            // Whoever gave the first ones may have lied.
+            return self.dial(peer, now, &effects)
+        }
         self.peers[peer]?.noteFailure(at: now.monotonic)
         self.afterFailure(of: peer, now, &effects)
         self.dialNext(now, &effects)

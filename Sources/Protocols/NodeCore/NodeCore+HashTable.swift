@@ -120,7 +120,7 @@ extension NodeCore {
         let limits = self.configuration.limits
         guard peer != self.configuration.peerId, self.memberships[network]?.isExpired == false,
             self.memberships[network]?.revocations.contains(peer) == false, !self.isStopping,
-            !self.hasJustFailed(peer, now),
+            !self.hasJustFailed(contact, now),
             self.parcels[peer, default: []].count < limits.parcelsPerPeer,
             self.parcelByteCount + bytes.count <= limits.parcelBytes
         else { return self.tell(.unreachable(peer), of: network, now, &effects) }
@@ -138,11 +138,11 @@ extension NodeCore {
         }
     }
 
-    /// Whether a dial failed so lately that another one hardly does better.
-    private func hasJustFailed(_ peer: PeerId, _ now: NodeTime) -> Bool {
-        guard let known = self.peers[peer], known.connections.isEmpty, let failure = known.lastFailure else {
-            return false
-        }
+    /// Whether a dial failed so lately that another one, to the same addresses, hardly does better.
+    private func hasJustFailed(_ contact: Contact, _ now: NodeTime) -> Bool {
+        guard let known = self.peers[contact.peerId], known.connections.isEmpty, let failure = known.lastFailure,
+            contact.addresses.allSatisfy({ known.addresses.contains($0) || !$0.isDialable })
+        else { return false }
         return now.monotonic - failure < self.configuration.limits.failurePause
     }
 
