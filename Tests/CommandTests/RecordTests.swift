@@ -80,16 +80,21 @@ internal import Testing
         #expect((peers.first?["sources"] as? [String])?.contains("localNetwork") == true)
     }
 
-    @Test func `what was read a moment ago answers again, unless that is switched off or not wanted`() throws {
+    @Test func `what was read is there when nobody can be asked, and a change is seen`() throws {
         try pair.startBoth()
         func change(to value: String) throws { _ = try pair.phone.answer(["put", "light", value]) }
         try change(to: "on")
         #expect(try pair.owner.runar(["get", "light"]).output == "on")
-        try change(to: "off")
+        // Nobody is left to ask; the node still knows what it read.
+        _ = try pair.phone.answer(["stop"])
         #expect(try pair.owner.runar(["get", "light"]).output == "on")
+        try pair.start(.phone)
+        _ = try pair.phoneNode?.next("peerJoined")
+        try change(to: "off")
         #expect(try pair.owner.runar(["get", "light", "--no-cache"]).output == "off")
         _ = try pair.owner.answer(["stop"])
         try pair.start(.owner, ["--cache-age", "0s"])
+        _ = try pair.ownerNode?.next("peerJoined")
         for value in ["on", "off"] {
             try change(to: value)
             #expect(try pair.owner.runar(["get", "light"]).output == value)

@@ -43,7 +43,8 @@ internal import Testing
             percentiles(took)
         )
         #expect(first * 100 >= count * 99)
-        #expect(ten * 100 >= count * 95)
+        // A lookup does not wait for every late member, so one of the ten may be missing.
+        #expect(ten * 100 >= count * 85)
     }
 
     @Test(arguments: Hostility.allCases)
