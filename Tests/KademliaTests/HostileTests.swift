@@ -43,8 +43,8 @@ internal import Testing
             percentiles(took)
         )
         #expect(first * 100 >= count * 99)
-        // A lookup does not wait for every late member, so one of the ten may be missing.
-        #expect(ten * 100 >= count * 85)
+        // A lookup does not wait for every late member; where all addresses are forged, one of the ten may be late.
+        #expect(ten * 100 >= count * (hostility == .forgingContacts ? 92 : 97))
     }
 
     @Test(arguments: Hostility.allCases)

@@ -41,6 +41,7 @@ internal import Transport
         owner: RunarNode,
         member: RunarNode,
         isRenewable: Bool = true,
+        isReissued: Bool = false,
         _ body: (NetworkId, AsyncStream<NodeEvent>) async throws -> Void
     ) async throws {
         let network = try owner.createNetwork(name: "Home")
@@ -52,6 +53,10 @@ internal import Transport
         )
         try await member.joinNetwork(networkId: network.networkId, accessToken: token)
         calendar.pass(21 * 86_400)
+        if isReissued {
+            let end = Date(timeIntervalSince1970: Double(calendar.start + 51 * 86_400))
+            _ = try owner.issueToken(for: member.peerId, in: network.networkId, expiration: end)
+        }
         let events = member.eventStream
         try await owner.start()
         try await member.start()
@@ -89,6 +94,18 @@ internal import Transport
             try await member.settle(in: network)
             try await owner.settle(in: network)
             #expect(try end(of: network, at: member) == calendar.start + 30 * 86_400)
+        }
+    }
+
+    @Test func `a token that was signed but never arrived does not shorten the next one`() async throws {
+        let (owner, member) = (try makeNode(), try makeNode())
+        try await run(owner: owner, member: member, isReissued: true) { network, events in
+            let event = try await events.first { if case .tokenRenewed = $0 { true } else { false } }
+            guard case .tokenRenewed(network, let end?) = event else {
+                Issue.record("\(event)")
+                return
+            }
+            #expect((50 * 86_400..<52 * 86_400).contains(end - calendar.start))
         }
     }
 

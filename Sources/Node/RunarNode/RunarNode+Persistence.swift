@@ -48,25 +48,22 @@ extension RunarNode {
         }
     }
 
-    /// Gives a member a token that lasts as long as its old one did, if this device owns the network and never said
-    /// that the old one was the last.
+    /// Gives a member a token that lasts as long as the last one that this device signed for it, if this device owns the
+    /// network and never said that that one was the last.
     private func decide(_ request: RenewalRequest) throws {
         let driver = try self.running()
-        guard self.config.grantsRenewals, let end = request.token.expirationSeconds,
+        let issued = try self.store.issuedToken(of: request.peer, in: request.network)
+        guard self.config.grantsRenewals, issued?.isRenewable != false,
             try self.store.network(request.network)?.derivationIndex != nil
         else { return driver.renew(request, with: nil) }
-        let issued = try self.store.issuedToken(of: request.peer, in: request.network)
-        guard issued?.isRenewable != false else { return driver.renew(request, with: nil) }
-        let life = issued.map { end > $0.issuedAt ? end - $0.issuedAt : 0 } ?? Self.standardLifeSeconds
-        let token = try self.issueToken(
-            for: request.peer,
-            in: request.network,
-            expiration: UnixTime.date(self.wallSeconds + max(life, Self.shortestLifeSeconds))
-        )
+        // The last one may be later than the one shown, when it was signed but never arrived.
+        let life = issued.flatMap { last in last.expiration.map { $0 > last.issuedAt ? $0 - last.issuedAt : 0 } }
+        let end = self.wallSeconds + max(life ?? Self.standardLifeSeconds, Self.shortestLifeSeconds)
+        let token = try self.issueToken(for: request.peer, in: request.network, expiration: UnixTime.date(end))
         driver.renew(request, with: token)
     }
 
-    /// What a token lasts whose beginning is not known here: 30 days.
+    /// What a token lasts where the life of the last one is not known here, or has no end: 30 days.
     private static let standardLifeSeconds: UInt64 = 30 * 86_400
     private static let shortestLifeSeconds: UInt64 = 60
 }
