@@ -28,8 +28,12 @@ if [ -z "$suites" ]; then
     done
 fi
 
+# What went wrong in a log, for the end of the output, where it is read.
+faults() { grep -a -m 20 -E '^.{1,4}Test .* recorded an issue|Fatal error|^\*\*\* ' "$1" || tail -5 "$1"; }
+
 mkdir -p "$logs"
 summary=""
+findings=""
 total=0
 failed=0
 broken=0
@@ -51,6 +55,8 @@ for suite in $suites; do
         verdict="FAILED (exit $status)"
         [ "$bad" -gt 0 ] || broken=$((broken + 1))
     fi
+    [ "$verdict" = passed ] || findings="$findings$(printf '%s:\n' "$suite"; faults "$log")
+"
     total=$((total + count))
     failed=$((failed + bad))
     [ "$count" -ge "$bad" ] || total=$((total + bad - count))
@@ -60,6 +66,7 @@ for suite in $suites; do
 done
 
 printf '\n== suites\n%s' "$summary"
+[ -z "$findings" ] || printf '\n== what failed\n%s\n' "$findings"
 printf 'full logs: %s\n' "$logs"
 failed=$((failed + broken))
 printf '%d passed, %d failed\n' "$((total - (failed < total ? failed : total)))" "$failed"
