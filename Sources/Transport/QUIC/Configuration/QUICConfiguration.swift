@@ -51,7 +51,7 @@ package enum CongestionControl: Sendable, Hashable {
 /// How long an endpoint waits for what.
 package struct QUICTimers: Sendable, Hashable {
     /// After how much silence of our own a connection sends a ping, so that NATs keep the path open.
-    package var keepAlive = Duration.seconds(22)
+    package var keepAlive = Duration.seconds(24)
     /// After how much silence of the peer a connection is given up.
     package var idle = Duration.seconds(30)
     /// How long a handshake may take, from its first packet to its last.
