@@ -52,6 +52,7 @@ let package = Package(
         // Base: bytes, keys, formats. No I/O, no clock.
         module("Bytes", in: "Base", []),
         module("Locking", in: "Base", []),
+        module("QRCode", in: "Base", []),
         module("Identity", in: "Base", ["Bytes", crypto]),
         module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
 
@@ -158,6 +159,7 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
         tests(of: "Bytes", ["Bytes", "TestSupport"]),
         tests(of: "Locking", ["Locking"]),
+        tests(of: "QRCode", ["QRCode", "TestSupport"]),
         .target(
             name: "TransportConformance",
             dependencies: ["Bytes", "Identity", "Locking", "Transport"],

@@ -20,6 +20,8 @@ has_command() { command -v "$1" >/dev/null 2>&1; }
 has_library() { has_command pkg-config && pkg-config --exists "$1"; }
 has_venv() { has_command python3 && python3 -c 'import ensurepip, venv' >/dev/null 2>&1; }
 has_file() { [ -e "$1" ]; }
+# A library that is only opened at run time: no header is needed.
+has_shared() { on_apple || compgen -G "/usr/lib/*/$1" >/dev/null || compgen -G "/usr/lib*/$1" >/dev/null; }
 on_apple() { [ "$(uname -s)" = Darwin ]; }
 # A toolchain that was only unpacked may lack the system's libraries that it is linked with, or those it links with.
 swift_runs() { swift --version >/dev/null 2>&1; }
@@ -57,12 +59,15 @@ collect_needs() {
         need has_command openssl openssl openssl
         need has_command python3 python3 python3
         need has_venv - python3-venv python3
+        need has_shared libzbar.so.0 libzbar0 -
+        need has_command tmux tmux tmux
         ;;
     bench)
         need has_command cc g++ -
         need has_command openssl openssl openssl
         need has_command python3 python3 python3
         need has_venv - python3-venv python3
+        need has_shared libzbar.so.0 libzbar0 -
         ;;
     *) fail "install-dependencies.sh: '$purpose' is none of build, test, bench." ;;
     esac

@@ -4,7 +4,7 @@
 enum Layers {
     static let rows: [[String]] = [
         // Base: bytes, keys, formats.
-        ["Bytes", "Locking"],
+        ["Bytes", "Locking", "QRCode"],
         ["Identity"],
         ["Certificates"],
         // Protocols: values. They never see each other; NodeCore composes them.
