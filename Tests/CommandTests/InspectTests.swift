@@ -67,7 +67,7 @@ internal import Testing
     }
 
     @Test(arguments: [
-        "", "hello", "{}", "{\"type\":\"token\"}", "{\"type\":\"other\"}", "runar:join:abc", "runar:revocations:!!",
+        "", "hello", "{}", "{\"type\":\"token\"}", "{\"type\":\"other\"}", "runar://join/abc", "runar://revocations/!!",
         "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "-----BEGIN CERTIFICATE-----", "{\"type\":",
         "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "\u{1B}[31m",
     ])

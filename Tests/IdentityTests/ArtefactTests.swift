@@ -38,8 +38,9 @@ import Testing
         return [
             ("network", try metadata().qrString), ("token", try token().qrString), ("peer", connection.qrString),
             ("identifier", peer.base64Encoded), ("identifier", peer.text), ("identifier", id.text),
-            ("revocations", try revocations().text), ("invitation", try invitation().text),
-            ("invitation", try invitation().qrString),
+            ("revocations", try revocations().text), ("invitation", try invitation().link),
+            ("invitation", try invitation().qrString), ("network", try metadata().link), ("token", try token().link),
+            ("peer", try connection.link), ("identifier", peer.link), ("token", try token().link.uppercased()),
         ]
     }
 
@@ -86,7 +87,7 @@ import Testing
     @Test func `what is wrong is said in words`() throws {
         let expired = try Artefact.parse(token().qrString).explanation(at: 2_000)
         #expect(expired.problem == TokenProblem.expired(at: 1_000).description)
-        let late = try Artefact.parse(invitation().text).explanation(at: 9_000)
+        let late = try Artefact.parse(invitation().link).explanation(at: 9_000)
         #expect(late.problem?.contains("expired") == true)
         let renamed = try metadata().qrString.replacing("Home", with: "Hell")
         #expect(try !Artefact.parse(renamed).explanation(at: 0).isValid)
@@ -98,7 +99,7 @@ import Testing
 
     @Test func `an invitation is explained without its secret`() throws {
         let invitation = try invitation()
-        let explanation = try Artefact.parse(invitation.text).explanation(at: 1_000)
+        let explanation = try Artefact.parse(invitation.link).explanation(at: 1_000)
         let secret = invitation.secret.withBytes { Hex.encode($0) }
         #expect(!"\(explanation)".contains(secret))
         #expect(explanation.fields.contains { $0.name == "secret" && $0.value == .string("redacted") })
@@ -111,7 +112,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", " ", "hello", "{}", "{\"type\":\"wallet\"}", "{\"type\":1}", "runar:", "runar:revocations:", "runar:join:x",
+        "", " ", "hello", "{}", "{\"type\":\"wallet\"}", "{\"type\":1}", "runar:", "runar://", "runar://revocations/",
+        "runar://join/x", "runar://wallet/aaaa", "runar://token",
     ])
     func `other texts are refused with words`(text: String) throws {
         let error = try #require(throws: IdentityError.self) { try Artefact.parse(text) }

@@ -41,7 +41,7 @@ import Testing
         #expect(invitation.expirationSeconds == vector.expiry)
         #expect(invitation.addresses.map(\.description) == vector.addresses)
         #expect(Hex.encode(invitation.binary) == vector.binary)
-        #expect(invitation.text == vector.text)
+        #expect(invitation.link == vector.text)
         let joiner = try PeerId(rawRepresentation: Hex.decode(vector.joiner))
         let exporter = try Hex.decode(vector.exporter)
         #expect(Hex.encode(invitation.proof(exporter: exporter, joiner: joiner)) == vector.proof)
@@ -56,19 +56,19 @@ import Testing
 
     @Test func `a scan in capitals, spaces and dashes brings it back`() throws {
         let invitation = try invitation()
-        #expect(invitation.qrString == invitation.text.uppercased())
+        #expect(invitation.qrString == invitation.link.uppercased())
         #expect(try Invitation(text: invitation.qrString) == invitation)
-        let code = invitation.text.dropFirst("runar:join:".count)
+        let code = invitation.link.dropFirst("runar://join/".count)
         let grouped = stride(from: 0, to: code.count, by: 5).map { String(code.dropFirst($0).prefix(5)) }
-        #expect(try Invitation(text: "runar:join:" + grouped.joined(separator: "-")) == invitation)
-        #expect(try Invitation(text: "Runar:Join: " + grouped.joined(separator: " ")) == invitation)
+        #expect(try Invitation(text: "runar://join/" + grouped.joined(separator: "-")) == invitation)
+        #expect(try Invitation(text: "Runar://Join/ " + grouped.joined(separator: " ")) == invitation)
     }
 
     @Test func `the scan fits a small symbol`() throws {
         let addresses = (1...9).map { "[2001:db8::\($0)]:4433" }
         #expect(try invitation(addresses).addresses.count == 8)
-        #expect(try invitation(addresses).qrString.count <= 405)
-        #expect(try invitation(["192.168.1.7:4433", "[2001:db8::7]:4433"]).qrString.count <= 210)
+        #expect(try invitation(addresses).qrString.count <= 407)
+        #expect(try invitation(["192.168.1.7:4433", "[2001:db8::7]:4433"]).qrString.count <= 212)
     }
 
     @Test func `addresses that nobody else can dial are left out`() throws {
@@ -141,7 +141,7 @@ import Testing
         for printed in ["\(invitation)", String(reflecting: invitation), dumped, "\([invitation])"] {
             #expect(printed.contains("secret: redacted"))
             #expect(!printed.contains(secret))
-            #expect(!printed.contains(invitation.text))
+            #expect(!printed.contains(invitation.link))
         }
     }
 
@@ -159,7 +159,10 @@ import Testing
         #expect(throws: IdentityError.expirationOutOfRange) { try Invitation(binary: late) }
     }
 
-    @Test(arguments: ["", "runar:join:", "runar:join", "runar:revocations:AAAA", "join:aaaa", "RUNAR:JOIN:AAAAAA"])
+    @Test(arguments: [
+        "", "runar://join/", "runar://join", "runar://revocations/AAAA", "join/aaaa", "RUNAR://JOIN/AAAAAA",
+        "runar:join:aaaa",
+    ])
     func `other texts are refused`(text: String) {
         #expect(throws: IdentityError.self) { try Invitation(text: text) }
     }
@@ -170,7 +173,7 @@ import Testing
             let read = try Invitation(binary: bytes)
             #expect(read.binary == bytes)
         }
-        neverCrash(onTexts: [invitation.text, invitation.qrString], rounds: 3_000) { text in
+        neverCrash(onTexts: [invitation.link, invitation.qrString], rounds: 3_000) { text in
             _ = try Invitation(text: text)
         }
     }

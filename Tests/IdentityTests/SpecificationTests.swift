@@ -84,6 +84,7 @@ import Testing
 
     @Test func `its token is what the code reads and writes`() throws {
         let token = try AccessToken(binary: bytes("token", of: "Token"))
+        #expect(try token.link == value("link", of: "Link"))
         #expect(token.verifySignature())
         #expect(try token.signedBytes == bytes("signed bytes", of: "Token"))
         #expect(try token.qrString == value("text", of: "Token"))
@@ -116,7 +117,7 @@ import Testing
 
     @Test func `its invitation, proof and digits are what the code makes`() throws {
         let invitation = try Invitation(binary: bytes("bytes", of: "Invitation"))
-        #expect(try invitation.text == value("text", of: "Invitation"))
+        #expect(try invitation.link == value("text", of: "Invitation"))
         let joiner = try PeerId(rawRepresentation: bytes("joiner", of: "Invitation"))
         let exporter = try bytes("exported bytes", of: "Invitation")
         #expect(try invitation.proof(exporter: exporter, joiner: joiner) == bytes("proof", of: "Invitation"))

@@ -140,7 +140,7 @@ private struct Note: Codable, Equatable, Sendable {
         try await joiner.start()
         let (asked, told) = (owner.eventStream, joiner.eventStream)
         let invitation = try owner.invite(to: metadata.networkId, addresses: owner.listenAddresses)
-        try joiner.join(by: try Invitation(text: invitation.text))
+        try joiner.join(by: try Invitation(text: invitation.link))
         let event = try await asked.first { if case .joinRequested = $0 { true } else { false } }
         guard case .joinRequested(let request) = event else { return }
         #expect(request.peer == joiner.peerId)

@@ -31,6 +31,14 @@ package enum PlainText {
         !refused.contains { $0.contains(scalar.value) }
     }
 
+    /// `text` without the white space around it.
+    package static func trimmed(_ text: String) -> String {
+        var scalars = Substring(text).unicodeScalars
+        while scalars.first?.properties.isWhitespace == true { scalars.removeFirst() }
+        while scalars.last?.properties.isWhitespace == true { scalars.removeLast() }
+        return String(scalars)
+    }
+
     /// An excerpt of `text` in quotation marks, with everything that does not plainly show written as `\u{…}`.
     package static func quoted(_ text: String) -> String {
         var result = "\""

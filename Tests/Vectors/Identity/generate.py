@@ -292,7 +292,7 @@ def revocations(network, peers):
         "empty_digest": hashlib.sha256(label("runar/revocation-set/v1") + network.public + bytes(4)).hexdigest(),
         "binary": binary.hex(),
         "first_page_of_two": (b"\x01" + network.public + b"\x01" + struct.pack(">H", 2) + packed[: 2 * 104]).hex(),
-        "text": "runar:revocations:" + base64.urlsafe_b64encode(binary).decode().rstrip("="),
+        "text": "runar://revocations/" + base64.urlsafe_b64encode(binary).decode().rstrip("="),
     })
 
 
@@ -314,6 +314,36 @@ def checked_base32(data):
     return "".join(alphabet[v] for v in values + [check >> 5 * (5 - i) & 31 for i in range(6)])
 
 
+def link(kind, binary):
+    return f"runar://{kind}/{checked_base32(binary)}"
+
+
+def links(peers, token_rows, metadata_rows, secret_rows):
+    """The links that say the same as the texts of the other files."""
+    rows = [{"kind": "peer-id", "link": link("peer-id", peer.peer_id), "text": b64(peer.peer_id)} for peer in peers]
+    for plain, secret, kind in [
+        (token_rows, "token_text", "token"),
+        (metadata_rows, "network_text", "network"),
+    ]:
+        for row, with_key in zip(plain, secret_rows):
+            binary = bytes.fromhex(row["binary"])
+            key = bytes.fromhex(with_key["rendezvous_public"])
+            rows.append({"kind": kind, "link": link(kind, binary), "text": row["text"]})
+            rows.append({"kind": kind, "link": link(kind, binary + key), "text": with_key[secret]})
+    for token, address, text in zip(token_rows, [
+        bytes([4, 192, 0, 2, 7]), bytes([6]) + bytes.fromhex("20010db8") + bytes(11) + b"\x07",
+    ], ["192.0.2.7:4433", "[2001:db8::7]:4433"]):
+        binary = bytes.fromhex(token["binary"])
+        rows.append({
+            "kind": "peer", "link": link("peer", binary + address + struct.pack(">H", 4433)),
+            "text": json.dumps({
+                "type": "peer", "peer_id": b64(binary[1:33]), "network_id": b64(binary[33:65]), "address": text,
+                "token": b64(binary),
+            }, separators=(",", ":")),
+        })
+    store("links.json", rows)
+
+
 def invitations(network, inviter, joiner):
     secret = bytes(range(0xA0, 0xB0))
     exporter = bytes(range(32))
@@ -328,7 +358,7 @@ def invitations(network, inviter, joiner):
     store("invitations.json", {
         "inviter": inviter.peer_id.hex(), "joiner": joiner.peer_id.hex(), "network": network.public.hex(),
         "secret": secret.hex(), "expiry": expiry, "addresses": addresses, "binary": binary.hex(),
-        "text": "runar:join:" + checked_base32(binary), "exporter": exporter.hex(), "proof": proof.hex(),
+        "text": link("join", binary), "exporter": exporter.hex(), "proof": proof.hex(),
         "digits": f"{int.from_bytes(digits[:8], 'big') % 1_000_000:06d}",
     })
 
@@ -360,6 +390,7 @@ def member_secrets(network, token_rows, metadata_rows):
             "network_text": with_rendezvous(metadata_rows[index]["text"]),
         })
     store("member-secrets.json", rows)
+    return rows
 
 
 def identifiers(peers):
@@ -385,7 +416,9 @@ def main():
     identifiers(peers)
     token_rows = tokens(network, peers)
     connections(network, peers, token_rows)
-    member_secrets(network, token_rows, metadata(network, admin))
+    metadata_rows = metadata(network, admin)
+    secret_rows = member_secrets(network, token_rows, metadata_rows)
+    links(peers, token_rows, metadata_rows, secret_rows)
     revocations(network, peers)
     invitations(network, peers[0], peers[1])
 

@@ -3,9 +3,6 @@ internal import Bytes
 extension Invitation {
     private static let version: UInt8 = 1
     private static let subject = "an invitation"
-    private static let textPrefix = "runar:join:"
-    /// The longest text: 242 bytes in base32 with room for spaces and dashes.
-    private static let maximumTextByteCount = 1024
 
     /// Reads the binary form.
     package init(binary: some Collection<UInt8>) throws(IdentityError) {
@@ -51,26 +48,19 @@ extension Invitation {
         return writer.bytes
     }
 
-    /// Whether a text says that it is an invitation.
-    static func isText(_ text: String) -> Bool { text.prefix(textPrefix.count).lowercased() == textPrefix }
-
-    /// Reads the text form, in either case and with spaces or dashes between groups.
-    public init(text: String) throws(IdentityError) {
-        guard text.utf8.count <= Self.maximumTextByteCount, Self.isText(text) else {
-            throw .invalidText(of: Self.subject, reason: "it does not begin with \(Self.textPrefix)")
-        }
-        let bytes: [UInt8]
-        do {
-            bytes = try CheckedBase32.decode(String(text.dropFirst(Self.textPrefix.count)))
-        } catch {
-            throw .invalidText(of: Self.subject, reason: error.description)
-        }
-        try self.init(binary: bytes)
+    /// Whether a text holds an invitation, wherever: then it holds a secret.
+    package static func isText(_ text: String) -> Bool {
+        text.lowercased().contains(RunarLink.beginning(of: .join))
     }
 
-    /// The text form, secret included: `runar:join:` and the binary form in checked base32.
-    public var text: String { Self.textPrefix + CheckedBase32.encode(binary) }
+    /// Reads the text form, which is a link: in either case, with spaces or dashes between groups.
+    public init(text: String) throws(IdentityError) {
+        try self.init(binary: RunarLink.bytes(of: text, .join, Self.subject))
+    }
 
-    /// The text form in capitals, which a QR code packs more tightly.
-    public var qrString: String { text.uppercased() }
+    /// The invitation as a link, secret included: its only text form.
+    public var link: String { RunarLink(.join, binary).text }
+
+    /// The link in capitals, which a QR code packs more tightly.
+    public var qrString: String { link.uppercased() }
 }

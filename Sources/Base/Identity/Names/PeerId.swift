@@ -40,8 +40,12 @@ public struct PeerId: Hashable, Sendable {
         self.init(words: try IdentifierText.bytes32(base64: text, what: "a peer id"))
     }
 
-    /// Reads an id in either of its text forms: padded base64, or the checked base32 that people type.
+    /// Reads an id in any of its text forms: padded base64, the checked base32 that people type, or a link.
     public init(text: String) throws(IdentityError) {
+        guard !RunarLink.isLink(text) else {
+            try self.init(rawRepresentation: RunarLink.bytes(of: text, .peerId, "a peer id"))
+            return
+        }
         self.init(words: try IdentifierText.bytes32(text, what: "a peer id"))
     }
 
@@ -67,7 +71,7 @@ extension PeerId: Comparable {
 }
 
 extension PeerId: LosslessStringConvertible {
-    /// Reads either text form, or returns nil.
+    /// Reads any text form, or returns nil.
     public init?(_ description: String) {
         guard let id = try? PeerId(text: description) else { return nil }  // a failable form
         self = id

@@ -8,6 +8,7 @@ public struct NetworkMetadata: Sendable {
     /// What the signature is for.
     package static let label = DomainLabel("runar/network-metadata/v1")
     private static let formatVersion: UInt8 = 1
+    private static let nameLengthOffset = 1 + 32 + 4 + 32
     /// The most bytes that the binary form has.
     package static let maximumByteCount = 1 + 32 + 4 + 32 + 1 + NameRule.maximumByteCount + 64
 
@@ -146,6 +147,12 @@ extension NetworkMetadata {
             signature: signature
         )
         try check()
+    }
+
+    /// How many of these bytes are the binary form that they begin with.
+    static func byteCount(ofBinary bytes: [UInt8]) -> Int {
+        guard bytes.count > nameLengthOffset else { return bytes.count }
+        return nameLengthOffset + 1 + Int(bytes[nameLengthOffset]) + Ed25519Signature.byteCount
     }
 
     /// The binary form: format, network, version, administrator, name, signature; refused before it is signed.

@@ -138,7 +138,7 @@ public struct RevocationSet: Hashable, Sendable {
 
 extension RevocationSet {
     private static let version: UInt8 = 1
-    private static let textPrefix = "runar:revocations:"
+    private static let textPrefix = "runar://revocations/"
     private static let subject = "a revocation set"
     private static let maximumByteCount = 1 + 32 + 4 + maximumCount * Revocation.entryByteCount
 
@@ -191,7 +191,7 @@ extension RevocationSet {
         try self.init(binary: bytes)
     }
 
-    /// The text form: `runar:revocations:` and the binary form in URL-safe base64.
+    /// The text form: `runar://revocations/` and the binary form in URL-safe base64.
     public var text: String { Self.textPrefix + Base64URL.encode(binary) }
 }
 

@@ -4,11 +4,12 @@ extension AccessToken {
     private static let subject = "an access token"
     static let textType = "token"
 
-    /// Reads the JSON text of a token QR code.
+    /// Reads the JSON text of a token QR code, or a link.
     ///
     /// ``verify(at:)`` says whether it counts.
     public static func fromQRString(_ text: String) throws(IdentityError) -> AccessToken {
-        try AccessToken(json: FlatJSON(text, of: subject))
+        if RunarLink.isLink(text) { return try AccessToken(linked: RunarLink.bytes(of: text, .token, subject)) }
+        return try AccessToken(json: FlatJSON(text, of: subject))
     }
 
     init(json: FlatJSON) throws(IdentityError) {

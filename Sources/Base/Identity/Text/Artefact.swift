@@ -15,9 +15,9 @@ public enum Artefact: Sendable {
 
     /// Recognises a text, with any white space around it.
     public static func parse(_ text: String) throws(IdentityError) -> Artefact {
-        let text = trimmed(text)
+        let text = PlainText.trimmed(text)
         if RevocationSet.isText(text) { return .revocations(try RevocationSet(text: text)) }
-        if Invitation.isText(text) { return .invitation(try Invitation(text: text)) }
+        if RunarLink.isLink(text) { return try parse(RunarLink(text)) }
         guard text.utf8.first == UInt8(ascii: "{") else { return .identifier(try PeerId(text: text)) }
         let json = try FlatJSON(text, of: "a runar text")
         switch try json.string("type") {
@@ -48,10 +48,13 @@ public enum Artefact: Sendable {
         return try parse(text)
     }
 
-    private static func trimmed(_ text: String) -> String {
-        var scalars = Substring(text).unicodeScalars
-        while scalars.first?.properties.isWhitespace == true { scalars.removeFirst() }
-        while scalars.last?.properties.isWhitespace == true { scalars.removeLast() }
-        return String(scalars)
+    private static func parse(_ link: RunarLink) throws(IdentityError) -> Artefact {
+        switch link.kind {
+        case .network: .network(try NetworkMetadata(linked: link.bytes))
+        case .peerId: .identifier(try PeerId(rawRepresentation: link.bytes))
+        case .token: .token(try AccessToken(linked: link.bytes))
+        case .peer: .peerConnection(try PeerConnectionData(linked: link.bytes))
+        case .join: .invitation(try Invitation(binary: link.bytes))
+        }
     }
 }

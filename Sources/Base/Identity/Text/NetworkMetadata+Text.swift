@@ -2,11 +2,17 @@ extension NetworkMetadata {
     private static let subject = "network metadata"
     static let textType = "network"
 
-    /// Reads the JSON text of a network QR code.
+    /// The most bytes of text that a QR code of version 15 holds at level M.
+    private static let maximumQRByteCount = 412
+
+    /// Reads what a network QR code carries, or a link.
     ///
     /// ``verify()`` says whether it is genuine.
     public static func fromQRString(_ text: String) throws(IdentityError) -> NetworkMetadata {
-        try NetworkMetadata(json: FlatJSON(text, of: subject))
+        if RunarLink.isLink(text) {
+            return try NetworkMetadata(linked: RunarLink.bytes(of: text, .network, subject))
+        }
+        return try NetworkMetadata(json: FlatJSON(text, of: subject))
     }
 
     init(json: FlatJSON) throws(IdentityError) {
@@ -26,7 +32,10 @@ extension NetworkMetadata {
         self = with(rendezvous: try json.rendezvous())
     }
 
-    /// The JSON text that a network QR code carries; refused before the metadata is signed.
+    /// What a network QR code carries; refused before the metadata is signed.
+    ///
+    /// It is the JSON text, or the link in capitals where a name full of quotation marks makes that text too long for a
+    /// code that every camera reads.
     public var qrString: String {
         get throws(IdentityError) {
             guard let signatureValue else { throw .invalidSignature(of: Self.subject) }
@@ -39,7 +48,8 @@ extension NetworkMetadata {
             if version != 1 { json.add("version", UInt64(version)) }
             json.add("signature", signatureValue.base64)
             if let rendezvous { json.add(rendezvous) }
-            return json.object
+            let object = json.object
+            return object.utf8.count <= Self.maximumQRByteCount ? object : try link.uppercased()
         }
     }
 }

@@ -6,10 +6,11 @@ extension PeerConnectionData {
     /// 137 bytes in padded base64.
     private static let tokenCount = 184
 
-    /// Reads the JSON text of a connection QR code; its token must be of the peer and the network that it names.
+    /// Reads the JSON text of a connection QR code, or a link; its token must be of the peer and the network that it names.
     ///
     /// Whether the token counts, ``AccessToken/verify(at:)`` says.
     public static func fromQRString(_ text: String) throws(IdentityError) -> PeerConnectionData {
+        if RunarLink.isLink(text) { return try PeerConnectionData(linked: RunarLink.bytes(of: text, .peer, subject)) }
         let data = try PeerConnectionData(json: FlatJSON(text, of: subject))
         try data.check()
         return data

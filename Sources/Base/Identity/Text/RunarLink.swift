@@ -1,0 +1,139 @@
+internal import Bytes
+
+/// A `runar://` link: what something is, and its binary form in checked base32.
+///
+/// It says the same as the text of that thing, can be tapped, and has no letter that a QR code packs badly: writers put
+/// it into codes in capitals. Layouts: `docs/spec/identity.md`, section 10.
+struct RunarLink: Hashable, Sendable {
+    /// What a link may stand for, in the word that the link begins with.
+    enum Kind: String, CaseIterable, Sendable {
+        /// A network's metadata, and its rendezvous key if that is known.
+        case network
+        /// The name of a device.
+        case peerId = "peer-id"
+        /// An access token, and the rendezvous key of its network if that is known.
+        case token
+        /// How to reach a peer: its token and an address.
+        case peer
+        /// An invitation.
+        case join
+    }
+
+    /// With what each link begins.
+    static let scheme = "runar://"
+    /// Twice the longest text, for spaces and dashes; nothing longer is looked at.
+    private static let maximumTextByteCount = 2048
+    private static let subject = "a runar link"
+
+    let kind: Kind
+    let bytes: [UInt8]
+
+    init(_ kind: Kind, _ bytes: [UInt8]) {
+        self.kind = kind
+        self.bytes = bytes
+    }
+
+    /// Whether a text begins like a link.
+    static func isLink(_ text: String) -> Bool { PlainText.trimmed(text).prefix(scheme.count).lowercased() == scheme }
+
+    /// The beginning of all links of a kind.
+    static func beginning(of kind: Kind) -> String { "\(scheme)\(kind.rawValue)/" }
+
+    /// Reads a link, in either case, with white space around it and with spaces or dashes between the letters behind its kind.
+    init(_ text: String) throws(IdentityError) {
+        guard text.utf8.count <= Self.maximumTextByteCount else {
+            throw .invalidText(of: Self.subject, reason: "it is longer than \(Self.maximumTextByteCount) bytes")
+        }
+        let text = PlainText.trimmed(text)
+        guard Self.isLink(text) else {
+            throw .invalidText(of: Self.subject, reason: "it does not begin with \(Self.scheme)")
+        }
+        let rest = text.dropFirst(Self.scheme.count)
+        let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let kind = Kind(rawValue: parts[0].lowercased()) else {
+            throw .invalidText(
+                of: Self.subject,
+                reason: "its kind \(PlainText.quoted(String(parts[0]))) is not known; update this program"
+            )
+        }
+        do {
+            try self.init(kind, CheckedBase32.decode(parts.count > 1 ? String(parts[1]) : ""))
+        } catch {
+            throw .invalidText(
+                of: Self.subject,
+                reason: "a character is missing, superfluous or wrong; copy it again in full"
+            )
+        }
+    }
+
+    /// The content of a link that must be of one kind.
+    static func bytes(of text: String, _ kind: Kind, _ subject: String) throws(IdentityError) -> [UInt8] {
+        let link = try RunarLink(text)
+        guard link.kind == kind else {
+            throw .invalidText(of: subject, reason: "it is a link of the kind \"\(link.kind.rawValue)\"")
+        }
+        return link.bytes
+    }
+
+    /// The link, in lower case.
+    var text: String { Self.beginning(of: kind) + CheckedBase32.encode(bytes) }
+}
+
+// MARK: - What can be a link
+
+extension PeerId {
+    /// The id as a link.
+    public var link: String { RunarLink(.peerId, bytes).text }
+}
+
+extension AccessToken {
+    /// The token as a link, with the rendezvous key that its text would carry.
+    public var link: String { RunarLink(.token, binary + (rendezvous?.bytes ?? [])).text }
+
+    init(linked bytes: [UInt8]) throws(IdentityError) {
+        try self.init(binary: bytes.prefix(Self.byteCount))
+        self = with(rendezvous: try RendezvousKey(linked: bytes.dropFirst(Self.byteCount)))
+    }
+}
+
+extension NetworkMetadata {
+    /// The metadata as a link, with the rendezvous key that its text would carry; refused before it is signed.
+    public var link: String {
+        get throws(IdentityError) { RunarLink(.network, try binary() + (rendezvous?.bytes ?? [])).text }
+    }
+
+    init(linked bytes: [UInt8]) throws(IdentityError) {
+        let count = Self.byteCount(ofBinary: bytes)
+        try self.init(binary: bytes.prefix(count))
+        self = with(rendezvous: try RendezvousKey(linked: bytes.dropFirst(count)))
+    }
+}
+
+extension PeerConnectionData {
+    /// The data as a link; refused when the address is none.
+    public var link: String {
+        get throws(IdentityError) {
+            let address = try SocketAddress(parsing: address)
+            var writer = ByteWriter()
+            writer.write(token.binary)
+            address.write(to: &writer)
+            return RunarLink(.peer, writer.bytes).text
+        }
+    }
+
+    init(linked bytes: [UInt8]) throws(IdentityError) {
+        var reader = FieldReader(bytes, of: "peer connection data")
+        let token = try AccessToken(binary: reader.readBytes(count: AccessToken.byteCount))
+        let address = try reader.readAddress()
+        try reader.finish()
+        self.init(peerId: token.peerId, networkId: token.networkId, address: address, token: token)
+    }
+}
+
+extension RendezvousKey {
+    /// Reads what stands behind the binary form of something: a key, or nothing.
+    fileprivate init?(linked bytes: ArraySlice<UInt8>) throws(IdentityError) {
+        guard !bytes.isEmpty else { return nil }
+        try self.init(rawRepresentation: bytes)
+    }
+}
