@@ -1,0 +1,65 @@
+/// A place that looks like a finder pattern: along every line through its centre dark and light as 1:1:3:1:1.
+struct FinderPattern {
+    var centre: PicturePoint
+    /// The width of a module, in pixels of the full picture, as rows and columns show it.
+    var module: Double
+    /// Light where it should be dark.
+    let isInverted: Bool
+    /// How many rows, over all sizes of the picture, led here.
+    var hits = 1
+}
+
+/// The rays by which a pattern is looked at: from a centre to the borders of dark and light.
+struct Ray {
+    /// 32 directions whose longer coordinate is one pixel.
+    static let directions: [PicturePoint] = (0..<32).map { index in
+        let along = Double(index % 8) / 4 - 1
+        switch index / 8 {
+        case 0: return PicturePoint(x: along, y: -1)
+        case 1: return PicturePoint(x: 1, y: along)
+        case 2: return PicturePoint(x: -along, y: 1)
+        default: return PicturePoint(x: -1, y: -along)
+        }
+    }
+
+    /// Steps from the start to the three borders: of the dark square, of the light ring, of the dark ring.
+    var borders: (Double, Double, Double)
+
+    /// Casts a ray; nil if it starts in the wrong tone or does not meet three borders within `limit` steps.
+    init?(
+        from start: PicturePoint,
+        along direction: PicturePoint,
+        limit: Int,
+        isInverted: Bool,
+        in layer: PictureLayer,
+        budget: inout WorkBudget
+    ) {
+        let sign: Double = isInverted ? -1 : 1
+        let step = direction * layer.scale
+        guard var previous = layer.tone(start.x, start.y).map({ $0 * sign }), previous < 0 else { return nil }
+        borders = (0, 0, 0)
+        var found = 0
+        for index in 1...max(1, limit) {
+            let place = start + step * Double(index)
+            // Beyond the picture's edge lies light, as if the quiet zone went on.
+            let inside = layer.tone(place.x, place.y)
+            let tone = inside.map { $0 * sign } ?? 255
+            if (tone < 0) != (previous < 0) {
+                let border = Double(index - 1) + previous / (previous - tone)
+                switch found {
+                case 0: borders.0 = border
+                case 1: borders.1 = border
+                default:
+                    borders.2 = border
+                    budget.spend(index)
+                    return
+                }
+                found += 1
+            }
+            guard inside != nil else { break }
+            previous = tone
+        }
+        budget.spend(limit)
+        return nil
+    }
+}

@@ -1,0 +1,66 @@
+/// A QR code that was read in a picture.
+public struct QRReading: Sendable, Equatable {
+    /// What it says.
+    public let message: QRMessage
+    /// Its size class.
+    public let version: QRVersion
+    /// How much damage it survives.
+    public let level: ErrorCorrectionLevel
+    /// The pattern that lies over its codewords.
+    public let mask: MaskPattern
+    /// Its corners in the picture: of a symbol that stands upright from the upper left one clockwise.
+    public let corners: [PicturePoint]
+    /// Light on dark.
+    public let isInverted: Bool
+    /// Seen from behind or in a mirror.
+    public let isMirrored: Bool
+
+    /// The text, or nil if it is in a character set that is not read here.
+    public var text: String? { message.text }
+    /// The bytes as they stand in the symbol.
+    public var bytes: [UInt8] { message.bytes }
+}
+
+/// Reads the QR codes in a picture (ISO/IEC 18004).
+///
+/// In the order of the work: thresholds from what lies around each place; finder patterns by their 1:1:3:1:1, in the
+/// picture and in smaller ones of it; three of them that stand at right angles; the perspective that explains their
+/// borders; alignment patterns, which sharpen it; the modules' tones; codewords, corrected; segments. A text is given
+/// out only if every block of it was corrected within what its level can.
+public struct QRReader: Sendable {
+    /// Enough for every symbol of a camera's frame, and an end for a picture of noise.
+    public static let defaultSteps = 3_000_000
+
+    private let steps: Int
+
+    /// A reader that takes at most about `steps` looks at a picture's pixels, beyond going through all of them.
+    public init(steps: Int = Self.defaultSteps) { self.steps = steps }
+
+    /// Every QR code that can be read in `picture`, each once.
+    public func read(_ picture: GreyPicture) -> [QRReading] {
+        var budget = WorkBudget(steps: steps)
+        let readings = Self.read(picture, budget: &budget)
+        // Blur can close the light ring of a finder pattern; a sharpened picture shows it, and more noise.
+        return readings.isEmpty && !budget.isSpent ? Self.read(picture.sharpened(), budget: &budget) : readings
+    }
+
+    private static func read(_ picture: GreyPicture, budget: inout WorkBudget) -> [QRReading] {
+        let pyramid = PicturePyramid(picture)
+        var search = FinderSearch()
+        for layer in pyramid.layers.prefix(3) {
+            let step = layer.picture.height > 360 ? 2 : 1
+            search.scan(layer, step: step, budget: &budget)
+        }
+        var readings: [QRReading] = []
+        var used: [PicturePoint] = []
+        for triple in FinderTriple.all(among: search.patterns, budget: &budget) {
+            guard !budget.isSpent else { break }
+            let centres = [triple.corner.centre, triple.right.centre, triple.below.centre]
+            guard !centres.contains(where: { used.contains($0) }) else { continue }
+            guard let reading = SymbolReader(triple, pyramid: pyramid).read(budget: &budget) else { continue }
+            used += centres
+            readings.append(reading)
+        }
+        return readings
+    }
+}
