@@ -21,6 +21,8 @@ struct Standard: Decodable {
     let formats: [String: [String]]
     let versions: [Version]
     let byteCapacities: [String: [String: Int]]
+    let numericCapacities: [String: [String: Int]]
+    let alphanumericCapacities: [String: [String: Int]]
     let generatorExponents: [String: [Int]]
     let example: Example
 

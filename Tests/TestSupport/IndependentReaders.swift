@@ -1,0 +1,112 @@
+internal import Foundation
+
+/// zbar and zxing-cpp, which read symbols that we draw (Tests/Interop/read_symbols.py).
+package enum IndependentReaders {
+    /// A symbol as somebody would see it.
+    package enum Picture: Sendable {
+        /// A line of 0 and 1 for each row of modules, without a quiet zone.
+        case modules([String])
+        case png([UInt8])
+        case svg(String)
+        /// What a terminal with a dark or a light background was told to show.
+        case terminal(String, isDark: Bool)
+    }
+
+    /// What both got from one picture.
+    package struct Reading: Decodable, Sendable {
+        /// What zxing-cpp got of a symbol.
+        package struct Symbol: Decodable, Sendable {
+            /// Its bytes in hexadecimal digits.
+            package let bytes: String
+            package let text: String
+            package let version: Int
+            package let level: String
+            package let mask: Int
+        }
+
+        /// The bytes of each symbol that zbar found, in hexadecimal digits.
+        package let zbar: [String]
+        package let zxing: [Symbol]
+        package let width: Int
+        package let height: Int
+
+        /// Whether both found one symbol, which says exactly these bytes.
+        package func agrees(on bytes: [UInt8]) -> Bool {
+            let hex = IndependentReaders.hex(bytes)
+            return zbar == [hex] && zxing.map(\.bytes) == [hex]
+        }
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let python = root.appending(path: ".venv/bin/python3").path
+    private static let script = root.appending(path: "Tests/Interop/read_symbols.py").path
+
+    /// What must be installed before they can be asked, or nothing; it is printed, so that no test is left out silently.
+    package static let missing: String = {
+        let reason = ask()
+        if !reason.isEmpty { print("zbar and zxing-cpp are not asked: \(reason)") }
+        return reason
+    }()
+
+    private static func ask() -> String {
+        guard FileManager.default.isExecutableFile(atPath: python) else {
+            return "there is no .venv; run ./scripts/python-env.sh"
+        }
+        do {
+            return try ChildProcess(path: python, arguments: [script, "check"]).nextLine() ?? "the script said nothing"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// What they read in each of the pictures.
+    package static func read(_ pictures: [Picture]) throws -> [Reading] {
+        let file = FileManager.default.temporaryDirectory.appending(path: "symbols-\(UUID().uuidString).jsonl")
+        let lines = try pictures.map { String(decoding: try JSONEncoder().encode($0.request), as: UTF8.self) }
+        try Data(lines.joined(separator: "\n").utf8).write(to: file)
+        defer {
+            do {
+                try FileManager.default.removeItem(at: file)
+            } catch {
+                print("\(file.path) is left: \(error)")
+            }
+        }
+        let process = try ChildProcess(path: python, arguments: [script, file.path])
+        var readings: [Reading] = []
+        while let line = process.nextLine() {
+            readings.append(try JSONDecoder().decode(Reading.self, from: Data(line.utf8)))
+        }
+        guard process.waitUntilExit() == 0, readings.count == pictures.count else {
+            throw Failure(description: "read_symbols.py answered \(readings.count) of \(pictures.count) pictures")
+        }
+        return readings
+    }
+
+    fileprivate static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
+extension IndependentReaders.Picture {
+    fileprivate struct Request: Encodable {
+        var modules: [String]?
+        var png: String?
+        var svg: String?
+        var terminal: String?
+        var isDark: Bool?
+    }
+
+    fileprivate var request: Request {
+        switch self {
+        case .modules(let lines): Request(modules: lines)
+        case .png(let bytes): Request(png: IndependentReaders.hex(bytes))
+        case .svg(let text): Request(svg: text)
+        case .terminal(let text, let isDark): Request(terminal: text, isDark: isDark)
+        }
+    }
+}
