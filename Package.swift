@@ -115,7 +115,7 @@ let package = Package(
             in: "Node",
             [
                 "Bytes", "Identity", "Locking", "Discovery", "Kademlia", "NodeCore", "Transport", "QUIC", "Platform",
-                "Storage", "Node", logging,
+                "Storage", "Node", "QRCode", logging,
             ]
         ),
 
@@ -131,8 +131,8 @@ let package = Package(
         .executableTarget(
             name: "runar",
             dependencies: [
-                "RunarNode", "Simulation", "Bytes", "Identity", "Certificates", "Locking", "NodeCore", "Transport",
-                "QUIC", "Platform", "Storage", "Node", logging, arguments,
+                "RunarNode", "Simulation", "Bytes", "Identity", "Certificates", "Locking", "NodeCore", "QRCode",
+                "Transport", "QUIC", "Platform", "Storage", "Node", logging, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -206,7 +206,7 @@ let package = Package(
             ["Bytes", "Identity", "Locking", "NodeCore", "Node", "Platform", "Transport", "TestSupport", logging]
         ),
         tests(of: "Simulation", ["Simulation", "Bytes", "Identity", "TestSupport"]),
-        tests(of: "RunarNode", ["Locking", "RunarNode", "Simulation", "Transport", logging]),
+        tests(of: "RunarNode", ["Locking", "RunarNode", "Simulation", "Transport", "TestSupport", logging]),
     ]
 )
 

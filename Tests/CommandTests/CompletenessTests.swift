@@ -129,6 +129,7 @@ internal import Testing
         try check("stop")
         try check("network leave", ["Cabin"])
         try check("completion", ["bash"])
+        try check("qr show", ["text"])
         try check("reset", ["--yes"])
     }
 }

@@ -159,8 +159,9 @@ def from_terminal(text, is_dark):
     ground = 0 if is_dark else 255
     palette = {16: 0, 231: 255}
     rows = []
+    # Colours hold until they are changed, also over the end of a line.
+    ink, paper = 255 - ground, ground
     for line in text.rstrip("\n").split("\n"):
-        ink, paper = 255 - ground, ground
         upper, lower = [], []
         for sequence, glyph in re.findall(r"\x1b\[([0-9;]*)m|(.)", line):
             if glyph:

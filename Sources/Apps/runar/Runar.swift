@@ -24,7 +24,10 @@ struct Runar: AsyncParsableCommand {
                 subcommands: [Discover.self, Peers.self, Connect.self, Send.self, Listen.self]
             ),
             CommandGroup(name: "Stored values", subcommands: [Put.self, Get.self, Delete.self]),
-            CommandGroup(name: "More", subcommands: [Demo.self, Simulate.self, Completion.self, Outsider.self]),
+            CommandGroup(
+                name: "More",
+                subcommands: [QR.self, Demo.self, Simulate.self, Completion.self, Outsider.self]
+            ),
         ]
     )
 

@@ -13,6 +13,13 @@ enum Posix {
 
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
+    /// The columns and lines of a terminal's window; nil for what is none, and for a terminal that does not say.
+    static func windowSize(of descriptor: Int32) -> (columns: Int, lines: Int)? {
+        var window = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0 else { return nil }
+        return (Int(window.ws_col), Int(window.ws_row))
+    }
+
     static var user: UInt32 { geteuid() }
 
     static var lastErrorText: String {

@@ -4,6 +4,7 @@ internal import Foundation
 internal import Identity
 internal import Node
 internal import Platform
+internal import QRCode
 internal import RunarNode
 internal import Simulation
 internal import Storage
@@ -26,6 +27,8 @@ extension CommandFailure {
         case let error as RecoveryPhraseError: self.init("bad-phrase", .data, "\(error)")
         case let error as ScenarioError: self.init(scenario: error)
         case let error as DurationTextError: self.init("bad-duration", .usage, error.description)
+        case QRCodeError.empty: self.init("no-text", .data, QRCodeError.empty.description)
+        case let error as QRCodeError: self.init("too-large", .data, error.description)
         case let error as BytesError: self.init("bad-data", .data, error.description)
         case is CancellationError: self.init("cancelled", .tryAgain, "the command was cancelled before it was done")
         case let error as ValidationError: self.init("usage", .usage, error.message)

@@ -7,6 +7,8 @@ enum Output {
     private static let errors: Int32 = 2
 
     static var isTerminal: Bool { Posix.isTerminal(standard) }
+    /// The columns and lines of the terminal that results go to; nil if it is none or does not say.
+    static var windowSize: (columns: Int, lines: Int)? { Posix.windowSize(of: standard) }
     static var errorsAreTerminal: Bool { Posix.isTerminal(errors) }
 
     /// A line for people; whatever peers put into it cannot steer the terminal.

@@ -8,6 +8,7 @@ extension QRSymbol {
     ///   - text: What a reader shall get.
     ///   - level: How much damage the symbol shall survive.
     ///   - minimum: The smallest version to use.
+    /// - Throws: ``QRCodeError`` when there is nothing to encode or too much.
     public init(
         encoding text: String,
         level: ErrorCorrectionLevel = .m,
@@ -22,6 +23,7 @@ extension QRSymbol {
     ///   - bytes: What a reader shall get.
     ///   - level: How much damage the symbol shall survive.
     ///   - minimum: The smallest version to use.
+    /// - Throws: ``QRCodeError`` when there is nothing to encode or too much.
     public init(
         encoding bytes: [UInt8],
         level: ErrorCorrectionLevel = .m,

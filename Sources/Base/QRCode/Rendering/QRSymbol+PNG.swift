@@ -4,6 +4,7 @@ extension QRSymbol {
     /// - Parameters:
     ///   - modulePixels: The pixels of a module's side, from 1 to 50.
     ///   - quietZone: The light modules around it; 4 by the standard.
+    /// - Returns: The bytes of the file.
     public func png(modulePixels: Int = 8, quietZone: Int = Self.quietZone) -> [UInt8] {
         let margin = RenderingLimits.quietZone(quietZone)
         let scale = RenderingLimits.modulePixels(modulePixels)

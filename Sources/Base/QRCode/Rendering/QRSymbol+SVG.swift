@@ -5,6 +5,7 @@ extension QRSymbol {
     ///   - title: What a screen reader says. It is not the text of the symbol unless you put it there: that may be secret.
     ///   - modulePixels: How large a module is drawn where nothing else says a size.
     ///   - quietZone: The light modules around it; 4 by the standard.
+    /// - Returns: The document, which ends with a line feed.
     public func svg(title: String = "QR code", modulePixels: Int = 8, quietZone: Int = Self.quietZone) -> String {
         let margin = RenderingLimits.quietZone(quietZone)
         let side = size + 2 * margin

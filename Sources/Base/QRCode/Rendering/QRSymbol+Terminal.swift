@@ -14,6 +14,7 @@ extension QRSymbol {
     /// - Parameters:
     ///   - style: What the terminal looks like; drawn for the wrong one, the symbol is inverted, which not all readers read.
     ///   - quietZone: The light modules around it; 4 by the standard, which terminals seldom need.
+    /// - Returns: The lines.
     public func terminalText(_ style: TerminalStyle, quietZone: Int = Self.quietZone) -> String {
         let margin = RenderingLimits.quietZone(quietZone)
         let drawsDark = style != .dark

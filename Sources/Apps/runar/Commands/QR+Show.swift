@@ -1,0 +1,150 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Identity
+internal import Platform
+internal import QRCode
+
+extension QR {
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show a text as a QR code: on the terminal, as SVG or as PNG.",
+            discussion: """
+                Needs no home. Drawings and pictures go to standard output or, with --output, into a file that only you \
+                may read. An invitation is secret and comes on standard input only.
+                """
+        )
+
+        /// What a code becomes.
+        enum Format: String, CaseIterable, ExpressibleByArgument {
+            case terminal
+            case svg
+            case png
+        }
+
+        /// More than any code holds, so that what is too long is said in its own words.
+        private static let byteLimit = 16 << 10
+
+        @Argument(help: "The text, in quotation marks; - is standard input, without the end of its last line.")
+        var text: String
+        @Option(
+            help: ArgumentHelp("terminal, svg or png; else by the end of FILE, else terminal.", valueName: "format")
+        )
+        var format: Format?
+        @Option(help: ArgumentHelp("Write into this file, in place of what is there.", valueName: "file"))
+        var output: String?
+        @Option(
+            help: ArgumentHelp("How much damage the code survives: l, m, q or h.", valueName: "level"),
+            transform: Self.level(named:)
+        )
+        var level = ErrorCorrectionLevel.m
+        @Option(help: ArgumentHelp("The pixels of a module in pictures, 1 to 50.", valueName: "pixels"))
+        var scale = 8
+        @Flag(help: "The terminal is light: dark letters on a light ground.")
+        var light = false
+        @Flag(help: "The terminal is dark: light letters on a dark ground.")
+        var dark = false
+        @OptionGroup(title: "Output") var options: OutputOptions
+
+        func validate() throws {
+            guard !light || !dark else { throw ValidationError("Give --light or --dark, not both.") }
+            guard 1...50 ~= scale else { throw ValidationError("--scale is from 1 to 50.") }
+        }
+
+        func run() throws {
+            let format = format ?? output.flatMap(Self.format(ofFile:)) ?? .terminal
+            guard format != .png || output != nil || options.json || !Output.isTerminal else {
+                throw CommandFailure("usage", .usage, "a PNG is no text for a terminal: add --output FILE")
+            }
+            let text = try content()
+            let symbol = try QRSymbol(encoding: text, level: level)
+            var report = QRReport(symbol, of: text, format: format.rawValue)
+            if format == .terminal, output == nil, !options.json {
+                return try TerminalCode(symbol, style: style).show()
+            }
+            let bytes = drawing(of: symbol, as: format)
+            if let output {
+                let path = HomeOptions.absolute(output)
+                try AtomicFile.write(bytes, to: path)
+                report.path = path
+            } else if options.json {
+                if format == .png {
+                    report.base64 = Data(bytes).base64EncodedString()
+                } else {
+                    report.text = String(decoding: bytes, as: UTF8.self)
+                }
+            } else {
+                return Output.bytes(bytes)
+            }
+            Output.report(report, asJSON: options.json)
+        }
+
+        private static func level(named name: String) throws -> ErrorCorrectionLevel {
+            guard let level = ErrorCorrectionLevel(rawValue: name.lowercased()) else {
+                throw ValidationError("The level is l, m, q or h.")
+            }
+            return level
+        }
+
+        private var style: TerminalStyle? { light ? .light : dark ? .dark : nil }
+
+        private static func format(ofFile path: String) -> Format? {
+            [Format.svg, .png].first { path.lowercased().hasSuffix(".\($0.rawValue)") }
+        }
+
+        private func drawing(of symbol: QRSymbol, as format: Format) -> [UInt8] {
+            switch format {
+            case .terminal: Array(symbol.terminalText(style ?? .dark).utf8)
+            case .svg: Array(symbol.svg(modulePixels: scale).utf8)
+            case .png: symbol.png(modulePixels: scale)
+            }
+        }
+
+        /// The text to show.
+        ///
+        /// - Throws: ``CommandFailure`` for an invitation that every process of this machine could see.
+        private func content() throws -> String {
+            guard text == "-" else {
+                guard !Invitation.isText(text) else {
+                    throw CommandFailure(
+                        "secret-argument",
+                        .usage,
+                        "an invitation is secret, and every user of this machine can read arguments: give it on standard "
+                            + "input, with `runar qr show -`"
+                    )
+                }
+                return text
+            }
+            let read = try InputText.read("-", limit: Self.byteLimit)
+            // Swift takes the two characters of such an end of line for one.
+            return read.hasSuffix("\n") || read.hasSuffix("\r\n") ? String(read.dropLast()) : read
+        }
+    }
+}
+
+/// A code that was made.
+struct QRReport: Report {
+    let format: String
+    let version: Int
+    let level: String
+    /// The modules of a side.
+    let modules: Int
+    /// The bytes of the text.
+    let bytes: Int
+    /// Where it was written, or the drawing itself.
+    var path: String?
+    var text: String?
+    var base64: String?
+
+    init(_ symbol: QRSymbol, of text: String, format: String) {
+        self.format = format
+        version = symbol.version.number
+        level = symbol.level.rawValue
+        modules = symbol.size
+        bytes = text.utf8.count
+    }
+
+    var lines: [String] {
+        ["\(bytes) bytes as version \(version)-\(level.uppercased()), \(modules) modules a side"]
+            + (path.map { ["written to \($0)"] } ?? [])
+    }
+}

@@ -1,0 +1,10 @@
+internal import ArgumentParser
+
+/// QR codes: shown and read.
+struct QR: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "qr",
+        abstract: "Show a text as a QR code.",
+        subcommands: [Show.self]
+    )
+}

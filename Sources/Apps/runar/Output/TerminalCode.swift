@@ -1,0 +1,51 @@
+internal import Platform
+internal import QRCode
+
+/// A QR code drawn for the terminal at hand, as large as a camera needs and as small as the window demands.
+struct TerminalCode {
+    /// The lines, each with its end.
+    let text: String
+    /// What a person should do before a camera can see all of it.
+    let remark: String?
+
+    /// Draws `symbol` for a terminal of that style, or for the one that standard output is.
+    ///
+    /// A window that is too narrow for the standard's quiet zone gets a smaller one, down to one module.
+    ///
+    /// - Throws: ``CommandFailure`` when the window is too narrow even for that.
+    init(_ symbol: QRSymbol, style: TerminalStyle? = nil) throws(CommandFailure) {
+        let window = Output.windowSize
+        var quietZone = QRSymbol.quietZone
+        while let window, quietZone > 1, symbol.terminalSize(quietZone: quietZone).columns > window.columns {
+            quietZone -= 1
+        }
+        let (columns, lines) = symbol.terminalSize(quietZone: quietZone)
+        if let window, columns > window.columns {
+            throw CommandFailure(
+                "too-narrow",
+                .unavailable,
+                "the code is \(columns) columns wide and this terminal \(window.columns): make the window wider or its "
+                    + "letters smaller, or write a picture with --format png --output FILE"
+            )
+        }
+        text = symbol.terminalText(style ?? Self.style, quietZone: quietZone)
+        remark = window.flatMap { window in
+            guard lines >= window.lines else { return nil }
+            return "the code is \(lines) lines high and this terminal \(window.lines): a camera must see all of it"
+        }
+    }
+
+    /// Colours where they are understood; else what most terminals are, light on dark.
+    private static var style: TerminalStyle {
+        let isPlain =
+            SystemProcess.environment("NO_COLOR")?.isEmpty == false
+            || SystemProcess.environment("TERM") == "dumb"
+        return Output.isTerminal && !isPlain ? .coloured : .dark
+    }
+
+    /// Shows it on standard output, and the remark beside it.
+    func show() {
+        Output.raw(text)
+        if let remark { Output.note(remark) }
+    }
+}
