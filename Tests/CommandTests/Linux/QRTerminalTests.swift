@@ -64,10 +64,12 @@ private enum Tmux {
     /// Runs a line of shell to its end.
     ///
     /// What it starts gets no open file of this process: the terminal outlives the command that makes it, and with the
-    /// file by which Foundation notices the end of a process, that end would be the terminal's.
+    /// file by which Foundation notices the end of a process, that end would be the terminal's. Nor does it get the
+    /// signals that a worker thread blocks, without which a terminal cannot end.
     private static func run(_ line: String) throws -> Int32 {
         let closing = "for file in /proc/$$/fd/*; do [ ${file##*/} -le 2 ] || eval \"exec ${file##*/}>&-\"; done"
-        return try ChildProcess(path: "/bin/bash", arguments: ["-c", "\(closing); \(line)"]).waitUntilExit()
+        let arguments = ["--default-signal", "bash", "-c", "\(closing); \(line)"]
+        return try ChildProcess(path: "/usr/bin/env", arguments: arguments).waitUntilExit()
     }
 
     /// What stands on a terminal of that size once the command has ended.
