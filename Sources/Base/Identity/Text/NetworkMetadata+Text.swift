@@ -2,8 +2,8 @@ extension NetworkMetadata {
     private static let subject = "network metadata"
     static let textType = "network"
 
-    /// The most bytes of text that a QR code of version 15 holds at level M.
-    private static let maximumQRByteCount = 412
+    /// The most bytes of text that a QR code of version 15 holds at level M when it says too that they are UTF-8.
+    private static let maximumQRByteCount = 411
 
     /// Reads what a network QR code carries, or a link.
     ///

@@ -2,10 +2,8 @@
 ///
 /// Drawings of symbols are nearly all runs, so that looking for any other repetition would gain little.
 struct ZlibStream {
-    /// The longest run that one length code says.
+    /// The longest repetition that one length code says.
     private static let longestRun = 258
-    /// The longest run whose length code needs no extra bits, save the longest of all.
-    private static let longestPlainRun = 10
 
     private var bytes: [UInt8] = [0x78, 0x01]
     private var pending: UInt32 = 0
@@ -35,13 +33,22 @@ struct ZlibStream {
     private mutating func append(repetitionsOf byte: UInt8, count: Int) {
         var left = count
         while left >= 3 {
-            let run = left >= Self.longestRun ? Self.longestRun : min(left, Self.longestPlainRun)
-            append(symbol: run == Self.longestRun ? 285 : 254 + run)
+            let run = min(left, Self.longestRun)
+            append(length: run)
             // The distance 1.
             append(0, width: 5)
             left -= run
         }
         for _ in 0..<left { append(literal: byte) }
+    }
+
+    /// Appends a length from 3 on: four codes for each number of extra bits, which say the rest.
+    private mutating func append(length: Int) {
+        guard length < Self.longestRun else { return append(symbol: 285) }
+        let offset = length - 3
+        let extraBits = max(0, Int.bitWidth - offset.leadingZeroBitCount - 3)
+        append(symbol: 257 + 4 * extraBits + offset >> extraBits)
+        append(UInt32(offset & (1 << extraBits - 1)), width: UInt32(extraBits))
     }
 
     private mutating func append(literal byte: UInt8) { append(symbol: Int(byte)) }
