@@ -59,7 +59,8 @@ let package = Package(
         // Protocols: values. Input, time and randomness in, effects out.
         module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
-        module("NodeCore", in: "Protocols", ["Bytes", "Identity", "Discovery", "Kademlia", collections]),
+        module("PubSub", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
+        module("NodeCore", in: "Protocols", ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", collections]),
 
         // Transport: streams between two authenticated peers.
         module("Transport", in: "Transport", ["Bytes", "Identity", "Locking", deque, heap, crypto]),
@@ -108,20 +109,23 @@ let package = Package(
         module(
             "Node",
             in: "Node",
-            ["Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Transport", "Platform", logging, crypto]
+            [
+                "Bytes", "Identity", "Locking", "Kademlia", "PubSub", "NodeCore", "Transport", "Platform", logging,
+                crypto,
+            ]
         ),
         module(
             "RunarNode",
             in: "Node",
             [
-                "Bytes", "Identity", "Locking", "Discovery", "Kademlia", "NodeCore", "Transport", "QUIC", "Platform",
-                "Storage", "Node", "QRCode", logging,
+                "Bytes", "Identity", "Locking", "Discovery", "Kademlia", "PubSub", "NodeCore", "Transport", "QUIC",
+                "Platform", "Storage", "Node", "QRCode", logging,
             ]
         ),
 
         .target(
             name: "Simulation",
-            dependencies: ["Bytes", "Identity", "Kademlia", "NodeCore", "Transport"],
+            dependencies: ["Bytes", "Identity", "Kademlia", "PubSub", "NodeCore", "Transport"],
             path: "Sources/Node/Simulation",
             resources: [.embedInCode("Scenarios")],
             swiftSettings: house
@@ -156,7 +160,12 @@ let package = Package(
 
         // Tests mirror the sources; the first one keeps the house in order.
         tests(of: "Tidy", []),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
+        .target(
+            name: "TestSupport",
+            dependencies: ["Bytes", "Identity", crypto],
+            path: "Tests/TestSupport",
+            swiftSettings: house
+        ),
         tests(of: "Bytes", ["Bytes", "TestSupport"]),
         tests(of: "Locking", ["Locking"]),
         tests(of: "QRCode", ["QRCode", "TestSupport"]),
@@ -196,7 +205,8 @@ let package = Package(
         tests(of: "Platform", ["Bytes", "Identity", "Locking", "Platform", "TestSupport", "CrashWriter", "LanProbe"]),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Locking", "TestSupport", collections]),
-        tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", crypto, collections]),
+        tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", collections]),
+        tests(of: "PubSub", ["Bytes", "Identity", "PubSub", "TestSupport", collections]),
         tests(
             of: "NodeCore",
             ["Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "TestSupport", collections]

@@ -55,6 +55,12 @@ NEIGHBOURS = [
     Figure("hops of a lookup, p90", "dhtLookupHopsP90", "", "6", at_most=5),
 ]
 
+BROADCAST = [
+    Figure("copies too many for each event due", "eventRedundancy", "", "< 0.2 iroh-gossip", at_most=0.15),
+    Figure("hops of the last first delivery, mean", "eventLastHopsMean", "", "< 15 iroh-gossip", at_most=10),
+    Figure("events missed", "eventsMissed", "", "0 iroh-gossip", equal=0),
+]
+
 HONEST = [
     share("correct reads, everybody asked", "dhtGetCorrectShare", 99, "about 20 (Sybil)"),
     share("lookups that find the nearest honest node", "dhtLookupCorrectShare", 99),
@@ -99,6 +105,16 @@ QUICK = [
         ],
     ),
     ("dht-churn", 300, NEIGHBOURS),
+    ("broadcast", 100, BROADCAST),
+    ("broadcast", 1000, BROADCAST),
+    (
+        "broadcast-silence",
+        None,
+        [
+            Figure("30 % fall silent: missing after 3 s", "eventsMissingShareAt3s", "%", at_most=0.5, factor=100),
+            Figure("missing after 15 s", "eventsMissingShareAt15s", "%", equal=0, factor=100),
+        ],
+    ),
     ("small-family", None, [share("three devices: correct reads", "dhtGetCorrectShare", 100)]),
 ]
 

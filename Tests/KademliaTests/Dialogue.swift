@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Identity
 internal import Kademlia
+internal import TestSupport
 
 /// One table and a test that plays everybody else.
 struct Dialogue {

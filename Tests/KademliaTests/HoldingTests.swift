@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Identity
 internal import Kademlia
+internal import TestSupport
 internal import Testing
 
 /// One holder: what it keeps, what it refuses, and for how long.

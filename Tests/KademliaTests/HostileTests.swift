@@ -2,6 +2,7 @@ internal import Bytes
 internal import Foundation
 internal import Identity
 internal import Kademlia
+internal import TestSupport
 internal import Testing
 
 /// A fifth of the members, or most of those at one place, work against the others.

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Identity
 internal import Kademlia
+internal import TestSupport
 
 /// A network with a few members whose records a test writes by hand.
 struct Household {

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Identity
 internal import Kademlia
+internal import TestSupport
 internal import Testing
 
 /// What one table tells the application, with few others or none.

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Identity
 internal import Kademlia
+internal import TestSupport
 
 // What a swarm looks like from outside, and how fast it answers.
 extension Swarm {

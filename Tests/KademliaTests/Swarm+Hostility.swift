@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Identity
 internal import Kademlia
+internal import TestSupport
 
 /// Members that do not keep to the protocol.
 ///

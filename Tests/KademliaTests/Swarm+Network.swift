@@ -2,6 +2,7 @@ internal import Bytes
 internal import HeapModule
 internal import Identity
 internal import Kademlia
+internal import TestSupport
 
 // Links, messages and time.
 extension Swarm {

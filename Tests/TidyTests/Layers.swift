@@ -8,7 +8,7 @@ enum Layers {
         ["Identity"],
         ["Certificates"],
         // Protocols: values. They never see each other; NodeCore composes them.
-        ["Discovery", "Kademlia"],
+        ["Discovery", "Kademlia", "PubSub"],
         ["NodeCore"],
         // Transport: streams between two authenticated peers.
         ["Transport"],

@@ -109,7 +109,7 @@ extension NodeDriver {
                     if !first.isEmpty { try await stream.write(first, finish: false) }
                     for await frame in outbox.frames {
                         try await stream.write(frame, finish: false)
-                        outbox.noteWritten(frame)
+                        if outbox.noteWritten(frame) { self.noteRoom(on: id) }
                     }
                 } catch {
                     stream.reset(code: CloseCode.protocolViolation.rawValue)  // the reader ends with it

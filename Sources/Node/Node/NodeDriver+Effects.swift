@@ -127,6 +127,10 @@ extension NodeDriver {
         case .peerDiscovered(let peer, let network, let addresses):
             self.events.send(.peerDiscovered(peer, network, addresses))
         case .peerLost(let peer, let network): self.events.send(.peerLost(peer, network))
+        case .eventsReceived(let network, let batch, let publishedAt, _):
+            self.hub.offer(.batch(network, batch, publishedAt: publishedAt))
+        case .eventsMissed(let network, let stream, let count): self.hub.offer(.missed(network, stream, count))
+        case .eventsIsolated(let network, let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
         case .datagramsIgnored(let reason, let source, let count):
             self.configuration.logger.debug("\(count) datagrams from \(source) ignored: \(reason)")
         default: break
@@ -136,7 +140,8 @@ extension NodeDriver {
     private func send(_ frame: Frame, on id: ConnectionId, in state: inout State) {
         var writer = ByteWriter()
         writer.writeVarintPrefixed(frame.bytes)
-        guard let link = state.links[id], !link.outbox.offer(writer.bytes) else { return }
+        guard let link = state.links[id] else { return }
+        if link.outbox.offer(writer.bytes) { return self.noteBacklog(on: id, of: frame, in: &state) }
         // The peer reads nothing any more. The end of the connection tells the core.
         link.connection.close(code: CloseCode.tooLarge.rawValue, reason: CloseCode.tooLarge.explanation)
     }

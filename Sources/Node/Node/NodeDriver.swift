@@ -65,6 +65,10 @@ package final class NodeDriver: Sendable {
         case drain(ConnectionId)
         case linger(any Connection, CloseCode)
         case discover(any DiscoveryLink)
+        /// Whether a connection can take events at the moment changed.
+        case congestion(ConnectionId, Bool)
+        /// Publishers have waited long enough for slow peers.
+        case roomOverdue(generation: Int)
     }
 
     struct State: Sendable {
@@ -80,6 +84,9 @@ package final class NodeDriver: Sendable {
         var nextConnection: UInt64 = 0
         var nextNumber = 0
         var wakeGeneration = 0
+        /// Whoever sends events and waits for slow peers.
+        var roomWaiter: CheckedContinuation<Void, Never>?
+        var roomGeneration = 0
         var isStopped = false
     }
 
@@ -90,6 +97,8 @@ package final class NodeDriver: Sendable {
         var hasControlStream = false
         /// Whether nothing new begins here and the connection is closed when the last stream has ended.
         var isDraining = false
+        /// Whether the core knows that it cannot take events for now.
+        var isCongested = false
         /// Streams under way, by number, with their network.
         var streams: [Int: (network: NetworkId, stream: any Stream)] = [:]
     }
@@ -105,15 +114,18 @@ package final class NodeDriver: Sendable {
     let persistenceQueue: AsyncStream<Void>.Continuation
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
+    let hub: EventHub
+    let eventQueue = EventQueue()
     let fileReceiver = Locked<FileReceiver?>(nil)
 
-    /// Creates a driver that tells `messages` and `events` what happens; both outlive it.
+    /// Creates a driver that tells `messages`, `events` and `hub` what happens; they outlive it.
     package init(
         endpoint: any Endpoint,
         core: NodeCore.Configuration,
         configuration: Configuration,
         messages: Broadcaster<ReceivedMessage>,
-        events: Broadcaster<NodeEvent>
+        events: Broadcaster<NodeEvent>,
+        hub: EventHub = EventHub()
     ) {
         self.localPeerId = core.peerId
         self.endpoint = endpoint
@@ -126,6 +138,7 @@ package final class NodeDriver: Sendable {
         )
         self.messages = messages
         self.events = events
+        self.hub = hub
     }
 
     /// Accepts, dials and serves until ``stop()``, or until its task is cancelled; may be called once.
@@ -139,6 +152,8 @@ package final class NodeDriver: Sendable {
             }
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.acceptConnections() }
+                group.addTask { await self.sendEvents() }
+                group.addTask { await self.hub.run() }
                 for await job in self.jobs {
                     group.addTask { await self.perform(job) }
                 }
@@ -153,6 +168,7 @@ package final class NodeDriver: Sendable {
     package func stop() async {
         let link = self.state.withLock { state -> (any DiscoveryLink)? in
             guard !state.isStopped else { return nil }
+            for pending in self.eventQueue.takeAll() { self.apply(pending.input, to: &state) }
             self.apply(.stopping, to: &state)
             state.isStopped = true
             for waiter in state.waiters.values { waiter.continuation.resume(throwing: NodeError.notRunning) }
@@ -161,6 +177,8 @@ package final class NodeDriver: Sendable {
             defer { state.link = nil }
             return state.link
         }
+        self.eventQueue.finish()
+        self.endWaitForRoom(nil)
         await link?.close()
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)
         self.jobQueue.finish()
@@ -228,6 +246,11 @@ package final class NodeDriver: Sendable {
             try? await clock.sleep(clock.now().monotonic + self.configuration.lingerPause)  // cut short by a stop
             connection.close(code: code.rawValue, reason: code.explanation)
         case .discover(let link): await self.discover(on: link)
+        case .congestion(let id, let isCongested): self.apply(.congestionChanged(id, isCongested))
+        case .roomOverdue(let generation):
+            let clock = self.configuration.clock
+            try? await clock.sleep(clock.now().monotonic + Self.roomPatience)  // cut short by a stop
+            self.endWaitForRoom(generation)
         }
     }
 

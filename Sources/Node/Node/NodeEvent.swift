@@ -30,6 +30,8 @@ public enum NodeEvent: Hashable, Sendable {
     case peerDiscovered(PeerId, NetworkId, [SocketAddress])
     /// A member is no longer heard on the local network.
     case peerLost(PeerId, NetworkId)
+    /// Whether there is nobody in the network with whom to exchange events.
+    case eventsIsolated(NetworkId, Bool)
     /// This device's token was renewed, until so many seconds since 1970; nil for ever.
     case tokenRenewed(NetworkId, expirationSeconds: UInt64?)
     /// This device's token ends in so many seconds; told from seven days before, once a day.

@@ -4,6 +4,12 @@ internal import Locking
 final class Outbox: Sendable {
     /// A peer that leaves so much unread is not reading any more.
     static let byteLimit = 16 << 20
+    /// Beyond so many bytes the peer is slow: publishers wait a moment for it.
+    static let highWater = 1 << 20
+    /// Beyond so many it is only told which events there are, until it has caught up.
+    static let congestion = 4 << 20
+    /// With so few left it has.
+    private static let lowWater = 256 << 10
 
     let frames: AsyncStream<[UInt8]>
     private let queue: AsyncStream<[UInt8]>.Continuation
@@ -24,10 +30,17 @@ final class Outbox: Sendable {
         return hasRoom
     }
 
-    /// Makes room again after a frame was written.
-    func noteWritten(_ frame: [UInt8]) {
-        self.waiting.withLock { $0 -= frame.count }
+    /// Makes room again after a frame was written; true when the peer has caught up with that.
+    func noteWritten(_ frame: [UInt8]) -> Bool {
+        self.waiting.withLock { waiting in
+            let wasAbove = waiting > Self.lowWater
+            waiting -= frame.count
+            return wasAbove && waiting <= Self.lowWater
+        }
     }
+
+    /// How many bytes wait.
+    var waitingBytes: Int { self.waiting.withLock { $0 } }
 
     func finish() {
         self.queue.finish()

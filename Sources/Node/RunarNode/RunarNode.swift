@@ -56,6 +56,8 @@ public final class RunarNode: Sendable {
     let caches = Locked<[NetworkId: RecordCache]>([:])
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
+    /// Subscriptions to what members publish.
+    let hub = EventHub()
     private let makeEndpoint: EndpointFactory
     let makeLink: LinkFactory
 
@@ -189,7 +191,8 @@ extension RunarNode {
             core: core,
             configuration: configuration,
             messages: self.messages,
-            events: self.events
+            events: self.events,
+            hub: self.hub
         )
     }
 

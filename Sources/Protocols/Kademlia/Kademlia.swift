@@ -77,7 +77,7 @@ package struct Kademlia: Sendable {
 
     // Records.
     var store = RecordStore()
-    var verifiedWriters: [PeerId: Record.Membership] = [:]
+    var verifiedWriters: [PeerId: MembershipProof] = [:]
     var reservations: OrderedDictionary<Bytes32, Reservation> = [:]
     /// Records that peers asked for after an offer.
     var transfers: [PeerId: Transfer] = [:]

@@ -1,6 +1,7 @@
 package import Discovery
 package import Identity
 package import Kademlia
+package import PubSub
 
 /// What the driver must do next.
 package enum Effect: Hashable, Sendable {
@@ -59,6 +60,14 @@ package enum Effect: Hashable, Sendable {
     case datagramsIgnored(Discovery.Reason, from: SocketAddress, count: Int)
     /// A request to a hash table ended.
     case dhtFinished(Kademlia.RequestId, Kademlia.Outcome, Kademlia.Effort)
+
+    /// Hand a network's events to the application: in order for each publisher, each once; with the time of their
+    /// publication by the monotonic clock, rather too late than too early, and the hops that they took.
+    case eventsReceived(NetworkId, EventBatch, publishedAt: Duration, hops: UInt8)
+    /// So many events of a publisher are lost: nobody had them any more.
+    case eventsMissed(NetworkId, StreamId, count: UInt64)
+    /// Whether there is nobody with whom to exchange events.
+    case eventsIsolated(NetworkId, Bool)
 
     /// A joiner knows the secret of an open invitation; both screens show `digits`.
     case joinRequested(ConnectionId, PeerId, NetworkId, digits: String, isPreallowed: Bool)

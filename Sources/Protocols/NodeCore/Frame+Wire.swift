@@ -19,6 +19,7 @@ extension Frame {
         case renewalRequest = 26
         case renewalGrant = 27
         case dht = 32
+        case events = 33
     }
 
     /// The version that a hello begins with.
@@ -41,6 +42,7 @@ extension Frame {
         case .renewalRequest: .renewalRequest
         case .renewalGrant: .renewalGrant
         case .dht: .dht
+        case .events: .events
         }
     }
 
@@ -101,11 +103,16 @@ extension Frame {
         case .renewalRequest(let index, let token), .renewalGrant(let index, let token):
             writer.write(index)
             writer.write(token.binary)
-        case .dht(let index, let message):
+        case .dht(let index, let message), .events(let index, let message):
             writer.write(index)
             writer.write(message)
         default: preconditionFailure("nobody writes the body of \(self.kind)")
         }
+    }
+
+    /// The kind of the message about events that a frame's bytes carry, or nil; for figures.
+    package static func kindOfEventMessage(_ bytes: [UInt8]) -> UInt8? {
+        bytes.count > 2 && bytes[0] == Kind.events.rawValue ? bytes[2] : nil
     }
 
     /// Reads one frame.
@@ -171,6 +178,7 @@ extension Frame {
         case .renewalRequest: return .renewalRequest(index: index, try self.readToken(from: &reader))
         case .renewalGrant: return .renewalGrant(index: index, try self.readToken(from: &reader))
         case .dht: return .dht(index: index, try reader.readBytes(count: reader.remaining))
+        case .events: return .events(index: index, try reader.readBytes(count: reader.remaining))
         default: preconditionFailure("nobody reads the body of \(kind)")
         }
     }

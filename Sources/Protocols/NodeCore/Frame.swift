@@ -35,6 +35,8 @@ package enum Frame: Hashable, Sendable {
     case renewalGrant(index: UInt8, AccessToken)
     /// A message of the network's distributed hash table (`docs/spec/dht.md`).
     case dht(index: UInt8, [UInt8])
+    /// A message about the network's events (`docs/spec/events.md`).
+    case events(index: UInt8, [UInt8])
 
     var isAdmissionEnd: Bool {
         if case .admissionEnd = self { true } else { false }

@@ -61,6 +61,10 @@ package enum Input: Sendable {
     case dhtRequested(Kademlia.RequestId, NetworkId, Kademlia.Request, Kademlia.RequestPolicy)
     /// The application no longer waits.
     case dhtCancelled(Kademlia.RequestId)
+    /// The application publishes events to a topic of a network; all within the bounds of ``EventBatch``.
+    case eventsPublished(NetworkId, topic: String, content: [UInt8], count: Int)
+    /// Whether the peer of a connection reads so slowly that it is only told which events there are.
+    case congestionChanged(ConnectionId, Bool)
     /// Records of a network that were persisted in an earlier run.
     case recordsLoaded(NetworkId, [Record])
     /// The node stops: say goodbye.

@@ -1,6 +1,7 @@
 internal import Identity
 internal import Kademlia
 internal import OrderedCollections
+internal import PubSub
 
 // How many connections stay when nobody uses them.
 extension NodeCore {
@@ -44,10 +45,15 @@ extension NodeCore {
         state.isAdmitted && state.streams == 0 && state.join == .none && self.peers[state.link.peer]?.isWanted != true
     }
 
-    /// Whether a hash table wants to have the peer at hand.
+    /// Whether a hash table wants to have the peer at hand, or events come from it and that leaves room for others.
     private func isWorthKeeping(_ id: ConnectionId) -> Bool {
         guard let state = self.connections[id] else { return false }
-        return state.peerings.keys.contains { self.tables[$0]?.table.keeps(state.link.peer) == true }
+        let peer = state.link.peer
+        let hasRoom = 2 * self.configuration.eventLimits.neighbourLimit <= self.configuration.limits.keptConnections
+        return state.peerings.keys.contains {
+            self.tables[$0]?.table.keeps(peer) == true
+                || hasRoom && self.events[$0]?.exchange.isNeighbour(peer) == true
+        }
     }
 
     mutating func noteStream(_ change: Int, on id: ConnectionId, _ now: NodeTime) {

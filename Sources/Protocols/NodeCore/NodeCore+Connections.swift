@@ -2,6 +2,7 @@ internal import Discovery
 internal import Identity
 internal import Kademlia
 internal import OrderedCollections
+internal import PubSub
 
 // Connections come, replace each other and go.
 extension NodeCore {
@@ -167,11 +168,15 @@ extension NodeCore {
         self.memberships[network]?.admitted.remove(peer)
         effects.append(.peerLeft(peer, network, code))
         self.tell(.memberDown(peer), of: network, now, &effects)
+        self.tellEvents(.memberDown(peer), of: network, now, &effects)
     }
 
     mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {
         self.tellDiscovery(.stopping, now, &effects)
-        for network in Array(self.memberships.keys) { self.tell(.stopping, of: network, now, &effects) }
+        for network in Array(self.memberships.keys) {
+            self.tell(.stopping, of: network, now, &effects)
+            self.tellEvents(.stopping, of: network, now, &effects)
+        }
         self.isStopping = true
         for id in self.connections.keys.sorted() {
             self.close(id, .goodbye, now, &effects)

@@ -1,6 +1,7 @@
 internal import Identity
 internal import Kademlia
 internal import OrderedCollections
+internal import PubSub
 
 // Tokens are shown, checked, answered and acknowledged.
 extension NodeCore {
@@ -47,6 +48,7 @@ extension NodeCore {
         switch frame {
         case .admissionEnd(let index, let code): self.admissionEndReceived(index, code, on: id, now, &effects)
         case .dht(let index, let bytes): self.dhtReceived(index, bytes, on: id, now, &effects)
+        case .events(let index, let bytes): self.eventsReceived(index, bytes, on: id, now, &effects)
         case .memberSecret(let index, let secret): self.secretReceived(index, secret, on: id, now, &effects)
         case .memberSecretKnown(let index, let stamp): self.secretStampReceived(index, stamp, on: id, &effects)
         case .renewalRequest(let index, let token): self.renewalRequestReceived(index, token, on: id, now, &effects)
@@ -111,8 +113,8 @@ extension NodeCore {
     ) {
         guard let state = self.connections[id] else { return }
         self.connections[id]?.hasShownHello = true
-        let limit = self.configuration.limits.hellosPerConnection
-        guard self.connections[id]?.hellos.take(at: now.monotonic, of: limit, refillSeconds: 60) == true else {
+        let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.hellosPerConnection)
+        guard self.connections[id]?.hellos.take(under: rate, at: now.monotonic) == true else {
             return self.punish(id, "too many hellos", now, &effects)
         }
         guard state.remoteInstance ?? hello.instance == hello.instance else {
@@ -308,6 +310,7 @@ extension NodeCore {
             effects.append(.persistPeer(peer, network, state.link.isDialler ? state.link.address : nil))
             effects.append(.peerJoined(peer, network))
             self.tell(.memberUp(peer, self.addresses(of: state.link)), of: network, now, &effects)
+            self.tellEvents(.memberUp(peer), of: network, now, &effects)
         }
         self.sendParcels(to: peer, in: network, &effects)
         self.sendRevocationDigest(of: network, on: id, &effects)

@@ -2,6 +2,7 @@ internal import Discovery
 internal import Identity
 internal import Kademlia
 internal import OrderedCollections
+internal import PubSub
 
 // The networks that this node belongs to.
 extension NodeCore {
@@ -30,6 +31,7 @@ extension NodeCore {
                 revocations: merged
             )
             self.tables[network] = HashTable(table: Kademlia(self.tableConfiguration(for: network)))
+            self.events[network] = EventState(exchange: PubSub(self.eventConfiguration(for: network)))
         } else {
             self.memberships[network]?.replaceToken(with: token, obtainedSeconds: obtainedSeconds)
             self.memberships[network]?.replaceRevocations(with: merged)
@@ -39,9 +41,11 @@ extension NodeCore {
         }
         for peer in revoked {
             self.tell(.memberRevoked(peer), of: network, now, &effects)
+            self.tellEvents(.memberRevoked(peer), of: network, now, &effects)
             self.tellDiscovery(.memberRevoked(peer, network), now, &effects)
         }
         self.tell(.tokenChanged(token), of: network, now, &effects)
+        self.tellEvents(.tokenChanged(token), of: network, now, &effects)
         self.expireTokens(of: network, now, &effects)
         self.armExpiry(of: token, now, &effects)
         guard self.memberships[network]?.isExpired == false else { return }
@@ -69,6 +73,19 @@ extension NodeCore {
         )
     }
 
+    private mutating func eventConfiguration(for network: NetworkId) -> PubSub.Configuration {
+        PubSub.Configuration(
+            localPeerId: self.configuration.peerId,
+            networkId: network,
+            instance: self.configuration.instance,
+            signer: self.configuration.signer,
+            verifySignature: self.configuration.verifier.signature,
+            verifyToken: self.configuration.verifier.token,
+            randomSeed: self.random.next(),
+            limits: self.configuration.eventLimits
+        )
+    }
+
     /// Ends this node's own membership; what is known of other members is kept when it may come back.
     mutating func endMembership(
         _ network: NetworkId,
@@ -85,6 +102,7 @@ extension NodeCore {
         } else {
             self.memberships.removeValue(forKey: network)
             self.tables.removeValue(forKey: network)
+            self.events.removeValue(forKey: network)
             for peer in Array(self.peers.keys) { self.forget(network, of: peer) }
         }
         if code != .leftNetwork {

@@ -48,15 +48,9 @@ extension NodeCore {
         guard token.networkId == network, token == state.peerings[network]?.token else {
             return self.punish(id, "a request to renew another token than the one shown", now, &effects)
         }
-        let limits = self.configuration.limits
         // Whoever asks more often gets no answer.
-        guard
-            self.connections[id]?.renewals.take(
-                at: now.monotonic,
-                of: limits.renewalsPerConnection,
-                refillSeconds: 60
-            ) == true
-        else { return }
+        let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.renewalsPerConnection)
+        guard self.connections[id]?.renewals.take(under: rate, at: now.monotonic) == true else { return }
         effects.append(.renewalRequested(id, state.link.peer, network, token))
     }
 

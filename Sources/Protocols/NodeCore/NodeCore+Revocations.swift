@@ -2,6 +2,7 @@ internal import Discovery
 internal import Identity
 internal import Kademlia
 internal import OrderedCollections
+internal import PubSub
 
 // Revocation sets only grow, merge by union and spread at once to everybody admitted.
 extension NodeCore {
@@ -53,8 +54,8 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) -> (NetworkId, RevocationSet)? {
         guard let network = self.connections[id]?.admittedNetwork(index) else { return nil }
-        let limit = self.configuration.limits.comparisonsPerConnection
-        guard self.connections[id]?.comparisons.take(at: now.monotonic, of: limit, refillSeconds: 60) == true else {
+        let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.comparisonsPerConnection)
+        guard self.connections[id]?.comparisons.take(under: rate, at: now.monotonic) == true else {
             self.punish(id, "too many comparisons of revocations", now, &effects)
             return nil
         }
@@ -124,6 +125,7 @@ extension NodeCore {
         }
         self.forget(network, of: peer)
         self.tell(.memberRevoked(peer), of: network, now, &effects)
+        self.tellEvents(.memberRevoked(peer), of: network, now, &effects)
         self.tellDiscovery(.memberRevoked(peer, network), now, &effects)
         self.memberships[network]?.heard[peer] = nil
         for id in self.peers[peer]?.connections ?? [] {

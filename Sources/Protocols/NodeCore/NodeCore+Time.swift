@@ -44,6 +44,7 @@ extension NodeCore {
         if self.isDue(self.budgetWake, now) { self.closeSurplus(now, &effects) }
         self.wakeDiscovery(now, &effects)
         self.wakeTables(now, &effects)
+        self.wakeEvents(now, &effects)
         self.rearm(&effects)
     }
 
@@ -63,6 +64,7 @@ extension NodeCore {
         if let time = self.budgetWake { self.arm(time, &effects) }
         if let time = self.discoveryWake { self.arm(time, &effects) }
         if let time = self.tableWake { self.arm(time, &effects) }
+        if let time = self.eventWake { self.arm(time, &effects) }
     }
 
     private mutating func connectionOverdue(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {

@@ -4,6 +4,7 @@ package import Discovery
 package import Identity
 package import Kademlia
 internal import OrderedCollections
+package import PubSub
 
 /// One node as a value: admission, revocation and dialling, free of I/O.
 ///
@@ -42,6 +43,7 @@ package struct NodeCore: Sendable {
         package var hasTables = true
         package var limits: Limits
         package var tableLimits: Kademlia.Limits
+        package var eventLimits: PubSub.Limits
         package var discoveryLimits: Discovery.Limits
         package var verifier: Verifier
 
@@ -52,6 +54,7 @@ package struct NodeCore: Sendable {
             nonceKey: SecretBytes,
             limits: Limits = Limits(),
             tableLimits: Kademlia.Limits = Kademlia.Limits(),
+            eventLimits: PubSub.Limits = PubSub.Limits(),
             discoveryLimits: Discovery.Limits = Discovery.Limits(),
             verifier: Verifier = Verifier()
         ) {
@@ -62,6 +65,7 @@ package struct NodeCore: Sendable {
             self.limits = limits
             self.nonceKey = nonceKey
             self.tableLimits = tableLimits
+            self.eventLimits = eventLimits
             self.discoveryLimits = discoveryLimits
             self.verifier = verifier
         }
@@ -112,6 +116,11 @@ package struct NodeCore: Sendable {
     var tableInputs: Deque<(network: NetworkId, input: Kademlia.Input)> = []
     var tableEffects: [Kademlia.Effect] = []
     var isTellingTables = false
+    /// The events of the same networks, what they are to be told, and where they say what they want.
+    var events: OrderedDictionary<NetworkId, EventState> = [:]
+    var eventInputs: Deque<(network: NetworkId, input: PubSub.Input)> = []
+    var eventEffects: [PubSub.Effect] = []
+    var isTellingEvents = false
     var discovery: Discovery
     var discoveryEffects: [Discovery.Effect] = []
     /// Invitations that this node shows.
@@ -176,6 +185,13 @@ package struct NodeCore: Sendable {
         case .dhtRequested(let id, let network, let request, let policy):
             self.dhtRequested(id, network, request, policy, now, &effects)
         case .dhtCancelled(let id): self.dhtCancelled(id, now, &effects)
+        case .eventsPublished(let network, let topic, let content, let count):
+            self.tellEvents(.published(topic: topic, content: content, count: count), of: network, now, &effects)
+        case .congestionChanged(let id, let isCongested):
+            guard let state = self.connections[id] else { return }
+            for network in state.peerings.keys {
+                self.tellEvents(.congestionChanged(state.link.peer, isCongested), of: network, now, &effects)
+            }
         case .recordsLoaded(let network, let records):
             self.tell(.recordsLoaded(records), of: network, now, &effects)
         case .stopping: self.stop(now, &effects)

@@ -97,6 +97,8 @@ struct EventReport: Codable, Hashable, Sendable {
             let rest = DurationText.text(of: .seconds(seconds))
             let advice = "the owner's device renews it when both are online"
             self.init("tokenExpiring", nil, network, "\(rest) are left: \(advice)")
+        case .eventsIsolated(let network, let isIsolated):
+            self.init(isIsolated ? "eventsIsolated" : "eventsConnected", nil, network)
         }
     }
 
@@ -124,6 +126,8 @@ struct EventReport: Codable, Hashable, Sendable {
         case "peerLost": return "* \(peer) is not heard nearby any more"
         case "tokenRenewed": return "the token of network \(network) was renewed, \(reason ?? "")"
         case "tokenExpiring": return "! the token of network \(network) is about to end\(why)"
+        case "eventsIsolated": return "! nobody is there to exchange events of network \(network) with"
+        case "eventsConnected": return "+ events of network \(network) reach others"
         default: return "\(event) \(peer)\(why)"
         }
     }

@@ -175,6 +175,7 @@ extension World {
         else { return }
         self.note(.frame, node, UInt64(bytes.count) << 8 | UInt64(bytes.first ?? 0))
         if Frame.hasNoSignature(kind: bytes.first ?? 0) { self.digest.mix(bytes) }
+        self.eventProbe.noteFrame(bytes)
         let id = SimulatedConnection.id(slot: event.slot, stamp: event.stamp)
         if self.nodes[node].isHostile, self.answerFalsely(bytes, on: id, by: node) { return }
         self.apply(.frameReceived(id, bytes), to: node)

@@ -1,6 +1,7 @@
 internal import Identity
 internal import Kademlia
 internal import NodeCore
+internal import PubSub
 
 // What cores want done.
 extension World {
@@ -22,6 +23,10 @@ extension World {
             self.nodes[node].disk.records[id] = record
         case .forgetRecord(_, let id): self.nodes[node].disk.records[id] = nil
         case .dhtFinished(let id, let outcome, let effort): self.finish(id, outcome, effort)
+        case .eventsReceived(_, let batch, _, let hops): self.noteEvents(batch, hops, at: node)
+        case .eventsMissed(_, let stream, let count):
+            self.digest.mix(stream.publisher.words.first)
+            self.eventProbe.gaps += Int(clamping: count)
         case .multicast(let datagram): self.multicast(datagram, from: node)
         case .peerDiscovered(let peer, _, _): self.noteDiscovery(of: peer, by: node)
         case .peerJoined(let peer, _): self.noteAdmission(of: peer, at: node)

@@ -51,6 +51,7 @@ extension World {
         case .update: self.update()
         case .get(_, let reading): self.get(reading)
         case .lookup: self.lookUp()
+        case .publish(let publishing): self.publish(publishing)
         case .measure(let what, _, _): self.measure(what)
         default: break
         }
@@ -120,7 +121,7 @@ extension World {
     }
 
     /// A random honest member that runs and is admitted somewhere; nil if hardly any is.
-    private mutating func drawAsker() -> Int? {
+    mutating func drawAsker() -> Int? {
         for _ in 0..<256 {
             let node = Int.random(in: self.nodes.indices, using: &self.stepChance)
             if self.nodes[node].isRunning, self.nodes[node].isAdmitted, !self.nodes[node].isHostile,

@@ -18,10 +18,21 @@ extension World {
         case .churn(let churn): self.beginChurn(churn)
         case .put(let work, _, _), .update(let work), .get(let work, _), .lookup(let work):
             self.schedule(work, of: number)
+        case .publish(let publishing): self.schedule(publishing.work, of: number)
+        case .silence(let share): self.silenceNodes(share: share)
         case .measure(_, let interval, let lasting):
             let count = interval > .zero ? Int(lasting / interval) + 1 : 1
             self.schedule(Scenario.Work(count: count, over: interval * count), of: number)
         }
+    }
+
+    /// Lets nodes vanish together, the owner's and the publisher excepted.
+    private mutating func silenceNodes(share: Double) {
+        let running = self.nodes.indices.filter {
+            self.nodes[$0].isRunning && $0 != self.owner && $0 != self.eventProbe.publisher
+        }
+        let count = Int((Double(running.count) * share).rounded())
+        for node in running.shuffled(using: &self.stepChance).prefix(count) { self.stop(node, isAbrupt: true) }
     }
 
     private mutating func startNodes(_ count: Int?, over span: Int64) {

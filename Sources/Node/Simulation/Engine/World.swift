@@ -52,6 +52,7 @@ struct World {
     var discoveryProbe = DiscoveryProbe()
     var requestProbe = RequestProbe()
     var tableProbe = TableProbe()
+    var eventProbe = EventProbe()
     /// All running nodes, and all running honest ones (true); made when they are needed.
     var indexes: [Bool: MemberIndex] = [:]
 

@@ -92,6 +92,7 @@ extension World {
         if self.scenario.localNetwork != nil { figures.add("discovery", self.discoveryProbe.samples) }
         self.requestProbe.add(to: &figures)
         self.tableProbe.add(to: &figures)
+        self.eventProbe.add(to: &figures)
         guard !self.revocations.isEmpty else { return figures }
         figures.add("revocationKnown", self.revocations.spread)
         figures.add("revocationKnownAfterContact", self.revocations.afterContact)

@@ -90,7 +90,8 @@ extension Scenario.Step {
 
 extension Scenario.Action {
     static let names = [
-        "start", "partition", "revoke", "clockJump", "churn", "put", "update", "get", "lookup", "measure",
+        "start", "partition", "revoke", "clockJump", "churn", "put", "update", "get", "lookup", "publish",
+        "silence", "measure",
     ]
 
     fileprivate init(_ name: String, _ fields: inout ScenarioFields) throws(ScenarioError) {
@@ -113,6 +114,7 @@ extension Scenario.Action {
                 isBackwards: try fields.flag("backwards")
             )
         case "churn": self = .churn(try Scenario.Churn(&fields))
+        case "silence": self = .silence(share: try fields.share("share"))
         default: self = try Self.request(name, &fields)
         }
     }
@@ -131,6 +133,15 @@ extension Scenario.Action {
         case "update": return .update(try Scenario.Work(&fields))
         case "get": return .get(try Scenario.Work(&fields), try fields.word("reading", or: .agreeing))
         case "lookup": return .lookup(try Scenario.Work(&fields))
+        case "publish":
+            return .publish(
+                Scenario.Publishing(
+                    work: try Scenario.Work(&fields),
+                    byteCount: try fields.count("eventBytes", in: 0...65_536, or: 100),
+                    isByAnybody: try fields.flag("byAnybody"),
+                    isWarmUp: try fields.flag("warmUp")
+                )
+            )
         default:
             let every = try fields.duration("every", or: .zero)
             let lasting = try fields.duration("lasting", or: .zero)

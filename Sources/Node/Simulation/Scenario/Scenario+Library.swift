@@ -2,6 +2,8 @@ extension Scenario {
     /// The files in the folder `Scenarios`, which the package manager compiles in.
     private static let files: [[UInt8]] = [
         PackageResources.admission_storm_json,
+        PackageResources.broadcast_silence_json,
+        PackageResources.broadcast_json,
         PackageResources.dht_besieged_json,
         PackageResources.dht_churn_json,
         PackageResources.dht_durability_json,

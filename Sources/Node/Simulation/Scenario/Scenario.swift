@@ -106,6 +106,10 @@ extension Scenario {
         case get(Work, Reading)
         /// Running nodes look for the members nearest to a random place.
         case lookup(Work)
+        /// Running nodes publish events, each to all others.
+        case publish(Publishing)
+        /// A share of the running nodes falls silent at once.
+        case silence(share: Double)
         /// Compares tables, or the places of records, with what is true, again and again until a time is over.
         case measure(Measure, every: Duration, lasting: Duration)
     }
@@ -114,6 +118,16 @@ extension Scenario {
     struct Work: Sendable, Hashable {
         var count: Int
         var over: Duration
+    }
+
+    /// How events are published.
+    struct Publishing: Sendable, Hashable {
+        var work: Work
+        var byteCount: Int
+        /// Whether each event comes from another node; otherwise all from one.
+        var isByAnybody: Bool
+        /// Whether the events only warm the network up, and count for nothing.
+        var isWarmUp: Bool
     }
 
     /// When a read has read enough.

@@ -10,7 +10,7 @@ extension Record {
         /// The SHA-256 of ``writerKey``.
         package let writer: PeerId
         /// The writer's access token without what it shares with the record.
-        package let membership: Membership
+        package let membership: MembershipProof
         package let version: UInt64
         package let expirySeconds: UInt64
         package let isTombstone: Bool
@@ -46,31 +46,6 @@ extension Record {
                 preconditionFailure("SHA-256 gave another number of bytes than 32")
             }
             return digest
-        }
-    }
-
-    /// What an access token says beside peer and network: until when, and the network key's signature.
-    package struct Membership: Hashable, Sendable {
-        /// Nil means without end.
-        package let expirationSeconds: UInt64?
-        package let signature: Ed25519Signature
-
-        package init(of token: AccessToken) {
-            self.init(expirationSeconds: token.expirationSeconds, signature: token.signatureValue)
-        }
-
-        init(expirationSeconds: UInt64?, signature: Ed25519Signature) {
-            self.expirationSeconds = expirationSeconds
-            self.signature = signature
-        }
-
-        func token(of writer: PeerId, in network: NetworkId) throws(IdentityError) -> AccessToken {
-            try AccessToken(
-                peerId: writer,
-                networkId: network,
-                expirationSeconds: self.expirationSeconds,
-                signature: self.signature
-            )
         }
     }
 }

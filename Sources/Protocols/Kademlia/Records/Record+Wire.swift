@@ -56,9 +56,8 @@ extension Record {
 }
 
 extension Record.Head {
-    private static let never = UInt64.max
     /// The bytes of a head beside its key.
-    private static let fixedByteCount = 1 + 1 + 2 + 32 + 8 + 64 + 8 + 8 + 4 + 32 + 64
+    private static let fixedByteCount = 1 + 1 + 2 + 32 + MembershipProof.byteCount + 8 + 8 + 4 + 32 + 64
 
     /// How long the binary form is.
     package var byteCount: Int { Self.fixedByteCount + self.key.count }
@@ -69,8 +68,7 @@ extension Record.Head {
         writer.write(UInt16(self.key.count))
         writer.write(self.key)
         writer.write(self.writerKey.bytes)
-        writer.write(self.membership.expirationSeconds ?? Self.never)
-        writer.write(self.membership.signature.bytes)
+        self.membership.write(to: &writer)
         writer.write(self.version)
         writer.write(self.expirySeconds)
         writer.write(UInt32(self.valueByteCount))
@@ -91,13 +89,10 @@ extension Record.Head {
         }
         let key = try reader.readBytes(count: keyCount)
         let writerKey = try Ed25519PublicKey(rawRepresentation: reader.readSlice(count: Ed25519PublicKey.byteCount))
-        let membershipEnd = try reader.readUInt64()
-        let membershipSignature = try Self.readSignature(from: &reader)
+        let membership = try MembershipProof(reading: &reader)
         let version = try reader.readUInt64()
         let expiry = try reader.readUInt64()
-        guard membershipEnd == Self.never || membershipEnd <= UnixTime.maximum, expiry <= UnixTime.maximum else {
-            throw RecordError.malformed("a time after the year 9999")
-        }
+        guard expiry <= UnixTime.maximum else { throw RecordError.malformed("a time after the year 9999") }
         let count = Int(try reader.readUInt32())
         guard count <= Record.valueByteLimit, kind == 0 || count == 0 else {
             throw RecordError.malformed("a value of \(count) bytes")
@@ -106,10 +101,7 @@ extension Record.Head {
             key: key,
             writerKey: writerKey,
             writer: PeerId(publicKey: writerKey),
-            membership: Record.Membership(
-                expirationSeconds: membershipEnd == Self.never ? nil : membershipEnd,
-                signature: membershipSignature
-            ),
+            membership: membership,
             version: version,
             expirySeconds: expiry,
             isTombstone: kind == 1,

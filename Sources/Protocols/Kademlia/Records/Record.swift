@@ -48,7 +48,7 @@ package struct Record: Hashable, Sendable {
             key: key,
             writerKey: writerKey,
             writer: token.peerId,
-            membership: Membership(of: token),
+            membership: MembershipProof(of: token),
             version: version,
             expirySeconds: min(expirySeconds, token.expirationSeconds ?? expirySeconds),
             isTombstone: value == nil,

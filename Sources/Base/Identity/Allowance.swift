@@ -1,36 +1,38 @@
 /// How much of some work is allowed: so much a second in the long run, so much at once.
-struct Rate: Sendable {
+package struct Rate: Sendable {
     /// The time in which one unit is earned.
-    let interval: Duration
+    package let interval: Duration
     /// The time in which everything that is allowed at once is earned.
-    let window: Duration
+    package let window: Duration
 
-    init(perSecond: Int, atOnce: Int) {
+    package init(perSecond: Int, atOnce: Int) {
         self.init(every: .seconds(1) / perSecond, atOnce: atOnce)
     }
 
-    init(every interval: Duration, atOnce: Int) {
+    package init(every interval: Duration, atOnce: Int) {
         self.interval = interval
         window = interval * atOnce
     }
 }
 
 /// What is left of an allowance, kept as the time at which all that was used will have been earned back.
-struct Allowance: Sendable {
+package struct Allowance: Sendable {
     private var paidOff = Duration.zero
 
+    package init() {}
+
     /// Whether one more unit may be begun.
-    func hasRoom(under rate: Rate, at now: Duration) -> Bool {
+    package func hasRoom(under rate: Rate, at now: Duration) -> Bool {
         paidOff - now <= rate.window - rate.interval
     }
 
     /// Uses `count` units, which may be more than there is room for: the debt is paid off first.
-    mutating func charge(_ count: Int = 1, under rate: Rate, at now: Duration) {
+    package mutating func charge(_ count: Int = 1, under rate: Rate, at now: Duration) {
         paidOff = max(paidOff, now) + rate.interval * count
     }
 
     /// Uses one unit if there is room for it.
-    mutating func take(under rate: Rate, at now: Duration) -> Bool {
+    package mutating func take(under rate: Rate, at now: Duration) -> Bool {
         guard hasRoom(under: rate, at: now) else { return false }
         charge(under: rate, at: now)
         return true

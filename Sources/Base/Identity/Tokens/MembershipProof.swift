@@ -1,0 +1,55 @@
+package import Bytes
+
+/// What an access token says beside peer and network: until when, and the network key's signature.
+///
+/// It stands in what a member signed for others to hand on, so that nobody has to be asked who is a member.
+package struct MembershipProof: Hashable, Sendable {
+    /// How many bytes the binary form has.
+    package static let byteCount = 8 + Ed25519Signature.byteCount
+    private static let never = UInt64.max
+
+    /// Nil means without end.
+    package let expirationSeconds: UInt64?
+    package let signature: Ed25519Signature
+
+    /// Takes what `token` says.
+    package init(of token: AccessToken) {
+        self.init(expirationSeconds: token.expirationSeconds, signature: token.signatureValue)
+    }
+
+    package init(expirationSeconds: UInt64?, signature: Ed25519Signature) {
+        self.expirationSeconds = expirationSeconds
+        self.signature = signature
+    }
+
+    /// The token of `peer` in `network` that says the same.
+    package func token(of peer: PeerId, in network: NetworkId) throws(IdentityError) -> AccessToken {
+        try AccessToken(
+            peerId: peer,
+            networkId: network,
+            expirationSeconds: expirationSeconds,
+            signature: signature
+        )
+    }
+
+    /// Writes the expiry (all bits set for none) and the signature.
+    package func write(to writer: inout ByteWriter) {
+        writer.write(expirationSeconds ?? Self.never)
+        writer.write(signature.bytes)
+    }
+
+    /// Reads what ``write(to:)`` wrote.
+    package init(reading reader: inout ByteReader) throws {
+        let end = try reader.readUInt64()
+        guard end == Self.never || end <= UnixTime.maximum else { throw IdentityError.expirationOutOfRange }
+        let bytes = try reader.readSlice(count: Ed25519Signature.byteCount)
+        guard let signature = Ed25519Signature(bytes) else {
+            throw IdentityError.wrongLength(
+                of: "a signature",
+                expected: Ed25519Signature.byteCount,
+                found: bytes.count
+            )
+        }
+        self.init(expirationSeconds: end == Self.never ? nil : end, signature: signature)
+    }
+}

@@ -1,0 +1,179 @@
+package import Identity
+internal import Locking
+package import PubSub
+
+/// Hands events to whoever subscribed to them, in order; subscriptions outlive the drivers that bring the events.
+package final class EventHub: Sendable {
+    /// What a subscription wants.
+    package struct Wish: Sendable {
+        package var network: NetworkId
+        package var pattern: TopicPath
+        /// Whether it also wants what is in the replay window.
+        package var includesPast: Bool
+        /// Takes the events of one batch, and how many were lost before it; runs on the hub's task, one at a time.
+        package var deliver: @Sendable (EventBatch, TopicPath, _ missed: UInt64) -> Void
+
+        package init(
+            network: NetworkId,
+            pattern: TopicPath,
+            includesPast: Bool,
+            deliver: @escaping @Sendable (EventBatch, TopicPath, _ missed: UInt64) -> Void
+        ) {
+            self.network = network
+            self.pattern = pattern
+            self.includesPast = includesPast
+            self.deliver = deliver
+        }
+    }
+
+    /// What is handed out, in the order in which it came up.
+    enum Item: Sendable {
+        case batch(NetworkId, EventBatch, publishedAt: Duration)
+        case missed(NetworkId, StreamId, UInt64)
+        /// From here on the subscription gets everything; before that, what was in the window.
+        case began(Int, past: [EventBatch])
+    }
+
+    fileprivate struct Subscriber: Sendable {
+        let wish: Wish
+        /// When it began, by the monotonic clock.
+        let since: Duration
+        /// Whether its turn in the queue came.
+        var isActive = false
+        /// Events lost since the last that it got.
+        var missed: UInt64 = 0
+    }
+
+    private struct State: Sendable {
+        /// Ascending by number.
+        var subscribers: [(number: Int, subscriber: Subscriber)] = []
+        var last = 0
+        var items: [Item] = []
+        var waitingBytes = 0
+        /// Whoever hands out and has nothing to do.
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    /// The bytes of batches that wait for slow handlers; later ones are dropped, and told of.
+    private static let byteLimit = 32 << 20
+
+    private let state = Locked(State())
+
+    package init() {}
+
+    /// Registers a subscription at the time `now`; `past` is what the replay window has, if it wants that.
+    ///
+    /// Everything that is queued afterwards reaches it.
+    package func subscribe(_ wish: Wish, past: [EventBatch], now: Duration) -> Int {
+        let number = self.state.withLock { state in
+            state.last += 1
+            state.subscribers.append((state.last, Subscriber(wish: wish, since: now)))
+            state.items.append(.began(state.last, past: past))
+            return state.last
+        }
+        self.wake()
+        return number
+    }
+
+    /// Ends a subscription; its handler may still be running, and is not called again.
+    package func cancel(_ number: Int) {
+        self.state.withLock { $0.subscribers.removeAll { $0.number == number } }
+    }
+
+    /// How many subscriptions there are.
+    package var count: Int { self.state.withLock { $0.subscribers.count } }
+
+    func offer(_ item: Item) {
+        self.state.withLock { state in
+            guard case .batch(let network, let batch, _) = item else { return state.items.append(item) }
+            guard state.subscribers.contains(where: { $0.subscriber.wish.network == network }) else { return }
+            if state.waitingBytes > Self.byteLimit {
+                state.items.append(.missed(network, batch.stream, UInt64(batch.count)))
+            } else {
+                state.waitingBytes += batch.byteCount
+                state.items.append(item)
+            }
+        }
+        self.wake()
+    }
+
+    /// Hands out what comes, one at a time, until it is cancelled and nothing is left.
+    func run() async {
+        while true {
+            await self.waitForItems()
+            let items = self.state.withLock { state in
+                defer { state.items = [] }
+                return state.items
+            }
+            if items.isEmpty, Task.isCancelled { return }
+            for item in items { self.handOut(item) }
+        }
+    }
+
+    private func waitForItems() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isBusy = self.state.withLock { state in
+                    let isBusy = !state.items.isEmpty || Task.isCancelled
+                    if !isBusy { state.waiter = continuation }
+                    return isBusy
+                }
+                if isBusy { continuation.resume() }
+            }
+        } onCancel: {
+            self.wake()
+        }
+    }
+
+    private func wake() {
+        let waiter = self.state.withLock { state in
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    private func handOut(_ item: Item) {
+        switch item {
+        case .batch(let network, let batch, let publishedAt):
+            self.handOut(batch) { $0.isActive && $0.wish.network == network && $0.isDue(publishedAt) }
+            self.state.withLock { $0.waitingBytes -= batch.byteCount }
+        case .missed(let network, _, let count):
+            self.state.withLock { state in
+                for index in state.subscribers.indices where state.subscribers[index].subscriber.isActive {
+                    guard state.subscribers[index].subscriber.wish.network == network else { continue }
+                    state.subscribers[index].subscriber.missed += count
+                }
+            }
+        case .began(let number, let past):
+            self.state.withLock { state in
+                guard let index = state.subscribers.firstIndex(where: { $0.number == number }) else { return }
+                state.subscribers[index].subscriber.isActive = true
+            }
+            for batch in past { self.handOut(batch, to: number) }
+        }
+    }
+
+    private func handOut(
+        _ batch: EventBatch,
+        to number: Int? = nil,
+        where isWanted: (Subscriber) -> Bool = { _ in true }
+    ) {
+        guard let topic = try? TopicPath(batch.topic) else { return }  // a publisher's fault that harms nobody
+        let matching = self.state.withLock { state in
+            state.subscribers.indices.compactMap { index -> (Wish, UInt64)? in
+                let (own, subscriber) = state.subscribers[index]
+                guard number == nil || number == own, isWanted(subscriber), subscriber.wish.pattern.matches(topic)
+                else { return nil }
+                state.subscribers[index].subscriber.missed = 0
+                return (subscriber.wish, subscriber.missed)
+            }
+        }
+        for (wish, missed) in matching { wish.deliver(batch, topic, missed) }
+    }
+}
+
+extension EventHub.Subscriber {
+    /// Whether the subscription wants what was published at that time.
+    fileprivate func isDue(_ publishedAt: Duration) -> Bool { self.wish.includesPast || publishedAt >= self.since }
+}

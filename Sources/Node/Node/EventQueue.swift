@@ -1,0 +1,92 @@
+internal import Bytes
+internal import Identity
+internal import Locking
+internal import PubSub
+
+/// Events that wait to be signed and sent, in order: whatever is published while a batch is under way goes together.
+final class EventQueue: Sendable {
+    /// Events of one topic, one after another.
+    struct Pending: Sendable {
+        let network: NetworkId
+        let topic: String
+        var content = ByteWriter(capacity: 0)
+        var count = 0
+    }
+
+    private struct State: Sendable {
+        var pending: [Pending] = []
+        var byteCount = 0
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        var isFinished = false
+    }
+
+    /// A batch that has so many bytes is full; longer events have one of their own.
+    private static let batchBytes = 64 * 1024
+    /// Publishers wait while so much does.
+    private static let byteLimit = 1 << 20
+
+    /// Says that there is something to send.
+    let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+    private let state = Locked(State())
+
+    init() {
+        (self.signals, self.signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Adds an event, and waits for room first if there is none.
+    func add(_ event: some Collection<UInt8>, to topic: String, of network: NetworkId) async {
+        while !self.offer(event, topic, network) {
+            await withCheckedContinuation { waiter in
+                let hasRoom = self.state.withLock { state in
+                    let hasRoom = state.byteCount < Self.byteLimit || state.isFinished
+                    if !hasRoom { state.waiters.append(waiter) }
+                    return hasRoom
+                }
+                if hasRoom { waiter.resume() }
+            }
+        }
+    }
+
+    private func offer(_ event: some Collection<UInt8>, _ topic: String, _ network: NetworkId) -> Bool {
+        let outcome = self.state.withLock { state -> (isTaken: Bool, isFirst: Bool) in
+            guard !state.isFinished else { return (true, false) }
+            guard state.byteCount < Self.byteLimit else { return (false, false) }
+            let isFirst = state.pending.isEmpty
+            let last = state.pending.count - 1
+            if isFirst || state.pending[last].network != network || state.pending[last].topic != topic
+                || state.pending[last].content.bytes.count + event.count > Self.batchBytes
+                || state.pending[last].count == EventBatch.eventLimit
+            {
+                state.pending.append(Pending(network: network, topic: topic))
+            }
+            state.pending[state.pending.count - 1].content.writeVarintPrefixed(event)
+            state.pending[state.pending.count - 1].count += 1
+            state.byteCount += event.count
+            return (true, isFirst)
+        }
+        if outcome.isFirst { self.signal.yield() }
+        return outcome.isTaken
+    }
+
+    /// Takes everything that waits, and lets publishers go on.
+    func takeAll() -> [Pending] {
+        let (pending, waiters) = self.state.withLock { state in
+            defer { (state.pending, state.byteCount, state.waiters) = ([], 0, []) }
+            return (state.pending, state.waiters)
+        }
+        for waiter in waiters { waiter.resume() }
+        return pending
+    }
+
+    /// Takes nothing any more, and lets everybody go on who waits.
+    func finish() {
+        let waiters = self.state.withLock { state in
+            state.isFinished = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+        self.signal.finish()
+    }
+}

@@ -1,0 +1,112 @@
+internal import Bytes
+package import Identity
+internal import Locking
+internal import NodeCore
+internal import PubSub
+
+// Events: published ones go out batch by batch, and slow peers are waited for, but not for ever.
+extension NodeDriver {
+    /// How long publishers wait for a slow peer before it only hears which events there are.
+    static let roomPatience = Duration.seconds(1)
+
+    /// Publishes an event, after all that this node published before; returns once it is on its way to the neighbours
+    /// or kept for them.
+    ///
+    /// - Throws: ``NodeError/notRunning``, ``NodeError/notAMember(_:)``.
+    package func publish(_ event: some Collection<UInt8>, to topic: String, in network: NetworkId) async throws {
+        try self.state.withLock { state in
+            guard !state.isStopped else { throw NodeError.notRunning }
+            guard state.core.isMember(of: network) else { throw NodeError.notAMember(network) }
+        }
+        await self.eventQueue.add(event, to: topic, of: network)
+    }
+
+    /// Begins a subscription: whatever is published from now on reaches it.
+    package func subscribe(_ wish: EventHub.Wish) -> Int {
+        self.state.withLock { state in
+            let past = wish.includesPast ? state.core.eventWindow(of: wish.network) : []
+            return self.hub.subscribe(wish, past: past, now: self.configuration.clock.now().monotonic)
+        }
+    }
+
+    /// Whether there is nobody with whom to exchange events of a network.
+    package func isIsolated(in network: NetworkId) -> Bool {
+        self.state.withLock { $0.core.isIsolated(in: network) }
+    }
+
+    /// Signs and sends what waits, until the queue is finished.
+    func sendEvents() async {
+        for await _ in self.eventQueue.signals {
+            for pending in self.eventQueue.takeAll() {
+                self.apply(pending.input)
+                await self.waitForRoom()
+            }
+        }
+    }
+
+    // MARK: Slow peers
+
+    /// Waits until no peer has too much unread, for a bounded time.
+    private func waitForRoom() async {
+        await withCheckedContinuation { continuation in
+            self.state.withLock { state in
+                guard !state.isStopped, Self.isCrowded(state) else { return continuation.resume() }
+                state.roomGeneration += 1
+                state.roomWaiter = continuation
+                self.jobQueue.yield(.roomOverdue(generation: state.roomGeneration))
+            }
+        }
+    }
+
+    private static func isCrowded(_ state: State) -> Bool {
+        state.links.values.contains { !$0.isCongested && $0.outbox.waitingBytes > Outbox.highWater }
+    }
+
+    /// Lets the publishers go on; with a generation only if they still wait for that turn, and without those who were
+    /// too slow.
+    func endWaitForRoom(_ generation: Int?) {
+        let waiter = self.state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if let generation {
+                guard generation == state.roomGeneration, state.roomWaiter != nil else { return nil }
+                for (id, link) in state.links where link.outbox.waitingBytes > Outbox.highWater {
+                    self.setCongested(true, id, in: &state)
+                }
+            }
+            defer { state.roomWaiter = nil }
+            return state.roomWaiter
+        }
+        waiter?.resume()
+    }
+
+    /// A peer has read nearly everything that waited for it.
+    func noteRoom(on id: ConnectionId) {
+        let waiter = self.state.withLock { state -> CheckedContinuation<Void, Never>? in
+            self.setCongested(false, id, in: &state)
+            guard !Self.isCrowded(state) else { return nil }
+            defer { state.roomWaiter = nil }
+            return state.roomWaiter
+        }
+        waiter?.resume()
+    }
+
+    /// Looks at what waits for a peer after something was added that comes from others and cannot wait.
+    func noteBacklog(on id: ConnectionId, of frame: Frame, in state: inout State) {
+        guard case .events = frame, let link = state.links[id], link.outbox.waitingBytes > Outbox.congestion else {
+            return
+        }
+        self.setCongested(true, id, in: &state)
+    }
+
+    private func setCongested(_ isCongested: Bool, _ id: ConnectionId, in state: inout State) {
+        guard let link = state.links[id], link.isCongested != isCongested else { return }
+        state.links[id]?.isCongested = isCongested
+        // Later, because the core may be in the middle of something.
+        self.jobQueue.yield(.congestion(id, isCongested))
+    }
+}
+
+extension EventQueue.Pending {
+    var input: Input {
+        .eventsPublished(self.network, topic: self.topic, content: self.content.bytes, count: self.count)
+    }
+}

@@ -1,0 +1,184 @@
+public import Identity
+internal import Locking
+internal import Node
+internal import PubSub
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+// Events: whoever subscribed to a topic gets what members publish to it, wherever they are in the network.
+extension RunarNode {
+    /// The longest event, in bytes.
+    public static let eventByteLimit = EventBatch.eventByteLimit
+
+    /// Publishes an event to all members of a network, whoever of them subscribed; returns once it is on its way.
+    ///
+    /// Events of one node arrive in the order in which they were published. With nobody connected they are kept for a
+    /// while and go out to whoever comes; ``isIsolated(networkId:)`` tells. A topic is a path without wildcards; an
+    /// event has at most ``eventByteLimit`` bytes. Other members can read it.
+    ///
+    /// - Throws: ``TopicPathError``, ``EventTooLarge``, ``NodeError/notRunning``, ``NodeError/notAMember(_:)``.
+    public func publish(networkId: NetworkId, topic: String, message: Data) async throws {
+        let path = try Self.path(topic)
+        guard !path.isPattern else {
+            throw TopicPathError.malformed(topic, reason: "events are published to one topic, without wildcards")
+        }
+        guard message.count <= Self.eventByteLimit else {
+            throw EventTooLarge(limit: Self.eventByteLimit, found: message.count)
+        }
+        try await self.running().publish(message, to: path.path, in: networkId)
+    }
+
+    /// Subscribes to a topic, or with `*`, `{name}` and a trailing `>` to many, and calls `handler` with each event.
+    ///
+    /// Nothing that is published after this returned is missed, by whomever, as long as the node is away for no longer
+    /// than the replay window lasts (64 batches or 1 MiB of a publisher, half an hour); with `includesPast` the window
+    /// comes first. The handler is called by one task of the node for all subscriptions, so it must be quick: for
+    /// anything that takes time, iterate over ``events(networkId:topic:includesPast:)``.
+    ///
+    /// - Throws: ``TopicPathError``.
+    public func subscribe(
+        networkId: NetworkId,
+        topic: String,
+        includesPast: Bool = false,
+        handler: @escaping @Sendable (ReceivedEvent) -> Void
+    ) throws -> Subscription {
+        let pattern = try Self.path(topic)
+        let wish = EventHub.Wish(network: networkId, pattern: pattern, includesPast: includesPast) {
+            for event in Self.received($0, $1, missed: $2, in: networkId) { handler(event) }
+        }
+        return self.begin(wish)
+    }
+
+    /// The same with the bytes of each event alone.
+    public func subscribe(
+        networkId: NetworkId,
+        topic: String,
+        handler: @escaping @Sendable (Data) -> Void
+    ) throws -> Subscription {
+        let pattern = try Self.path(topic)
+        let wish = EventHub.Wish(network: networkId, pattern: pattern, includesPast: false) { batch, _, _ in
+            for event in batch.events { handler(Data(event)) }
+        }
+        return self.begin(wish)
+    }
+
+    /// The events of a topic, or of many, from now on; the subscription is there when this returns.
+    ///
+    /// - Throws: ``TopicPathError``.
+    public func events(
+        networkId: NetworkId,
+        topic: String,
+        includesPast: Bool = false
+    ) throws -> EventSequence {
+        let pattern = try Self.path(topic)
+        let (batches, continuation) = AsyncStream.makeStream(of: [ReceivedEvent].self)
+        let buffer = EventBuffer(capacity: self.config.listenerCapacity)
+        let wish = EventHub.Wish(network: networkId, pattern: pattern, includesPast: includesPast) {
+            let events = Self.received($0, $1, missed: $2 + buffer.takeLost(), in: networkId)
+            if buffer.hasRoom(for: events.count) { continuation.yield(events) } else { buffer.lose(events) }
+        }
+        let subscription = self.begin(wish)
+        continuation.onTermination = { _ in subscription.cancel() }
+        return EventSequence(batches: batches, buffer: buffer)
+    }
+
+    /// Whether there is nobody in the network with whom to exchange events at the moment.
+    public func isIsolated(networkId: NetworkId) -> Bool {
+        guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { return true }
+        return driver.isIsolated(in: networkId)
+    }
+
+    private func begin(_ wish: EventHub.Wish) -> Subscription {
+        let hub = self.hub
+        let number: Int
+        if case .running(let driver, _) = self.phase.withLock({ $0 }) {
+            number = driver.subscribe(wish)
+        } else {
+            number = hub.subscribe(wish, past: [], now: self.clock.now().monotonic)
+        }
+        return Subscription { hub.cancel(number) }
+    }
+
+    private static func path(_ topic: String) throws(TopicPathError) -> TopicPath {
+        let path = try TopicPath(topic)
+        guard path.network.isEmpty else {
+            throw .malformed(topic, reason: "the network is given beside it")
+        }
+        return path
+    }
+
+    private static func received(
+        _ batch: EventBatch,
+        _ topic: TopicPath,
+        missed: UInt64,
+        in network: NetworkId
+    ) -> [ReceivedEvent] {
+        let publishedAt = Date(timeIntervalSince1970: Double(batch.publishedSeconds))
+        return batch.events.enumerated().map { index, event in
+            ReceivedEvent(
+                networkId: network,
+                topic: topic,
+                publisher: batch.stream.publisher,
+                number: batch.first + UInt64(index),
+                publishedAt: publishedAt,
+                message: Data(event),
+                missedBefore: index == 0 ? missed : 0
+            )
+        }
+    }
+}
+
+/// An event that is longer than any may be.
+public struct EventTooLarge: Error, Hashable, Sendable, CustomStringConvertible {
+    /// In bytes.
+    public let limit: Int
+    /// In bytes.
+    public let found: Int
+
+    /// Says both.
+    public var description: String {
+        "an event has at most \(self.limit) bytes, this one has \(self.found): store it and publish where it is"
+    }
+}
+
+/// How much waits for the reader of an ``EventSequence``, and what it lost.
+final class EventBuffer: Sendable {
+    private struct State: Sendable {
+        var waiting = 0
+        var lost: UInt64 = 0
+    }
+
+    private let state = Locked(State())
+    private let capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    /// Makes room for events, unless others wait and there is not enough for all of them.
+    func hasRoom(for count: Int) -> Bool {
+        self.state.withLock { state in
+            guard state.waiting == 0 || state.waiting + count <= self.capacity else { return false }
+            state.waiting += count
+            return true
+        }
+    }
+
+    func noteRead(_ count: Int) { self.state.withLock { $0.waiting -= count } }
+
+    func lose(_ events: [ReceivedEvent]) {
+        let count = UInt64(events.count) + (events.first?.missedBefore ?? 0)
+        self.state.withLock { $0.lost += count }
+    }
+
+    func takeLost() -> UInt64 {
+        self.state.withLock { state in
+            defer { state.lost = 0 }
+            return state.lost
+        }
+    }
+}

@@ -1,0 +1,102 @@
+internal import Bytes
+internal import Identity
+internal import NodeCore
+internal import PubSub
+
+/// How events spread.
+struct EventProbe {
+    /// An event that counts.
+    private struct Published {
+        let at: Int64
+        /// The nodes that were running and admitted then, without the publisher.
+        let audience: Int
+        var deliveries = 0
+        var onTime3s = 0
+        var onTime15s = 0
+        var lastHops: UInt8 = 0
+        var lastAt: Int64 = 0
+    }
+
+    /// The node from which all come that do not come from anybody.
+    var publisher: Int?
+    /// Events that nodes gave up.
+    var gaps = 0
+    /// Looked up, and walked in the order of publication.
+    private var published: [Published] = []
+    private var indices: [StreamId: [UInt64: Int]] = [:]
+    /// Copies of batches that arrived anywhere while events counted.
+    private var copies = 0
+    private var announcements = 0
+    private(set) var isCounting = false
+    private var delays = Samples()
+
+    mutating func begin(isWarmUp: Bool) { self.isCounting = !isWarmUp }
+
+    mutating func note(_ batch: EventBatch, at time: Int64, audience: Int) {
+        self.indices[batch.stream, default: [:]][batch.first] = self.published.count
+        self.published.append(Published(at: time, audience: audience))
+    }
+
+    mutating func noteDelivery(_ batch: EventBatch, _ hops: UInt8, at time: Int64) {
+        guard let index = self.indices[batch.stream]?[batch.first] else { return }
+        let delay = time - self.published[index].at
+        self.delays.add(delay)
+        self.published[index].deliveries += 1
+        self.published[index].onTime3s += delay <= 3_000_000_000 ? 1 : 0
+        self.published[index].onTime15s += delay <= 15_000_000_000 ? 1 : 0
+        self.published[index].lastHops = hops
+        self.published[index].lastAt = time
+    }
+
+    /// Counts what a frame carries, which arrived at a node.
+    mutating func noteFrame(_ bytes: [UInt8]) {
+        guard self.isCounting, let kind = Frame.kindOfEventMessage(bytes) else { return }
+        switch kind {
+        case 4, 5: self.copies += 1
+        case 6: self.announcements += 1
+        default: break
+        }
+    }
+
+    func add(to figures: inout Figures) {
+        guard !self.published.isEmpty else { return }
+        let audience = self.published.reduce(0) { $0 + $1.audience }
+        let delivered = self.published.reduce(0) { $0 + $1.deliveries }
+        let count = Double(self.published.count)
+        figures["eventsPublished"] = count
+        figures["eventsMissed"] = Double(audience - delivered)
+        let soon = self.published.reduce(0) { $0 + $1.onTime3s }
+        let later = self.published.reduce(0) { $0 + $1.onTime15s }
+        figures["eventsMissingShareAt3s"] = 1 - Self.share(soon, of: audience)
+        figures["eventsMissingShareAt15s"] = 1 - Self.share(later, of: audience)
+        figures["eventGaps"] = Double(self.gaps)
+        figures["eventRedundancy"] = Self.share(self.copies, of: audience) - 1
+        figures["eventAnnouncementsPerDelivery"] = Self.share(self.announcements, of: audience)
+        figures["eventLastHopsMean"] = Double(self.published.reduce(0) { $0 + Int($1.lastHops) }) / count
+        figures.add("eventDelay", self.delays)
+    }
+
+    private static func share(_ part: Int, of whole: Int) -> Double { whole == 0 ? 0 : Double(part) / Double(whole) }
+}
+
+extension World {
+    /// Lets a node publish an event.
+    mutating func publish(_ publishing: Scenario.Publishing) {
+        if self.eventProbe.publisher == nil { self.eventProbe.publisher = self.drawAsker() }
+        guard let node = publishing.isByAnybody ? self.drawAsker() : self.eventProbe.publisher else { return }
+        self.eventProbe.begin(isWarmUp: publishing.isWarmUp)
+        let content = EventBatch.content(of: [self.stepChance.bytes(publishing.byteCount)])
+        self.note(.task, node, UInt64(content.count))
+        self.apply(.eventsPublished(self.keys.networkId, topic: "news", content: content, count: 1), to: node)
+    }
+
+    mutating func noteEvents(_ batch: EventBatch, _ hops: UInt8, at node: Int) {
+        self.digest.mix(0xE7E7 << 32 | batch.first)
+        if self.numbers[batch.stream.publisher] != node {
+            self.eventProbe.noteDelivery(batch, hops, at: self.now)
+        } else if self.eventProbe.isCounting {
+            let audience = self.nodes.indices.count { self.nodes[$0].isRunning && self.nodes[$0].isAdmitted } - 1
+            self.eventProbe.note(batch, at: self.now, audience: audience)
+        }
+    }
+}

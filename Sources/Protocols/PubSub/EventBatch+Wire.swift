@@ -1,0 +1,135 @@
+internal import Bytes
+internal import Crypto
+internal import Identity
+
+/// Why bytes are no message about events.
+package enum EventError: Error, Hashable, Sendable {
+    /// The first byte is none of this version.
+    case unknownKind(UInt8)
+    /// Not the agreed layout.
+    case malformed(String)
+}
+
+extension EventError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unknownKind(let kind): "a message about events of the unknown kind \(kind)"
+        case .malformed(let what): "a malformed message about events: \(what)"
+        }
+    }
+}
+
+// The wire form of batches, and what is signed of them.
+extension EventBatch {
+    /// The bytes of a batch beside its topic and its content.
+    private static let fixedByteCount = 32 + 16 + MembershipProof.byteCount + 8 + 4 + 8 + 2 + 4 + 64
+
+    /// How long the wire form is.
+    package var byteCount: Int { Self.fixedByteCount + self.topic.utf8.count + self.content.count }
+
+    func write(to writer: inout ByteWriter) {
+        writer.write(self.publisherKey.bytes)
+        writer.write(self.stream.instance.bytes)
+        self.membership.write(to: &writer)
+        writer.write(self.first)
+        writer.write(UInt32(self.count))
+        writer.write(self.publishedSeconds)
+        writer.write(UInt16(self.topic.utf8.count))
+        writer.write(utf8: self.topic)
+        writer.write(UInt32(self.content.count))
+        writer.write(self.content)
+        writer.write(self.signature.bytes)
+    }
+
+    init(reading reader: inout ByteReader) throws {
+        let key = try Ed25519PublicKey(rawRepresentation: reader.readSlice(count: Ed25519PublicKey.byteCount))
+        let instance = try InstanceId(bytes: reader.readSlice(count: InstanceId.byteCount))
+        let membership = try MembershipProof(reading: &reader)
+        let first = try reader.readUInt64()
+        let count = Int(try reader.readUInt32())
+        let published = try reader.readUInt64()
+        guard (1...Self.eventLimit).contains(count), first >= 1, first <= UInt64.max - UInt64(Self.eventLimit),
+            published <= UnixTime.maximum
+        else { throw EventError.malformed("\(count) events from number \(first)") }
+        let topicCount = Int(try reader.readUInt16())
+        guard (1...Self.topicByteLimit).contains(topicCount),
+            let topic = String(validating: try reader.readSlice(count: topicCount), as: UTF8.self)
+        else { throw EventError.malformed("a topic of \(topicCount) bytes") }
+        let contentCount = Int(try reader.readUInt32())
+        guard contentCount <= Self.contentByteLimit else {
+            throw EventError.malformed("events of \(contentCount) bytes together")
+        }
+        let content = try reader.readBytes(count: contentCount)
+        let signature = try reader.readSlice(count: Ed25519Signature.byteCount)
+        guard let signature = Ed25519Signature(signature) else { throw EventError.malformed("a signature") }
+        self.init(
+            stream: StreamId(publisher: PeerId(publicKey: key), instance: instance),
+            publisherKey: key,
+            membership: membership,
+            first: first,
+            count: count,
+            publishedSeconds: published,
+            topic: topic,
+            content: content,
+            signature: signature
+        )
+        guard Self.count(in: content) == count else { throw EventError.malformed("not \(count) events") }
+    }
+
+    /// The content of a batch of `events`.
+    package static func content(of events: [[UInt8]]) -> [UInt8] {
+        var writer = ByteWriter(capacity: events.reduce(0) { $0 + $1.count + 4 })
+        for event in events { writer.writeVarintPrefixed(event) }
+        return writer.bytes
+    }
+
+    /// How many events `content` holds; nil when it is not made of whole events of a legal length.
+    package static func count(in content: [UInt8]) -> Int? {
+        var reader = ByteReader(content)
+        var count = 0
+        while !reader.isAtEnd {
+            guard let length = try? reader.readVarint(),  // nil says it
+                length <= UInt64(Self.eventByteLimit), length <= UInt64(reader.remaining),
+                (try? reader.readSlice(count: Int(length))) != nil  // was just compared with what is left
+            else { return nil }
+            count += 1
+        }
+        return count
+    }
+
+    /// The events one after another, as slices of ``content``.
+    package var events: [ArraySlice<UInt8>] {
+        var reader = ByteReader(self.content)
+        var events: [ArraySlice<UInt8>] = []
+        events.reserveCapacity(self.count)
+        while let length = try? reader.readVarint(),  // the end
+            let event = try? reader.readSlice(count: Int(length))  // whole, as every batch was checked
+        {
+            events.append(event)
+        }
+        return events
+    }
+
+    static func signedBytes(
+        in network: NetworkId,
+        stream: StreamId,
+        first: UInt64,
+        count: Int,
+        publishedSeconds: UInt64,
+        topic: String,
+        content: [UInt8]
+    ) -> [UInt8] {
+        var writer = ByteWriter(capacity: 192 + topic.utf8.count)
+        writer.write(self.label.prefix)
+        writer.write(network.bytes)
+        writer.write(stream.publisher.bytes)
+        writer.write(stream.instance.bytes)
+        writer.write(first)
+        writer.write(UInt32(count))
+        writer.write(publishedSeconds)
+        writer.write(UInt16(topic.utf8.count))
+        writer.write(utf8: topic)
+        writer.write(Array(SHA256.hash(data: content)))
+        return writer.bytes
+    }
+}

@@ -1,0 +1,179 @@
+internal import DequeModule
+internal import Identity
+internal import OrderedCollections
+
+// Batches: where they come from, whether they count, and to whom they go on.
+extension PubSub {
+    mutating func publish(
+        _ topic: String,
+        _ content: [UInt8],
+        _ count: Int,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let token = self.token,
+            let batch = EventBatch.create(
+                topic: topic,
+                content: content,
+                count: count,
+                first: self.nextNumber,
+                instance: self.configuration.instance,
+                publishedSeconds: now.wallSeconds,
+                token: token,
+                signer: self.configuration.signer
+            )
+        else { return }
+        self.nextNumber = batch.end
+        let kept = Stream.Kept(batch: batch, hops: 0, publishedAt: now.monotonic)
+        let position = self.position(of: batch.stream, now)
+        self.accept(kept, at: position, from: nil, now, &effects)
+    }
+
+    mutating func batchReceived(
+        _ batch: EventBatch,
+        _ hops: UInt8,
+        _ age: UInt32,
+        from peer: PeerId,
+        isPush: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard !self.has(batch) else {
+            if isPush { self.prune(peer, &effects) }
+            return
+        }
+        guard self.isTimely(batch, now), !self.revoked.contains(batch.stream.publisher),
+            batch.membership.expirationSeconds.map({ UnixTime.isPast($0, at: now.wallSeconds) }) != true
+        else { return }
+        if let offence = self.offence(in: batch, now) { return effects.append(.offence(peer, offence)) }
+        guard let position = self.roomPosition(for: batch.stream, now) else { return }
+        let kept = Stream.Kept(
+            batch: batch,
+            hops: hops,
+            publishedAt: now.monotonic - .milliseconds(Int64(min(age, UInt32(self.limits.windowAge.milliseconds))))
+        )
+        self.streams.values[position].touchedAt = now.monotonic
+        let next = self.streams.values[position].next
+        // What was asked for begins with the oldest that there is; so does whoever hears a publisher for the first time.
+        if next == batch.first || next == nil && (batch.first == 1 || !isPush) {
+            self.accept(kept, at: position, from: peer, now, &effects)
+            self.acceptEarly(at: position, now, &effects)
+            self.reconsider(at: position)
+        } else {
+            self.keepEarly(kept, at: position, from: peer, now)
+        }
+    }
+
+    /// Whether a batch is here already, or was.
+    private func has(_ batch: EventBatch) -> Bool {
+        guard let stream = self.streams[batch.stream] else { return false }
+        return stream.next.map { batch.first < $0 } ?? false || stream.early.contains { $0.batch.first == batch.first }
+    }
+
+    /// Whether a batch is neither older than what is remembered of publishers, nor from the future.
+    private func isTimely(_ batch: EventBatch, _ now: NodeTime) -> Bool {
+        let tolerance = self.limits.clockToleranceSeconds
+        let age = UInt64(self.limits.windowAge.components.seconds)
+        return batch.publishedSeconds <= now.wallSeconds + tolerance
+            && batch.publishedSeconds + age + tolerance >= now.wallSeconds
+    }
+
+    /// What no honest member would have sent on, or nil.
+    private mutating func offence(in batch: EventBatch, _ now: NodeTime) -> String? {
+        let publisher = batch.stream.publisher
+        if self.verifiedPublishers[publisher] != batch.membership {
+            guard
+                let token = try? batch.membership.token(  // nil says that there is none
+                    of: publisher,
+                    in: self.configuration.networkId
+                ), self.configuration.verifyToken(token)
+            else { return "events of a publisher that is no member" }
+            if self.verifiedPublishers.count >= self.limits.streams { self.verifiedPublishers = [:] }
+            self.verifiedPublishers[publisher] = batch.membership
+        }
+        let message = batch.signedBytes(in: self.configuration.networkId)
+        guard self.configuration.verifySignature(batch.publisherKey, message, batch.signature.bytes) else {
+            return "events that their publisher did not sign"
+        }
+        return nil
+    }
+
+    /// The peer has what it pushed from others: both go over to announcing.
+    private mutating func prune(_ peer: PeerId, _ effects: inout [Effect]) {
+        guard self.neighbours[peer]?.isEager == true else { return }
+        self.neighbours[peer]?.isEager = false
+        effects.append(.send(peer, Message.prune.bytes))
+    }
+
+    // MARK: In order
+
+    /// Delivers the next batch of a stream and sends it on.
+    mutating func accept(
+        _ kept: Stream.Kept,
+        at position: Int,
+        from peer: PeerId?,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        self.streams.values[position].next = kept.batch.end
+        self.keep(kept, at: position)
+        effects.append(.deliver(kept.batch, publishedAt: kept.publishedAt, hops: kept.hops))
+        self.spread(kept, except: peer, now, &effects)
+        self.noteNews(now)
+    }
+
+    /// Delivers batches that waited for what just came.
+    mutating func acceptEarly(at position: Int, _ now: NodeTime, _ effects: inout [Effect]) {
+        while let kept = self.streams.values[position].early.first,
+            let next = self.streams.values[position].next, kept.batch.first <= next
+        {
+            self.streams.values[position].early.removeFirst()
+            if kept.batch.first == next { self.accept(kept, at: position, from: nil, now, &effects) }
+        }
+    }
+
+    private mutating func keepEarly(_ kept: Stream.Kept, at position: Int, from peer: PeerId, _ now: NodeTime) {
+        let early = self.streams.values[position].early
+        guard early.count < self.limits.earlyBatches else { return }
+        let place = early.firstIndex { $0.batch.first > kept.batch.first } ?? early.endIndex
+        self.streams.values[position].early.insert(kept, at: place)
+        // Whoever pushed it had what comes before, and is asked at once.
+        self.streams.values[position].note(peer, end: kept.batch.first)
+        if self.streams.values[position].gapEnds == nil {
+            self.streams.values[position].gapEnds = now.monotonic + self.limits.gapPatience
+        }
+        self.wait(at: position, until: now.monotonic)
+    }
+
+    /// Pushes a batch to eager neighbours and announces it to the others.
+    private func spread(_ kept: Stream.Kept, except peer: PeerId?, _ now: NodeTime, _ effects: inout [Effect]) {
+        var push: [UInt8]?
+        var have: [UInt8]?
+        let hops = kept.hops == .max ? .max : kept.hops + 1
+        for (neighbour, state) in self.neighbours where neighbour != peer {
+            if state.isEager, !state.isCongested {
+                let bytes = push ?? Message.push(kept.batch, hops: hops, age: self.age(of: kept, now)).bytes
+                push = bytes
+                effects.append(.send(neighbour, bytes))
+            } else {
+                let state = Message.StreamState(stream: kept.batch.stream, end: kept.batch.end, hops: hops)
+                let bytes = have ?? Message.have([state]).bytes
+                have = bytes
+                effects.append(.send(neighbour, bytes))
+            }
+        }
+    }
+
+    /// How many milliseconds ago a batch was published, as far as is known here.
+    func age(of kept: Stream.Kept, _ now: NodeTime) -> UInt32 {
+        UInt32(clamping: (now.monotonic - kept.publishedAt).milliseconds)
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds.
+    fileprivate var milliseconds: Int64 {
+        let (seconds, attoseconds) = self.components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
+}

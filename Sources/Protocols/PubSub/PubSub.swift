@@ -1,0 +1,221 @@
+internal import Bytes
+package import Identity
+internal import OrderedCollections
+
+/// The events of one network as a value, free of I/O.
+///
+/// Every member gets every event of its network and keeps the newest for a while; who subscribed to what is decided
+/// where an event arrives. So subscribing asks nobody and nothing published afterwards is missed. Batches travel along
+/// a tree that repairs itself: João Leitão, José Pereira and Luís Rodrigues, *Epidemic Broadcast Trees* (2007,
+/// Plumtree). The driver feeds the value ``Input``s with the time and carries out the ``Effect``s it appends, in order.
+///
+/// Where it departs from the paper:
+/// * **Neighbours are chosen among the connections that the hash table keeps anyway**, a few at random, instead of by
+///   the shuffled views of *HyParView* (2007): the table already finds members, and replaces those that went.
+/// * **A publisher's events are numbered**, so an announcement says how far a stream has come instead of naming each
+///   message, and whoever was away asks for everything from a number on.
+/// * **News are also told to a few members who are no neighbours**, some seconds long (anti-entropy), which reaches a
+///   node whose neighbours all fell silent at once.
+package struct PubSub: Sendable {
+    /// What is needed to start.
+    package struct Configuration: Sendable {
+        package var localPeerId: PeerId
+        package var networkId: NetworkId
+        /// Drawn anew at every start of the process; with the peer it names this node's stream.
+        package var instance: InstanceId
+        /// Signs this node's batches with its peer key.
+        package var signer: any Signer
+        /// Checks a publisher's signature; simulations of many nodes put a cheaper check here.
+        package var verifySignature: @Sendable (Ed25519PublicKey, _ message: [UInt8], _ signature: [UInt8]) -> Bool
+        /// Checks the network's signature on the token in a batch.
+        package var verifyToken: @Sendable (AccessToken) -> Bool
+        /// Spreads choices; not a secret.
+        package var randomSeed: UInt64
+        package var limits: Limits
+
+        package init(
+            localPeerId: PeerId,
+            networkId: NetworkId,
+            instance: InstanceId,
+            signer: any Signer,
+            verifySignature: @escaping @Sendable (Ed25519PublicKey, [UInt8], [UInt8]) -> Bool = {
+                $0.isValidSignature($2, for: $1)
+            },
+            verifyToken: @escaping @Sendable (AccessToken) -> Bool = { $0.verifySignature() },
+            randomSeed: UInt64,
+            limits: Limits = Limits()
+        ) {
+            self.localPeerId = localPeerId
+            self.networkId = networkId
+            self.instance = instance
+            self.signer = signer
+            self.verifySignature = verifySignature
+            self.verifyToken = verifyToken
+            self.randomSeed = randomSeed
+            self.limits = limits
+        }
+    }
+
+    /// What can happen.
+    package enum Input: Sendable {
+        /// The peer is admitted in this network on a connection.
+        case memberUp(PeerId)
+        /// The last admission of the peer in this network ended, or its connection did.
+        case memberDown(PeerId)
+        /// The network's owner revoked the peer; its events count no more.
+        case memberRevoked(PeerId)
+        /// The peer reads so slowly that it is only told which events there are, or does so no more.
+        case congestionChanged(PeerId, Bool)
+        /// A message of an admitted peer in this network.
+        case messageReceived(from: PeerId, [UInt8])
+        /// This node's own token, at the start and whenever it was renewed.
+        case tokenChanged(AccessToken)
+        /// The application publishes so many events (``EventBatch/content``) to a topic; all within the bounds.
+        case published(topic: String, content: [UInt8], count: Int)
+        /// The time of the last `wake` effect came.
+        case timeReached
+        /// The node stops.
+        case stopping
+    }
+
+    /// What the driver must do next.
+    package enum Effect: Hashable, Sendable {
+        /// Send a message on an admitted connection to the peer.
+        case send(PeerId, [UInt8])
+        /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
+        case wake(at: Duration)
+        /// Hand a batch to the application: in order for each publisher, each once; with the time of its publication by
+        /// the monotonic clock, rather too late than too early, and the hops that it took.
+        case deliver(EventBatch, publishedAt: Duration, hops: UInt8)
+        /// So many events of the publisher are lost: nobody had them any more.
+        case missed(StreamId, count: UInt64)
+        /// Whether there is no neighbour at all.
+        case isolated(Bool)
+        /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
+        case offence(PeerId, String)
+    }
+
+    let configuration: Configuration
+    var random: SeededGenerator
+    var token: AccessToken?
+    var revoked: Set<PeerId> = []
+    /// The memberships that were verified, by the publisher.
+    var verifiedPublishers: [PeerId: MembershipProof] = [:]
+
+    /// The admitted peers, in order.
+    var members = OrderedSet<PeerId>()
+    var neighbours: OrderedDictionary<PeerId, Neighbour> = [:]
+    /// What each member may still ask for, in bytes.
+    var answerAllowances: [PeerId: Allowance] = [:]
+    /// Who was asked to be a neighbour and has not answered.
+    var requested = OrderedSet<PeerId>()
+    /// How often in a row a member declined.
+    var declines = 0
+
+    var streams: OrderedDictionary<StreamId, Stream> = [:]
+    /// The streams that wait for something that is missing.
+    var waiting = OrderedSet<StreamId>()
+    /// The number of this node's next event.
+    var nextNumber: UInt64 = 1
+    /// The bytes of all windows.
+    var windowBytes = 0
+
+    /// When news are told to others again, and how often still.
+    var rumourAt: Duration?
+    var rumourRoundsLeft = 0
+    var wasIsolated = true
+    /// When streams are next looked through for what is too old.
+    var ageAt: Duration?
+    /// The earliest wake that the driver was asked for.
+    var armed: Duration?
+
+    package init(_ configuration: Configuration) {
+        self.configuration = configuration
+        self.random = SeededGenerator(seed: configuration.randomSeed)
+    }
+
+    var limits: Limits { self.configuration.limits }
+
+    /// Applies `input` as of `now` and appends what the driver must do, in order.
+    package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
+        switch input {
+        case .memberUp(let peer): self.memberUp(peer, &effects)
+        case .memberDown(let peer): self.memberDown(peer, &effects)
+        case .memberRevoked(let peer): self.memberRevoked(peer, &effects)
+        case .congestionChanged(let peer, let isCongested): self.congestionChanged(peer, isCongested, &effects)
+        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, now, &effects)
+        case .tokenChanged(let token): self.token = token
+        case .published(let topic, let content, let count): self.publish(topic, content, count, now, &effects)
+        case .timeReached: self.timeReached(now, &effects)
+        case .stopping: for peer in self.neighbours.keys { effects.append(.send(peer, Message.neighbourEnd.bytes)) }
+        }
+        self.tellIsolation(&effects)
+        self.arm(&effects)
+    }
+
+    private mutating func tellIsolation(_ effects: inout [Effect]) {
+        guard self.neighbours.isEmpty != self.wasIsolated else { return }
+        self.wasIsolated = self.neighbours.isEmpty
+        effects.append(.isolated(self.wasIsolated))
+    }
+
+    private mutating func received(
+        _ bytes: [UInt8],
+        from peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard self.members.contains(peer) else { return }
+        let message: Message
+        do {
+            message = try Message(bytes)
+        } catch {
+            return effects.append(.offence(peer, error.description))
+        }
+        switch message {
+        case .neighbourRequest(let isUrgent): self.neighbourRequested(by: peer, isUrgent, &effects)
+        case .neighbourAnswer(let isAgreed): self.neighbourAnswered(peer, isAgreed, &effects)
+        case .neighbourEnd: self.neighbourEnded(peer, &effects)
+        case .push(let batch, let hops, let age):
+            self.batchReceived(batch, hops, age, from: peer, isPush: true, now, &effects)
+        case .answer(let batch, let hops, let age):
+            self.batchReceived(batch, hops, age, from: peer, isPush: false, now, &effects)
+        case .have(let states): self.announced(states, by: peer, now, &effects)
+        case .want(let stream, let from, let isGraft):
+            self.wanted(stream, from: from, isGraft: isGraft, by: peer, now, &effects)
+        case .prune: self.neighbours[peer]?.isEager = false
+        }
+    }
+
+    // MARK: Time
+
+    private mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.armed = nil
+        let time = now.monotonic
+        for stream in Array(self.waiting) {
+            guard let due = self.streams[stream]?.dueAt, due <= time else { continue }
+            self.streamDue(stream, now, &effects)
+        }
+        if let rumourAt = self.rumourAt, rumourAt <= time { self.spreadRumours(now, &effects) }
+        if let ageAt = self.ageAt, ageAt <= time { self.forgetOld(now) }
+    }
+
+    private mutating func arm(_ effects: inout [Effect]) {
+        var earliest = [self.rumourAt, self.ageAt].compactMap { $0 }.min()
+        for stream in self.waiting {
+            guard let due = self.streams[stream]?.dueAt else { continue }
+            earliest = min(earliest ?? due, due)
+        }
+        guard let earliest, earliest != self.armed else { return }
+        self.armed = earliest
+        effects.append(.wake(at: earliest))
+    }
+}
+
+/// A member with whom events are exchanged unasked.
+struct Neighbour: Sendable {
+    /// Whether it gets batches; otherwise it is told which there are.
+    var isEager = true
+    /// Whether it reads too slowly at the moment to get batches.
+    var isCongested = false
+}

@@ -1,0 +1,180 @@
+internal import Bytes
+internal import Identity
+internal import PubSub
+internal import TestSupport
+internal import Testing
+
+@Suite("Members who lie about events") struct HostileTests {
+    /// Three connected members: 0 publishes, 1 lies, 2 is honest.
+    private func party(limits: PubSub.Limits = PubSub.Limits()) throws -> Party {
+        let party = try Party(3, limits: limits)
+        party.connectAll()
+        party.run(for: .seconds(1))
+        return party
+    }
+
+    @Test func `events that somebody else signed are refused, and who sent them is named`() throws {
+        let party = try party()
+        let forged = try party.batch(by: 0)
+        let bytes = Message.push(forged, hops: 1, age: 0).bytes
+        for position in [bytes.count - 1, bytes.count - 66, 60, 90] {
+            var changed = bytes
+            changed[position] ^= 1
+            party.members[2].offences = []
+            party.feed(2, .messageReceived(from: party.members[1].peerId, changed))
+            #expect(party.texts(of: 2).isEmpty, "\(position)")
+        }
+        #expect(party.members[2].offences.map(\.peer) == [party.members[1].peerId])
+        party.feed(2, .messageReceived(from: party.members[1].peerId, bytes))
+        #expect(party.texts(of: 2) == ["x"])
+    }
+
+    @Test func `events of strangers are refused`() throws {
+        let party = try party()
+        var random = SeededGenerator(seed: 99)
+        let elsewhere = FakeNetwork(using: &random)
+        let token = try elsewhere.token(for: party.members[1].peerId)
+        let stray = EventBatch.create(
+            topic: "news",
+            content: EventBatch.content(of: [[1]]),
+            count: 1,
+            first: 1,
+            instance: InstanceId(),
+            publishedSeconds: Party.epoch,
+            token: token,
+            signer: party.members[1].signer
+        )
+        party.inject(.push(try #require(stray), hops: 1, age: 0), from: 1, to: 2)
+        #expect(party.texts(of: 2).isEmpty)
+        #expect(party.members[2].offences.map(\.reason) == ["events of a publisher that is no member"])
+    }
+
+    @Test func `events of revoked members and of members whose token ended are refused`() throws {
+        let party = try party()
+        let ended = try party.network.token(for: party.members[0].peerId, until: Party.epoch - 600)
+        party.inject(.push(try party.batch(by: 0, token: ended), hops: 1, age: 0), from: 1, to: 2)
+        #expect(party.texts(of: 2).isEmpty)
+        let batch = try party.batch(by: 0)
+        party.feed(2, .memberRevoked(party.members[0].peerId))
+        party.inject(.push(batch, hops: 1, age: 0), from: 1, to: 2)
+        #expect(party.texts(of: 2).isEmpty)
+        #expect(party.members[2].offences.isEmpty)
+    }
+
+    @Test func `a revoked member's events leave the window`() throws {
+        let party = try party()
+        party.publish("mine", by: 0)
+        party.run(for: .seconds(1))
+        #expect(party.members[2].exchange.window.count == 1)
+        party.feed(2, .memberRevoked(party.members[0].peerId))
+        #expect(party.members[2].exchange.window.isEmpty)
+    }
+
+    @Test func `replays change nothing`() throws {
+        let party = try party()
+        party.publish("once", by: 0)
+        party.run(for: .seconds(1))
+        let batch = try #require(party.members[2].delivered.first?.batch)
+        for hops in [UInt8(1), 2, 255] {
+            party.inject(.push(batch, hops: hops, age: 0), from: 1, to: 2)
+            party.inject(.answer(batch, hops: hops, age: .max), from: 1, to: 2)
+        }
+        #expect(party.texts(of: 2) == ["once"])
+        #expect(party.members[2].offences.isEmpty)
+    }
+
+    @Test func `events from far ahead or long ago are refused`() throws {
+        let party = try party()
+        let now = party.time(of: 2).wallSeconds
+        for seconds in [now + 1801, now - 3601, 0, UnixTime.maximum] {
+            party.inject(.push(try party.batch(by: 0, seconds: seconds), hops: 1, age: 0), from: 1, to: 2)
+        }
+        #expect(party.texts(of: 2).isEmpty)
+        for seconds in [now + 1800, now - 3600] {
+            party.inject(.push(try party.batch(by: 0, seconds: seconds), hops: 1, age: 0), from: 1, to: 2)
+        }
+        #expect(party.texts(of: 2).count == 2)
+    }
+
+    @Test func `false announcements cost a question each and keep nobody waiting`() throws {
+        let party = try party()
+        let stream = StreamId(publisher: party.members[0].peerId, instance: InstanceId())
+        party.messageCounts = [:]
+        for _ in 0..<100 {
+            party.inject(.have([.init(stream: stream, end: .max, hops: 0)]), from: 1, to: 2)
+        }
+        party.publish("real", by: 0)
+        party.run(for: .seconds(10))
+        #expect(party.texts(of: 2) == ["real"])
+        #expect(party.messageCounts[7, default: 0] <= 2)
+    }
+
+    @Test func `made-up streams take no room from real ones`() throws {
+        var limits = PubSub.Limits()
+        limits.streams = 20
+        let party = try party(limits: limits)
+        party.publish("before", by: 0)
+        party.run(for: .seconds(1))
+        for _ in 0..<50 {
+            let states = (0..<200).map { _ in
+                Message.StreamState(
+                    stream: StreamId(publisher: party.members[1].peerId, instance: InstanceId()),
+                    end: 5,
+                    hops: 1
+                )
+            }
+            party.inject(.have(states), from: 1, to: 2)
+        }
+        party.publish("after", by: 0)
+        party.run(for: .seconds(1))
+        #expect(party.texts(of: 2) == ["before", "after"])
+    }
+
+    @Test func `a gap that never closes is given up after a while`() throws {
+        let party = try party()
+        let instance = InstanceId()
+        for number in [UInt64(1), 5] {
+            let batch = try party.batch(by: 0, first: number, event: "\(number)", instance: instance)
+            party.inject(.push(batch, hops: 1, age: 0), from: 1, to: 2)
+        }
+        party.run(for: .seconds(4))
+        #expect(party.texts(of: 2) == ["1"])
+        party.run(for: .seconds(3))
+        #expect(party.texts(of: 2) == ["1", "5"])
+        #expect(party.members[2].missed == 3)
+    }
+
+    @Test func `batches that wait for earlier ones are bounded`() throws {
+        let party = try party()
+        let instance = InstanceId()
+        party.inject(.push(try party.batch(by: 0, first: 1, instance: instance), hops: 1, age: 0), from: 1, to: 2)
+        for number in 0..<200 {
+            let batch = try party.batch(by: 0, first: UInt64(10 + 2 * number), instance: instance)
+            party.inject(.push(batch, hops: 1, age: 0), from: 1, to: 2)
+        }
+        party.run(for: .seconds(600))
+        #expect(party.members[2].delivered.count <= 1 + PubSub.Limits().earlyBatches)
+    }
+
+    @Test func `whoever asks again and again gets a bounded amount`() throws {
+        let party = try party()
+        let content = EventBatch.content(of: [[UInt8](repeating: 7, count: 200_000)])
+        for _ in 0..<5 { party.feed(2, .published(topic: "big", content: content, count: 1)) }
+        party.run(for: .seconds(1))
+        let stream = try #require(party.members[2].delivered.first?.batch.stream)
+        party.messageCounts = [:]
+        for _ in 0..<1_000 { party.inject(.want(stream, from: 1, isGraft: true), from: 1, to: 2) }
+        party.run(for: .seconds(1))
+        let answered = party.messageCounts[5, default: 0]
+        #expect(answered >= 5)
+        #expect(answered * 200_000 <= 2 * PubSub.Limits().answerBytesBurst)
+    }
+
+    @Test func `strangers are not heard`() throws {
+        let party = try party()
+        let batch = try party.batch(by: 0)
+        party.disconnect(1, 2)
+        party.feed(2, .messageReceived(from: party.members[1].peerId, Message.push(batch, hops: 1, age: 0).bytes))
+        #expect(party.texts(of: 2).isEmpty)
+    }
+}

@@ -1,0 +1,179 @@
+internal import Foundation
+internal import Locking
+internal import Testing
+
+@testable internal import RunarNode
+
+@Suite("Events of a node", .timeLimit(.minutes(1))) struct EventTests {
+    private func run(
+        members count: Int,
+        _ body: (NetworkId, _ owner: RunarNode, _ members: [RunarNode]) async throws -> Void
+    ) async throws {
+        try await Household.run(members: count) { metadata, owner, members in
+            for member in members {
+                try await member.connectToPeer(
+                    peerId: owner.peerId,
+                    networkId: metadata.networkId,
+                    address: owner.address
+                )
+            }
+            try await body(metadata.networkId, owner, members)
+        }
+    }
+
+    private func texts(_ events: EventSequence, count: Int) async -> [String] {
+        var texts: [String] = []
+        for await event in events {
+            texts.append(String(decoding: event.message, as: UTF8.self))
+            if texts.count == count { break }
+        }
+        return texts
+    }
+
+    @Test func `what one member publishes reaches all who subscribed, over a member between them`() async throws {
+        try await run(members: 2) { network, owner, members in
+            let heard = try ([owner] + members).map { try $0.events(networkId: network, topic: "news") }
+            for number in 0..<10 {
+                try await members[0].publish(networkId: network, topic: "news", message: Data("\(number)".utf8))
+            }
+            for events in heard {
+                #expect(await texts(events, count: 10) == (0..<10).map(String.init))
+            }
+        }
+    }
+
+    @Test func `an event says who published it, where and when`() async throws {
+        try await run(members: 1) { network, owner, members in
+            let events = try owner.events(networkId: network, topic: "home/{room}/*")
+            try await members[0].publish(networkId: network, topic: "home/kitchen/lamp", message: Data("on".utf8))
+            var iterator = events.makeAsyncIterator()
+            let event = try #require(await iterator.next())
+            #expect(event.publisher == members[0].peerId)
+            #expect(event.networkId == network)
+            #expect(event.topic.path == "home/kitchen/lamp")
+            #expect(event.number == 1)
+            #expect(event.missedBefore == 0)
+            #expect(abs(event.publishedAt.timeIntervalSinceNow) < 30)
+            #expect(try TopicPath("home/{room}/*").parameters(of: event.topic) == ["room": "kitchen"])
+        }
+    }
+
+    @Test func `only matching topics reach a subscription, and none after it was cancelled`() async throws {
+        try await run(members: 1) { network, owner, members in
+            let heard = Locked<[String]>([])
+            let subscription = try owner.subscribe(networkId: network, topic: "a/>") { (message: Data) in
+                heard.withLock { $0.append(String(decoding: message, as: UTF8.self)) }
+            }
+            let all = try owner.events(networkId: network, topic: ">")
+            for topic in ["a", "a/b", "b/a", "a/b/c"] {
+                try await members[0].publish(networkId: network, topic: topic, message: Data(topic.utf8))
+            }
+            #expect(await texts(all, count: 4) == ["a", "a/b", "b/a", "a/b/c"])
+            let count = owner.hub.count
+            subscription.cancel()
+            subscription.cancel()
+            #expect(owner.hub.count == count - 1)
+            let rest = try owner.events(networkId: network, topic: ">")
+            try await members[0].publish(networkId: network, topic: "a/d", message: Data("a/d".utf8))
+            #expect(await texts(rest, count: 1) == ["a/d"])
+            #expect(heard.withLock { $0 } == ["a/b", "a/b/c"])
+        }
+    }
+
+    @Test func `a late subscriber gets the window if it asks, and otherwise nothing old`() async throws {
+        try await run(members: 1) { network, owner, members in
+            let first = try owner.events(networkId: network, topic: "news")
+            try await members[0].publish(networkId: network, topic: "news", message: Data("old".utf8))
+            #expect(await texts(first, count: 1) == ["old"])
+            let past = try owner.events(networkId: network, topic: "news", includesPast: true)
+            let now = try owner.events(networkId: network, topic: "news")
+            try await members[0].publish(networkId: network, topic: "news", message: Data("new".utf8))
+            #expect(await texts(past, count: 2) == ["old", "new"])
+            #expect(await texts(now, count: 1) == ["new"])
+        }
+    }
+
+    @Test func `a node that starts late catches up with what it subscribed to before`() async throws {
+        let household = Household()
+        let owner = try household.makeNode()
+        let metadata = try owner.createNetwork(name: "Home")
+        let network = metadata.networkId
+        let member = try household.makeNode()
+        let token = try owner.issueToken(for: member.peerId, in: network, expiration: nil)
+        try await member.joinNetwork(networkId: network, accessToken: token)
+        let events = try member.events(networkId: network, topic: "news")
+        try await owner.start()
+        #expect(owner.isIsolated(networkId: network))
+        for number in 0..<5 {
+            try await owner.publish(networkId: network, topic: "news", message: Data("\(number)".utf8))
+        }
+        try await member.start()
+        try await member.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
+        #expect(await texts(events, count: 5) == ["0", "1", "2", "3", "4"])
+        #expect(!member.isIsolated(networkId: network))
+        await member.stop()
+        await owner.stop()
+    }
+
+    @Test func `subscriptions outlive a stop and a start`() async throws {
+        try await run(members: 1) { network, owner, members in
+            let events = try members[0].events(networkId: network, topic: "news")
+            await members[0].stop()
+            #expect(members[0].isIsolated(networkId: network))
+            try await members[0].start()
+            try await members[0].connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
+            try await owner.publish(networkId: network, topic: "news", message: Data("again".utf8))
+            #expect(await texts(events, count: 1) == ["again"])
+        }
+    }
+
+    @Test func `a reader that is slow loses events, and the next one says how many`() async throws {
+        try await run(members: 1) { network, owner, members in
+            let slow = try owner.events(networkId: network, topic: "news")
+            let quick = try owner.events(networkId: network, topic: "news")
+            var iterator = quick.makeAsyncIterator()
+            for number in 0..<40 {
+                try await members[0].publish(networkId: network, topic: "news", message: Data("\(number)".utf8))
+                #expect(await iterator.next()?.number == UInt64(number + 1))
+            }
+            var slowly = slow.makeAsyncIterator()
+            for number in 1...16 { #expect(await slowly.next()?.number == UInt64(number)) }
+            try await members[0].publish(networkId: network, topic: "news", message: Data("last".utf8))
+            let next = try #require(await slowly.next())
+            #expect(next.number == 41)
+            #expect(next.missedBefore == 24)
+        }
+    }
+
+    @Test func `nothing that is published right after a subscription is missed`() async throws {
+        try await run(members: 1) { network, owner, members in
+            for round in 0..<2_000 {
+                let events = try owner.events(networkId: network, topic: "round/\(round)")
+                try await members[0].publish(networkId: network, topic: "round/\(round)", message: Data())
+                var iterator = events.makeAsyncIterator()
+                #expect(await iterator.next()?.topic.path == "round/\(round)")
+            }
+        }
+    }
+
+    @Test func `mistakes are refused with their reason`() async throws {
+        try await run(members: 1) { network, owner, members in
+            let big = Data(count: RunarNode.eventByteLimit + 1)
+            let tooLarge = await failure { try await owner.publish(networkId: network, topic: "a", message: big) }
+            #expect(tooLarge as? EventTooLarge == EventTooLarge(limit: 262_144, found: 262_145))
+            for topic in ["a/*", "", "other:a", "a/>"] {
+                let error = await failure { try await owner.publish(networkId: network, topic: topic, message: Data()) }
+                #expect(error is TopicPathError, "\(topic)")
+            }
+            #expect(throws: TopicPathError.self) { try owner.events(networkId: network, topic: "a/>/b") }
+            let stranger = try Household().makeNode()
+            let stopped = await failure { try await stranger.publish(networkId: network, topic: "a", message: Data()) }
+            #expect(stopped as? NodeError == .notRunning)
+            try await stranger.start()
+            let outside = await failure { try await stranger.publish(networkId: network, topic: "a", message: Data()) }
+            #expect(outside as? NodeError == .notAMember(network))
+            await stranger.stop()
+            try await members[0].publish(networkId: network, topic: "a", message: big.dropLast())
+        }
+    }
+}
