@@ -44,7 +44,7 @@ check-ngtcp2-1x: ## On Debian 12: run the QUIC suites with ngtcp2 1.x, and let i
 check-posix-udp: ## Run the QUIC suites over the sockets that Apple systems use, on Linux.
 	@./scripts/check-posix-udp.sh
 
-bench: ## Measure beside iroh, the raw ceilings of this machine and published figures; prints two tables.
+bench: ## Measure beside iroh, the raw ceilings of this machine and published figures; prints three tables.
 	@./Benchmarks/run.sh
 
 bench-long: ## Run the big simulations: churn, 10 000 nodes, 36 hours of records, hostile members. Takes hours.

@@ -53,6 +53,7 @@ let package = Package(
         module("Bytes", in: "Base", []),
         module("Locking", in: "Base", []),
         module("QRCode", in: "Base", []),
+        module("PictureFiles", in: "Base", ["QRCode"]),
         module("Identity", in: "Base", ["Bytes", crypto]),
         module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
 
@@ -136,7 +137,7 @@ let package = Package(
             name: "runar",
             dependencies: [
                 "RunarNode", "Simulation", "Bytes", "Identity", "Certificates", "Locking", "NodeCore", "QRCode",
-                "Transport", "QUIC", "Platform", "Storage", "Node", logging, arguments,
+                "PictureFiles", "Transport", "QUIC", "Platform", "Storage", "Node", logging, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -145,7 +146,7 @@ let package = Package(
         // Benchmarks: in this package for its `package` access, in none of its products.
         .executableTarget(
             name: "runar-bench",
-            dependencies: ["RunarNode", "Bytes", "Identity", "Transport", "QUIC", "Platform"],
+            dependencies: ["RunarNode", "Bytes", "Identity", "Transport", "QUIC", "Platform", "QRCode", "QRCorpus"],
             path: "Benchmarks/Sources/runar-bench",
             swiftSettings: house
         ),
@@ -168,7 +169,14 @@ let package = Package(
         ),
         tests(of: "Bytes", ["Bytes", "TestSupport"]),
         tests(of: "Locking", ["Locking"]),
-        tests(of: "QRCode", ["QRCode", "TestSupport"]),
+        .target(
+            name: "QRCorpus",
+            dependencies: ["QRCode", "TestSupport"],
+            path: "Tests/QRCorpus",
+            swiftSettings: house
+        ),
+        tests(of: "QRCode", ["QRCode", "QRCorpus", "TestSupport"]),
+        tests(of: "PictureFiles", ["PictureFiles", "QRCode", "TestSupport"]),
         .target(
             name: "TransportConformance",
             dependencies: ["Bytes", "Identity", "Locking", "Transport"],
@@ -189,7 +197,10 @@ let package = Package(
             of: "Interop",
             ["QUIC", "Transport", "Bytes", "Identity", "Locking", "TransportConformance", crypto]
         ),
-        tests(of: "Command", ["runar", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "TestSupport"]),
+        tests(
+            of: "Command",
+            ["runar", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "QRCode", "TestSupport"]
+        ),
         .executableTarget(
             name: "CrashWriter",
             dependencies: ["Bytes", "Platform", "Storage"],

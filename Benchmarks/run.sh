@@ -31,7 +31,16 @@ if [ -n "$library" ]; then
 fi
 
 binaries=$(swift build --configuration release --show-bin-path)
-$here/.venv/bin/python $here/bench.py --runar "$binaries/runar-bench" --tools "$tools" "$@"
+# Other readers of QR codes to compare with; without them their columns are missing.
+if [ ! -e $here/.venv/readers ]; then
+    $here/.venv/bin/pip install --quiet --disable-pip-version-check zxing-cpp==3.1.1 numpy==2.4.6 &&
+        touch $here/.venv/readers || echo "   zxing-cpp is not to be had for this system; measuring without it"
+fi
+
+[ "${ONLY:-}" = codes ] || $here/.venv/bin/python $here/bench.py --runar "$binaries/runar-bench" --tools "$tools" "$@"
 # With some parts chosen, those only.
+case " ${ONLY:-codes} " in
+*" codes "*) $here/.venv/bin/python $here/codes.py --runar "$binaries/runar-bench" ;;
+esac
 [ -n "${ONLY:-}" ] || exec $here/.venv/bin/python $here/simulations.py \
     --runar "$binaries/runar" --other "$(swift build --show-bin-path)/runar"

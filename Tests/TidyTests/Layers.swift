@@ -5,7 +5,7 @@ enum Layers {
     static let rows: [[String]] = [
         // Base: bytes, keys, formats.
         ["Bytes", "Locking", "QRCode"],
-        ["Identity"],
+        ["Identity", "PictureFiles"],
         ["Certificates"],
         // Protocols: values. They never see each other; NodeCore composes them.
         ["Discovery", "Kademlia", "PubSub"],
@@ -40,7 +40,7 @@ enum Layers {
     /// Modules that come with the toolchain or the system and stand in no manifest.
     static let system: Set<String> = [
         "Foundation", "FoundationEssentials", "Glibc", "Darwin", "Musl", "Dispatch", "Security", "LocalAuthentication",
-        "os", "Testing", "XCTest", "Swift",
+        "os", "Testing", "XCTest", "Swift", "AVFoundation", "CoreFoundation", "CoreGraphics", "CoreVideo", "ImageIO",
     ]
 
     /// Products that bring modules of other names.

@@ -4,7 +4,7 @@ internal import ArgumentParser
 struct QR: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qr",
-        abstract: "Show a text as a QR code.",
-        subcommands: [Show.self]
+        abstract: "Show a text as a QR code, or read the codes in a picture.",
+        subcommands: [Show.self, Read.self]
     )
 }

@@ -3,6 +3,7 @@ internal import Bytes
 internal import Foundation
 internal import Identity
 internal import Node
+internal import PictureFiles
 internal import Platform
 internal import QRCode
 internal import RunarNode
@@ -29,6 +30,7 @@ extension CommandFailure {
         case let error as DurationTextError: self.init("bad-duration", .usage, error.description)
         case QRCodeError.empty: self.init("no-text", .data, QRCodeError.empty.description)
         case let error as QRCodeError: self.init("too-large", .data, error.description)
+        case let error as PictureFileError: self.init("bad-picture", .data, error.description)
         case let error as BytesError: self.init("bad-data", .data, error.description)
         case is CancellationError: self.init("cancelled", .tryAgain, "the command was cancelled before it was done")
         case let error as ValidationError: self.init("usage", .usage, error.message)

@@ -3,7 +3,7 @@ struct FinderSearch {
     /// Patterns kept: a picture full of symbols has fewer, noise could have thousands.
     static let mostPatterns = 96
     /// A run may differ from what it should be by this part of a module, plus what a pixel's rounding does.
-    private static let tolerance = 0.55
+    private static let tolerance = 0.5
 
     private(set) var patterns: [FinderPattern] = []
 
@@ -92,7 +92,7 @@ struct FinderSearch {
     /// Whether two opposite rays show 1:1:3:1:1.
     private static func isFinder(_ ahead: Ray, _ behind: Ray) -> Bool {
         let unit = (ahead.borders.2 + behind.borders.2) / 7
-        let slack = tolerance * unit + 0.35
+        let slack = tolerance * unit + 0.25
         let core = ahead.borders.0 + behind.borders.0
         return (core - 3 * unit).magnitude < 1.5 * slack
             && (ahead.borders.1 - ahead.borders.0 - unit).magnitude < slack
@@ -117,7 +117,7 @@ private struct RunWindow {
         let unit = module
         let core = borders.3 - borders.2
         guard core > 1.7 * unit, core < 4.3 * unit else { return false }
-        let slack = 0.6 * unit + 0.35
+        let slack = 0.55 * unit + 0.25
         return (borders.1 - borders.0 - unit).magnitude < slack && (borders.2 - borders.1 - unit).magnitude < slack
             && (borders.4 - borders.3 - unit).magnitude < slack && (borders.5 - borders.4 - unit).magnitude < slack
     }

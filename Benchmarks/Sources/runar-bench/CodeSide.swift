@@ -1,0 +1,45 @@
+internal import Foundation
+internal import QRCode
+internal import QRCorpus
+
+/// Reading of QR codes: the pictures, what they say, and what our reader makes of them.
+enum CodeSide {
+    /// What is known of a picture, and what was read in it.
+    private struct Entry: Encodable {
+        let file: String
+        let distortion: String
+        let height: Int
+        let texts: [String]
+        let read: [String]
+        let milliseconds: Double
+    }
+
+    /// Writes `count` pictures of each distortion into a folder, reads each, and lists all of it in `corpus.json` there.
+    static func measure(count: Int, folder: String) throws {
+        var entries: [Entry] = []
+        let place = URL(filePath: folder)
+        for distortion in Distortion.allCases {
+            for number in 0..<count {
+                let sample = try CorpusPicture(distortion, number: number)
+                let file = "\(distortion.rawValue)-\(number).pgm"
+                let picture = sample.picture
+                let header = Data("P5\n\(picture.width) \(picture.height)\n255\n".utf8)
+                try (header + picture.pixels).write(to: place.appending(path: file))
+                let started = ContinuousClock.now
+                let readings = QRReader().read(picture)
+                let spent = ContinuousClock.now - started
+                let entry = Entry(
+                    file: file,
+                    distortion: distortion.rawValue,
+                    height: picture.height,
+                    texts: sample.texts,
+                    read: readings.compactMap(\.text),
+                    milliseconds: spent.seconds * 1_000
+                )
+                entries.append(entry)
+            }
+        }
+        try JSONEncoder().encode(entries).write(to: place.appending(path: "corpus.json"))
+        Output.result(["pictures": entries.count])
+    }
+}
