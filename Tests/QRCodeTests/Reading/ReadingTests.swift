@@ -69,6 +69,23 @@ internal import Testing
         }
     }
 
+    @Test func `a sheet of twenty codes is read whole and each code once`() throws {
+        let texts = (0..<20).map { "https://example.org/item/\($0)?\($0 * 7_919)" }
+        let symbols = try texts.map { rows(of: try QRSymbol(encoding: $0, level: .m, atLeast: QRVersion.all[2])) }
+        let cell = 2 * (symbols[0].count + 8)
+        let (width, height) = (5 * cell, 4 * cell)
+        var pixels = [UInt8](repeating: 240, count: width * height)
+        for (index, symbol) in symbols.enumerated() {
+            for y in 0..<2 * symbol.count {
+                for x in 0..<2 * symbol.count where symbol[y / 2][x / 2] {
+                    pixels[(index / 5 * cell + 8 + y) * width + index % 5 * cell + 8 + x] = 15
+                }
+            }
+        }
+        let read = QRReader().read(try GreyPicture(width: width, height: height, pixels: pixels)).compactMap(\.text)
+        #expect(read.sorted() == texts.sorted())
+    }
+
     @Test func `inverted and mirrored symbols are read and said to be that`() throws {
         let symbol = try QRSymbol(encoding: "other way round", level: .m)
         let inverted = try #require(QRReader().read(try picture(rows(of: symbol), isInverted: true)).first)

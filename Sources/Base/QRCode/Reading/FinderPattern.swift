@@ -7,6 +7,47 @@ struct FinderPattern {
     let isInverted: Bool
     /// How many rows, over all sizes of the picture, led here.
     var hits = 1
+    /// What was seen all around it.
+    private(set) var borders: [BorderPoint] = []
+
+    /// A place on the border between two of the pattern's squares.
+    struct BorderPoint {
+        let place: PicturePoint
+        /// Modules from the pattern's centre to this border: 1.5, 2.5 or 3.5.
+        let reach: Double
+    }
+
+    init(centre: PicturePoint, module: Double, isInverted: Bool) {
+        self.centre = centre
+        self.module = module
+        self.isInverted = isInverted
+    }
+
+    /// Looks into all directions; false if too little is seen for a finder pattern.
+    mutating func lookAround(in pyramid: PicturePyramid, budget: inout WorkBudget) -> Bool {
+        let layer = pyramid.layer(forModule: module, wanted: 3.5)
+        let limit = Int(min(2_000, 8 * module / layer.scale)) + 4
+        borders = []
+        for direction in Ray.directions {
+            guard
+                let ray = Ray(
+                    from: centre,
+                    along: direction,
+                    limit: limit,
+                    isInverted: isInverted,
+                    in: layer,
+                    budget: &budget
+                )
+            else { continue }
+            for (steps, reach) in [(ray.borders.0, 1.5), (ray.borders.1, 2.5), (ray.borders.2, 3.5)] {
+                borders.append(BorderPoint(place: centre + direction * (steps * layer.scale), reach: reach))
+            }
+        }
+        return borders.count >= Self.fewestBorders
+    }
+
+    /// Of 96, those of a pattern that is damaged on one side.
+    private static let fewestBorders = 48
 }
 
 /// The rays by which a pattern is looked at: from a centre to the borders of dark and light.

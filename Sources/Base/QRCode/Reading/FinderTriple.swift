@@ -3,43 +3,53 @@ struct FinderTriple {
     let corner: FinderPattern
     let right: FinderPattern
     let below: FinderPattern
-    /// How far the three are from a right angle with equal legs: the best are tried first.
-    let strain: Double
-
     /// Triples looked at, of those that the patterns allow.
-    static let most = 64
+    private static let most = 256
     /// Patterns that are combined: those that most rows led to.
-    private static let mostPatterns = 40
+    private static let mostPatterns = 192
+    /// Patterns with which one is combined: those next to it.
+    private static let mostPartners = 24
 
     /// The plausible triples among `patterns`, best first.
     static func all(among patterns: [FinderPattern], budget: inout WorkBudget) -> [FinderTriple] {
         let strongest = patterns.sorted { Double($0.hits) * $1.module > Double($1.hits) * $0.module }
-            .prefix(mostPatterns)
-        let chosen = Array(strongest)
-        var triples: [FinderTriple] = []
+        let chosen = Array(strongest.prefix(mostPatterns))
+        var found: [(strain: Double, corner: Int, first: Int, second: Int)] = []
         for (index, corner) in chosen.enumerated() {
-            let partners = chosen.indices.filter { $0 != index && corner.mayStandBeside(chosen[$0]) }
-            budget.spend(chosen.count + partners.count * partners.count / 8)
-            for (position, first) in partners.enumerated() {
-                for second in partners[(position + 1)...] {
-                    guard let triple = FinderTriple(corner: corner, chosen[first], chosen[second]) else { continue }
-                    triples.append(triple)
+            let near = chosen.indices.filter { $0 != index && corner.mayStandBeside(chosen[$0]) }
+                .map { (distance: corner.centre.distance(to: chosen[$0].centre), index: $0) }
+                .sorted { $0 < $1 }
+                .prefix(mostPartners).map(\.index)
+            budget.spend(chosen.count + near.count * near.count)
+            for (position, first) in near.enumerated() {
+                for second in near[(position + 1)...] {
+                    guard let strain = strain(corner, chosen[first], chosen[second]) else { continue }
+                    found.append((strain, index, first, second))
                 }
             }
         }
-        return Array(triples.sorted { $0.strain < $1.strain }.prefix(most))
+        return found.sorted { $0 < $1 }.prefix(most).map {
+            let (corner, first, second) = (chosen[$0.corner], chosen[$0.first], chosen[$0.second])
+            let isTurning = (first.centre - corner.centre).cross(second.centre - corner.centre) > 0
+            return FinderTriple(
+                corner: corner,
+                right: isTurning ? first : second,
+                below: isTurning ? second : first
+            )
+        }
     }
 
-    private init?(corner: FinderPattern, _ first: FinderPattern, _ second: FinderPattern) {
+    /// How far the three are from a right angle with equal, short legs; nil if they cannot be of one symbol.
+    private static func strain(_ corner: FinderPattern, _ first: FinderPattern, _ second: FinderPattern) -> Double? {
         let (a, b) = (first.centre - corner.centre, second.centre - corner.centre)
         let (long, short) = (max(a.length, b.length), min(a.length, b.length))
         let cosine = a.dot(b).magnitude / max(1e-9, a.length * b.length)
         guard short > 0, long < 3 * short, cosine < 0.8, first.mayStandBeside(second) else { return nil }
-        self.corner = corner
-        (right, below) = a.cross(b) > 0 ? (first, second) : (second, first)
-        let modules = [corner.module, first.module, second.module]
-        let spread = (modules.max() ?? 1) / max(1e-9, modules.min() ?? 1)
-        strain = (long / short - 1) + cosine + (spread - 1) / 2
+        let largest = max(corner.module, first.module, second.module)
+        let spread = largest / max(1e-9, min(corner.module, first.module, second.module))
+        // Of triples across several symbols those of one symbol are the smallest.
+        let modules = 1.5 * (long + short) / (corner.module + first.module + second.module)
+        return (long / short - 1) + cosine + (spread - 1) / 2 + modules / 200
     }
 }
 

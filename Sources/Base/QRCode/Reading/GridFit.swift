@@ -4,64 +4,36 @@
 /// map from picture to symbol these are linear equations; they are solved by least squares, and again with the weights
 /// that the first solution gives. All of it is in the symbol's units, with (0, 0) at the outer corner.
 struct GridFit {
-    /// A place in the picture that lies on a finder pattern's border.
-    private struct BorderPoint {
-        let place: PicturePoint
-        /// 0 corner, 1 right, 2 below.
-        let finder: Int
-        /// Modules from the pattern's centre to this border: 1.5, 2.5 or 3.5.
-        let reach: Double
-    }
-
     private let triple: FinderTriple
-    private var borders: [BorderPoint] = []
+    private let patterns: [FinderPattern]
     private let scale: Double
     /// Known points: where they are in the picture, and where in the symbol.
     var anchors: [(place: PicturePoint, module: PicturePoint)] = []
     /// The number of modules to a side that the legs and the modules along them tell.
     private(set) var estimatedSize = 0.0
 
-    /// Looks around the three patterns; nil if too little is seen.
-    init?(_ triple: FinderTriple, in pyramid: PicturePyramid, budget: inout WorkBudget) {
+    /// Measures the legs by the patterns' own size; nil if that is no size of a symbol.
+    init?(_ triple: FinderTriple) {
         self.triple = triple
+        patterns = [triple.corner, triple.right, triple.below]
         let (a, b) = (triple.right.centre - triple.corner.centre, triple.below.centre - triple.corner.centre)
         scale = 2 / (a.length + b.length)
-        for (index, pattern) in [triple.corner, triple.right, triple.below].enumerated() {
-            let layer = pyramid.layer(forModule: pattern.module, wanted: 3.5)
-            let limit = Int(min(2_000, 8 * pattern.module / layer.scale)) + 4
-            for direction in Ray.directions {
-                guard
-                    let ray = Ray(
-                        from: pattern.centre,
-                        along: direction,
-                        limit: limit,
-                        isInverted: pattern.isInverted,
-                        in: layer,
-                        budget: &budget
-                    )
-                else { continue }
-                for (steps, reach) in [(ray.borders.0, 1.5), (ray.borders.1, 2.5), (ray.borders.2, 3.5)] {
-                    let place = pattern.centre + direction * (steps * layer.scale)
-                    borders.append(BorderPoint(place: place, finder: index, reach: reach))
-                }
-            }
-        }
-        guard borders.count >= 72 else { return nil }
-        let across = sizeAlong(a, from: 0, to: 1)
-        let downward = sizeAlong(b, from: 0, to: 2)
+        let across = sizeAlong(a, triple.corner, triple.right)
+        let downward = sizeAlong(b, triple.corner, triple.below)
         estimatedSize = (across + downward) / 2
-        guard estimatedSize > 17, estimatedSize < 200 else { return nil }
+        guard estimatedSize > 18, estimatedSize < 200, (across - downward).magnitude < 0.3 * estimatedSize else {
+            return nil
+        }
     }
 
     /// The size that one leg tells: its length over the mean module of its two patterns, measured along it.
-    private func sizeAlong(_ leg: PicturePoint, from first: Int, to second: Int) -> Double {
+    private func sizeAlong(_ leg: PicturePoint, _ first: FinderPattern, _ second: FinderPattern) -> Double {
         var modules: [Double] = []
-        for finder in [first, second] {
-            let centre = [triple.corner, triple.right, triple.below][finder].centre
+        for pattern in [first, second] {
             // A border point's distance along the leg is its reach if the ray leaves through a side across the leg.
             var sum = (total: 0.0, count: 0.0)
-            for border in borders where border.finder == finder {
-                let offset = border.place - centre
+            for border in pattern.borders {
+                let offset = border.place - pattern.centre
                 let along = offset.dot(leg).magnitude / leg.length
                 guard offset.cross(leg).magnitude / leg.length < 0.5 * along else { continue }
                 sum.total += along / border.reach
@@ -104,17 +76,16 @@ struct GridFit {
             if let u { equations.add(x, y, target: u, isVertical: false, weight: factor * factor) }
             if let v { equations.add(x, y, target: v, isVertical: true, weight: factor * factor) }
         }
-        for border in borders {
-            guard let here = inward(border.place.x, border.place.y) else { continue }
-            let centre = centres[border.finder]
-            let (u, v) = (here.x - centre.x, here.y - centre.y)
-            if u.magnitude > 1.2 * v.magnitude {
-                add(border.place, u: centre.x + (u < 0 ? -border.reach : border.reach), v: nil, weight: 0.3)
-            } else if v.magnitude > 1.2 * u.magnitude {
-                add(border.place, u: nil, v: centre.y + (v < 0 ? -border.reach : border.reach), weight: 0.3)
+        for (centre, pattern) in zip(centres, patterns) {
+            for border in pattern.borders {
+                guard let here = inward(border.place.x, border.place.y) else { continue }
+                let (u, v) = (here.x - centre.x, here.y - centre.y)
+                if u.magnitude > 1.2 * v.magnitude {
+                    add(border.place, u: centre.x + (u < 0 ? -border.reach : border.reach), v: nil, weight: 0.3)
+                } else if v.magnitude > 1.2 * u.magnitude {
+                    add(border.place, u: nil, v: centre.y + (v < 0 ? -border.reach : border.reach), weight: 0.3)
+                }
             }
-        }
-        for (centre, pattern) in zip(centres, [triple.corner, triple.right, triple.below]) {
             add(pattern.centre, u: centre.x, v: centre.y, weight: 0.5)
         }
         for anchor in anchors { add(anchor.place, u: anchor.module.x, v: anchor.module.y, weight: 1) }

@@ -13,12 +13,15 @@ struct LocalThreshold {
     let rows: Int
     /// A pixel below its block's level is dark.
     private(set) var levels: [UInt8]
+    /// The deviation of pixels where the picture is calm.
+    let noise: Double
 
     init(_ picture: GreyPicture) {
         columns = (picture.width + Self.blockSide - 1) / Self.blockSide
         rows = (picture.height + Self.blockSide - 1) / Self.blockSide
         levels = []
         let sums = BlockSums(picture, columns: columns, rows: rows)
+        noise = sums.noise
         let whole = sums.window(0..<columns, 0..<rows)
         let enough = max(6, min(3 * sums.noise, 0.2 * whole.contrast))
         levels = [UInt8](repeating: whole.middle, count: columns * rows)

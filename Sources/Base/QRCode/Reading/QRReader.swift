@@ -31,6 +31,9 @@ public struct QRReader: Sendable {
     /// Enough for every symbol of a camera's frame, and an end for a picture of noise.
     public static let defaultSteps = 3_000_000
 
+    /// The deviation of pixels in calm places above which sharpening shows nothing but noise.
+    private static let mostNoise = 20.0
+
     private let steps: Int
 
     /// A reader that takes at most about `steps` looks at a picture's pixels, beyond going through all of them.
@@ -39,13 +42,16 @@ public struct QRReader: Sendable {
     /// Every QR code that can be read in `picture`, each once.
     public func read(_ picture: GreyPicture) -> [QRReading] {
         var budget = WorkBudget(steps: steps)
-        let readings = Self.read(picture, budget: &budget)
+        let pyramid = PicturePyramid(picture)
+        let readings = Self.read(pyramid, budget: &budget)
+        guard readings.isEmpty, !budget.isSpent, pyramid.layers[0].threshold.noise < Self.mostNoise else {
+            return readings
+        }
         // Blur can close the light ring of a finder pattern; a sharpened picture shows it, and more noise.
-        return readings.isEmpty && !budget.isSpent ? Self.read(picture.sharpened(), budget: &budget) : readings
+        return Self.read(PicturePyramid(picture.sharpened()), budget: &budget)
     }
 
-    private static func read(_ picture: GreyPicture, budget: inout WorkBudget) -> [QRReading] {
-        let pyramid = PicturePyramid(picture)
+    private static func read(_ pyramid: PicturePyramid, budget: inout WorkBudget) -> [QRReading] {
         var search = FinderSearch()
         for layer in pyramid.layers.prefix(3) {
             let step = layer.picture.height > 360 ? 2 : 1
@@ -53,7 +59,11 @@ public struct QRReader: Sendable {
         }
         var readings: [QRReading] = []
         var used: [PicturePoint] = []
-        for triple in FinderTriple.all(among: search.patterns, budget: &budget) {
+        let patterns = search.patterns.compactMap { pattern in
+            var pattern = pattern
+            return pattern.lookAround(in: pyramid, budget: &budget) ? pattern : nil
+        }
+        for triple in FinderTriple.all(among: patterns, budget: &budget) {
             guard !budget.isSpent else { break }
             let centres = [triple.corner.centre, triple.right.centre, triple.below.centre]
             guard !centres.contains(where: { used.contains($0) }) else { continue }

@@ -15,7 +15,7 @@ struct SymbolReader {
     }
 
     func read(budget: inout WorkBudget) -> QRReading? {
-        guard let fit = GridFit(triple, in: pyramid, budget: &budget) else { return nil }
+        guard let fit = GridFit(triple) else { return nil }
         let module = (triple.corner.module + triple.right.module + triple.below.module) / 3
         let layer = pyramid.layer(forModule: module, wanted: 2.5)
         let estimate = (fit.estimatedSize - 17) / 4
