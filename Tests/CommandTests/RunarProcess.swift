@@ -118,14 +118,19 @@ final class RunningCommand {
     init(
         _ arguments: [String],
         home: TemporaryHome,
+        input: String? = nil,
         environment: [String: String] = [:],
         wrapper: [String] = []
     ) throws {
         command = process(arguments, ["RUNAR_HOME": home.path].merging(environment) { $1 }, wrapper: wrapper)
         command.standardOutput = output
         command.standardError = FileHandle.nullDevice
-        command.standardInput = FileHandle.nullDevice
+        let pipe = Pipe()
+        command.standardInput = input == nil ? FileHandle.nullDevice : pipe
         try command.run()
+        guard let input else { return }
+        try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+        try pipe.fileHandleForWriting.close()
     }
 
     deinit {

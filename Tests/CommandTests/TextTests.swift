@@ -38,8 +38,8 @@ internal import Testing
 
     @Test func `objects are found whatever stands between them`() {
         let text = "join me: {\"a\":\"}{\"}\n\n and {\"b\":{\"c\":\"\\\"}\"}} bye"
-        #expect(JoinTexts.objects(in: text) == ["{\"a\":\"}{\"}", "{\"b\":{\"c\":\"\\\"}\"}}"])
-        #expect(JoinTexts.objects(in: "} no {").isEmpty)
+        #expect(JoinTexts.parts(of: text) == ["{\"a\":\"}{\"}", "{\"b\":{\"c\":\"\\\"}\"}}"])
+        #expect(JoinTexts.parts(of: "} no {").isEmpty)
     }
 
     @Test func `the nearest name is what was probably meant`() {

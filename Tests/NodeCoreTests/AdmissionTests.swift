@@ -117,7 +117,7 @@ internal import Testing
         let frames: [Frame] = [
             .revocationDigest(index: 0, count: 0, digest: [UInt8](repeating: 0, count: 32)),
             .revocationsKnown(index: 0, fingerprints: []), .revocations(index: 0, []),
-            .admissionEnd(index: 0, .goodbye), .joinRefusal,
+            .admissionEnd(index: 0, .goodbye), .joinRefusal(.joinDeclined),
             .helloAcknowledgement([Frame.Verdict(index: 0, refusal: nil)]),
             .helloReply(Frame.HelloReply(instance: try .filled(1), proofs: [], refusals: [])),
         ]

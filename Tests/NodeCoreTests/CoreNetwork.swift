@@ -245,7 +245,7 @@ struct CoreNetwork {
         if succeeds, !self.isOffline, let target, self.nodes[target].peerId == peer, self.nodes[target].isRunning {
             self.link(node, target)
         } else {
-            self.feed(node, .dialFailed(peer))
+            self.feed(node, .dialFailed(peer, reason: "nobody answers"))
         }
     }
 
@@ -313,7 +313,6 @@ struct CoreNetwork {
             case .drain(let id): self.breakLink(id, of: node, code: CloseCode.superseded.rawValue)
             case .dial(let peer, let addresses):
                 self.pendingDials.append((node, peer, addresses))
-                if !self.isHoldingDials { self.finishDial(at: self.pendingDials.count - 1) }
             case .wake(let time): self.nodes[node].wake = time
             case .multicast(let bytes):
                 for other in self.nodes.indices where other != node && !self.isSilent {
@@ -322,5 +321,7 @@ struct CoreNetwork {
             default: break
             }
         }
+        // Not before: a wake that was asked for earlier must not replace one that comes of this.
+        while !self.isHoldingDials, !self.pendingDials.isEmpty { self.finishDial(at: 0) }
     }
 }

@@ -22,7 +22,7 @@ internal import Testing
             .helloAcknowledgement(verdicts),
             .join(proof: Array(0..<32)),
             .joinGrant(token, metadata: try metadata.binary()),
-            .joinRefusal,
+            .joinRefusal(.invitationUsed),
             .admissionEnd(index: 3, .leftNetwork),
             .revocationDigest(index: 1, count: 70_000, digest: Array(0..<32)),
             .revocationsKnown(index: 1, fingerprints: [1, .max, 0]),

@@ -166,6 +166,6 @@ internal import Testing
         net.deliver()
         net.feed(inviter, .revocationsAdded([try net.revocation(of: net.nodes[joiner].peerId)]))
         net.deliver()
-        #expect(net.closeCodes(by: inviter) == [.joinRefused])
+        #expect(net.closeCodes(by: inviter) == [.revoked])
     }
 }

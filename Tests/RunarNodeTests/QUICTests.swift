@@ -36,6 +36,35 @@ internal import Testing
         for node in [owner, member, stranger] { await node.stop() }
     }
 
+    @Test func `somebody between the two gets no proof out of a joiner, who says that the inviter was not reached`()
+        async throws
+    {
+        let (owner, mallory) = (try self.makeNode(), try self.makeNode())
+        var config = RunarNodeConfig.createTestConfig()
+        config.logLevel = .critical
+        // Half a minute of its time is three seconds.
+        let joiner = try RunarNode(config: config, clock: .system(timesFaster: 10))
+        let network = try owner.createNetwork(name: "Home").networkId
+        _ = try mallory.createNetwork(name: "Home")
+        for node in [owner, mallory, joiner] { try await node.start() }
+        let seen = mallory.eventStream
+        let invitation = try owner.invite(to: network, addresses: mallory.listenAddresses, isPreallowed: true)
+        let error = await failure { try await joiner.join(by: invitation) }
+        guard case .unreachable? = error as? JoinFailure else { throw error ?? CancellationError() }
+        #expect(try joiner.networks().isEmpty)
+        await mallory.stop()
+        // A proof, right or wrong, would have been refused and told.
+        mallory.events.finish()
+        for await event in seen {
+            if case .refused = event { Issue.record("\(event)") }
+        }
+        // The invitation is as good as before.
+        let direct = try owner.invite(to: network, addresses: owner.listenAddresses, isPreallowed: true)
+        try await joiner.join(by: direct)
+        #expect(joiner.connectedPeers(in: network) == [owner.peerId])
+        for node in [owner, joiner] { await node.stop() }
+    }
+
     @Test func `a file arrives over sockets and a revocation cuts its receiver off`() async throws {
         let (owner, member) = (try self.makeNode(), try self.makeNode())
         let metadata = try owner.createNetwork(name: "Home")
@@ -59,5 +88,19 @@ internal import Testing
         #expect(owner.connectedPeers().isEmpty)
         _ = try await events.first { if case .membershipEnded(network, _) = $0 { true } else { false } }
         for node in [owner, member] { await node.stop() }
+    }
+}
+
+extension NodeClock {
+    /// The clocks of this machine, of which the one for timers runs faster.
+    fileprivate static func system(timesFaster factor: Int) -> NodeClock {
+        let system = NodeClock.system()
+        return NodeClock(
+            now: {
+                let now = system.now()
+                return NodeTime(monotonic: now.monotonic * factor, wallSeconds: now.wallSeconds)
+            },
+            sleep: { try await system.sleep($0 / factor) }
+        )
     }
 }

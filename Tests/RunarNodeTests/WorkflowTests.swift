@@ -131,38 +131,4 @@ private struct Note: Codable, Equatable, Sendable {
             }
         }
     }
-
-    @Test func `one scan makes a member, with consent`() async throws {
-        let household = Household()
-        let (owner, joiner) = (try household.makeNode(), try household.makeNode())
-        let metadata = try owner.createNetwork(name: "Home")
-        try await owner.start()
-        try await joiner.start()
-        let (asked, told) = (owner.eventStream, joiner.eventStream)
-        let invitation = try owner.invite(to: metadata.networkId, addresses: owner.listenAddresses)
-        try joiner.join(by: try Invitation(text: invitation.link))
-        let event = try await asked.first { if case .joinRequested = $0 { true } else { false } }
-        guard case .joinRequested(let request) = event else { return }
-        #expect(request.peer == joiner.peerId)
-        try owner.answer(request, allow: true)
-        _ = try await told.first { if case .peerJoined = $0 { true } else { false } }
-        #expect(joiner.connectedPeers(in: metadata.networkId) == [owner.peerId])
-        await joiner.stop()
-        #expect(try joiner.networks().first?.name == "Home")
-        await owner.stop()
-    }
-
-    @Test func `a joiner that was allowed beforehand needs no consent`() async throws {
-        let household = Household()
-        let (owner, joiner) = (try household.makeNode(), try household.makeNode())
-        let metadata = try owner.createNetwork(name: "Home")
-        try await owner.start()
-        try await joiner.start()
-        let told = joiner.eventStream
-        let addresses = owner.listenAddresses
-        try joiner.join(by: owner.invite(to: metadata.networkId, addresses: addresses, isPreallowed: true))
-        _ = try await told.first { if case .peerJoined = $0 { true } else { false } }
-        await joiner.stop()
-        await owner.stop()
-    }
 }

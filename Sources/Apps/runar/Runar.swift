@@ -35,6 +35,10 @@ struct Runar: AsyncParsableCommand {
         Posix.ignoreSignals([Posix.brokenPipe])
         let arguments = Array(CommandLine.arguments.dropFirst())
         let asJSON = arguments.prefix { $0 != "--" }.contains("--json")
+        if let failure = SecretArgument.failure(in: arguments) {
+            Output.failure(failure, asJSON: asJSON)
+            Foundation.exit(failure.status.rawValue)
+        }
         var command: any ParsableCommand
         do {
             command = try parseAsRoot(arguments)

@@ -12,7 +12,7 @@ extension NodeDriver {
         if let winner, self.register(winner) { return }
         self.state.withLock { state in
             Self.resume(&state, { $0.peer == peer }, .failure(NodeError.unreachable(peer, failure)))
-            self.apply(.dialFailed(peer), to: &state)
+            self.apply(.dialFailed(peer, reason: failure), to: &state)
         }
     }
 

@@ -57,7 +57,7 @@ extension NodeDriver {
     }
 
     /// Has something stored after everything before it.
-    private func keep(_ item: Persistence, in state: inout State) {
+    func keep(_ item: Persistence, in state: inout State) {
         state.unpersisted.append(item)
         self.persistenceQueue.yield()
     }
@@ -94,26 +94,9 @@ extension NodeDriver {
         }
     }
 
-    /// Effects about joining, tokens, and who is near.
+    /// Effects about tokens, and who is near.
     private func tellOfMembership(_ effect: Effect, in state: inout State) {
         switch effect {
-        case .joinGranted(let grant):
-            self.keep(.joinGranted(grant), in: &state)
-            self.events.send(.joinGranted(grant.metadata))
-        case .joinRequested(let id, let peer, let network, let digits, let isPreallowed):
-            let request = JoinRequest(
-                peer: peer,
-                network: network,
-                digits: digits,
-                isPreallowed: isPreallowed,
-                connection: id.number
-            )
-            self.events.send(.joinRequested(request))
-            if isPreallowed { self.keep(.joinAllowed(request), in: &state) }
-        case .joinPending(let peer, let network, let digits):
-            self.events.send(.joinPending(peer, network, digits: digits))
-        case .joinFailed(let peer, let network, let code):
-            self.events.send(.joinFailed(peer, network, reason: code.explanation))
         case .clockBehind(let network, let seconds):
             self.configuration.logger.warning("the clock is \(seconds) s behind what the owner of a network signed")
             self.events.send(.clockBehind(network, seconds: seconds))
@@ -133,7 +116,7 @@ extension NodeDriver {
         case .eventsIsolated(let network, let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
         case .datagramsIgnored(let reason, let source, let count):
             self.configuration.logger.debug("\(count) datagrams from \(source) ignored: \(reason)")
-        default: break
+        default: self.tellOfJoins(effect, in: &state)
         }
     }
 

@@ -75,6 +75,8 @@ package final class NodeDriver: Sendable {
         var core: NodeCore
         var links: [ConnectionId: LinkState] = [:]
         var waiters: [Int: Waiter] = [:]
+        /// Who waits for the end of a join, by its inviter.
+        var joiners: [PeerId: Joiner] = [:]
         /// Who waits for the end of a request to a hash table.
         var requests: [Kademlia.RequestId: CheckedContinuation<TableAnswer, any Error>] = [:]
         /// What is to be stored, in order.
@@ -169,6 +171,9 @@ package final class NodeDriver: Sendable {
         let link = self.state.withLock { state -> (any DiscoveryLink)? in
             guard !state.isStopped else { return nil }
             for pending in self.eventQueue.takeAll() { self.apply(pending.input, to: &state) }
+            for inviter in Array(state.joiners.keys) {
+                Self.endJoin(through: inviter, .failure(NodeError.notRunning), in: &state)
+            }
             self.apply(.stopping, to: &state)
             state.isStopped = true
             for waiter in state.waiters.values { waiter.continuation.resume(throwing: NodeError.notRunning) }

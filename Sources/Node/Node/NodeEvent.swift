@@ -22,8 +22,12 @@ public enum NodeEvent: Hashable, Sendable {
     case joinPending(PeerId, NetworkId, digits: String)
     /// The inviter made this device a member of the network.
     case joinGranted(NetworkMetadata)
-    /// A join of this device, or one that waited for its owner, came to nothing.
-    case joinFailed(PeerId, NetworkId, reason: String)
+    /// A join of this device through this inviter came to nothing.
+    case joinFailed(PeerId, NetworkId, reason: JoinFailure)
+    /// A joiner that waited for consent does so no more: it went away, nobody answered in time, or it was declined.
+    case joinRequestEnded(PeerId, NetworkId, reason: JoinFailure)
+    /// An invitation of this device ended before anybody joined by it.
+    case invitationEnded(Invitation.ID, NetworkId, reason: JoinFailure)
     /// This machine's clock is behind a time that the owner of a network signed; it no longer decides about expiry.
     case clockBehind(NetworkId, seconds: UInt64)
     /// A member is heard on the local network, at these addresses or at new ones.
@@ -40,6 +44,8 @@ public enum NodeEvent: Hashable, Sendable {
 
 /// A joiner that waits for consent.
 public struct JoinRequest: Hashable, Sendable {
+    /// By which invitation it comes.
+    public let invitation: Invitation.ID
     /// Who wants to join.
     public let peer: PeerId
     /// Which network.

@@ -1,6 +1,7 @@
 public import Identity
 public import Node
 internal import NodeCore
+internal import Platform
 internal import Storage
 
 #if canImport(FoundationEssentials)
@@ -11,15 +12,17 @@ public import Foundation
 
 // One scan instead of two texts: the owner shows an invitation, the joiner gets its token over the connection.
 extension RunarNode {
-    /// Makes an invitation that is good once, for ten minutes.
+    /// Makes an invitation that is good once, for ten minutes, or until ``withdraw(_:)``.
     ///
     /// When a joiner took it, ``NodeEvent/joinRequested(_:)`` asks for consent; compare the digits on both screens and
-    /// give it with ``answer(_:allow:expiration:)``. If `isPreallowed` the first joiner needs no further consent.
+    /// give it with ``answer(_:allow:expiration:label:)``. If `isPreallowed` the first joiner needs no further consent.
+    ///
+    /// The joiner dials `addresses`; nil stands for those of this machine at which the node listens.
     ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/notRunning``.
     public func invite(
         to networkId: NetworkId,
-        addresses: [SocketAddress],
+        addresses: [SocketAddress]? = nil,
         isPreallowed: Bool = false
     ) throws -> Invitation {
         _ = try self.networkKey(of: networkId)
@@ -27,17 +30,27 @@ extension RunarNode {
         let invitation = Invitation(
             inviter: self.peerId,
             networkId: networkId,
-            addresses: addresses,
+            addresses: addresses ?? self.dialableAddresses,
             nowSeconds: self.wallSeconds
         )
         driver.apply(.invitationOpened(invitation, isPreallowed: isPreallowed))
         return invitation
     }
 
-    /// Gives or refuses a joiner a token until `expiration` (nil for ever).
+    /// Takes an invitation back; who came with it and waits for consent is refused.
+    public func withdraw(_ invitation: Invitation.ID) {
+        self.applyIfRunning(.invitationWithdrawn(invitation))
+    }
+
+    /// Gives or refuses a joiner a token until `expiration` (nil for ever); `label` is what the device is called here.
     ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/notRunning``; then the joiner is refused.
-    public func answer(_ request: JoinRequest, allow: Bool, expiration: Date? = nil) throws {
+    public func answer(
+        _ request: JoinRequest,
+        allow: Bool,
+        expiration: Date? = nil,
+        label: String? = nil
+    ) throws {
         let driver = try self.running()
         let id = ConnectionId(request.connection)
         do {
@@ -45,7 +58,12 @@ extension RunarNode {
             guard let metadata = try self.store.network(request.network)?.networkMetadata() else {
                 throw NodeError.notTheOwner(request.network)
             }
-            let token = try self.issueToken(for: request.peer, in: request.network, expiration: expiration)
+            let token = try self.issueToken(
+                for: request.peer,
+                in: request.network,
+                expiration: expiration,
+                label: label
+            )
             driver.apply(.joinDecided(id, JoinGrant(token: token, metadata: metadata)))
         } catch {
             driver.apply(.joinDecided(id, nil))
@@ -53,10 +71,38 @@ extension RunarNode {
         }
     }
 
-    /// Dials the inviter and asks for membership; ``NodeEvent`` tells what comes of it.
+    /// Becomes a member by an invitation and connects to the inviter.
     ///
-    /// - Throws: ``NodeError/notRunning``.
-    public func join(by invitation: Invitation) throws {
-        try self.running().apply(.joinWanted(invitation))
+    /// Once the inviter was reached `onPending` gets the six digits, to be shown while its person decides.
+    ///
+    /// - Throws: ``JoinFailure`` with the reason, ``NodeError/notRunning``; `CancellationError` when cancelled.
+    @discardableResult
+    public func join(
+        by invitation: Invitation,
+        onPending: @escaping @Sendable (_ digits: String) -> Void = { _ in }
+    ) async throws -> NewMembership {
+        let driver = try self.running()
+        let grant = try await driver.join(by: invitation, onPending: onPending)
+        try self.store.persist(.joinGranted(grant), at: self.wallSeconds)
+        do {
+            try await driver.reach(invitation.inviter, in: invitation.networkId)
+            return NewMembership(metadata: grant.metadata, isConnected: true)
+        } catch {
+            // A member it is already; the node goes on trying.
+            return NewMembership(metadata: grant.metadata, isConnected: false)
+        }
     }
+
+    /// Where others can dial this node, as far as the machine knows.
+    private var dialableAddresses: [SocketAddress] {
+        OwnAddresses.dialable(bound: self.listenAddresses, interfaces: NetworkInterface.all() ?? [])
+    }
+}
+
+/// What came of a join.
+public struct NewMembership: Hashable, Sendable {
+    /// What the network says about itself.
+    public let metadata: NetworkMetadata
+    /// Whether the inviter and this device were connected as members of it.
+    public let isConnected: Bool
 }

@@ -10,8 +10,14 @@ extension RunarNode {
     /// - Throws: ``KeychainError`` or ``StorageError`` when a store cannot be read. A key that is there but unreadable
     ///   is never replaced.
     public convenience init(config: RunarNodeConfig) throws {
+        try self.init(config: config, clock: .system())
+    }
+
+    /// The same by another clock.
+    package convenience init(config: RunarNodeConfig, clock: NodeClock) throws {
         try self.init(
             config: config,
+            clock: clock,
             localNetwork: { endpoint, config in
                 try config.discoveryGroups.map { groups in
                     try MulticastSocket.open(.init(groups: groups, bound: endpoint.localAddresses))

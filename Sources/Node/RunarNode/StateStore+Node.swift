@@ -17,6 +17,7 @@ extension StateStore {
         case .joinGranted(let grant):
             try self.addMembership(grant.token, at: seconds)
             try self.addMetadata(grant.metadata, at: seconds)
+            if let key = grant.token.rendezvous { try self.setRendezvous(key, of: grant.token.networkId) }
         case .tokenRenewed(let token): try self.addMembership(token, at: seconds)
         case .joinAllowed, .renewalRequested, .memberSecrets, .record, .recordForgotten: return
         }

@@ -18,7 +18,7 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     case superseded = 0x106
     /// The closer left the last network that both shared.
     case leftNetwork = 0x107
-    /// The invitation is unknown, used up or too old, or its owner said no.
+    /// The proof fits no invitation that the closer remembers.
     case joinRefused = 0x108
     /// The closer holds as many connections as it may.
     case tooManyPeers = 0x109
@@ -30,6 +30,18 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     case tooLarge = 0x10C
     /// The connection was idle and the closer has more than it keeps; the peer may dial again when it needs it.
     case surplus = 0x10D
+    /// The invitation's time is over.
+    case invitationExpired = 0x10E
+    /// The invitation was used before.
+    case invitationUsed = 0x10F
+    /// The invitation ended after five wrong proofs.
+    case invitationBurnt = 0x110
+    /// The inviter took the invitation back.
+    case invitationWithdrawn = 0x111
+    /// The inviter's person said no.
+    case joinDeclined = 0x112
+    /// The inviter's person did not say anything in time.
+    case joinUndecided = 0x113
 
     /// The reason in plain words, with what the other side can do.
     package var explanation: String {
@@ -42,20 +54,29 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         case .protocolViolation: "the protocol was broken: both sides may need the same version of Runar"
         case .superseded: "another connection between the two is used instead"
         case .leftNetwork: "the peer left the network"
-        case .joinRefused: "the invitation is used up, too old or was declined: ask for a new one"
+        case .joinRefused: "no invitation with this proof is known here: ask for a new one"
         case .tooManyPeers: "the peer has no room for another connection: try again later"
         case .networkNotShared: "the two are not admitted to each other in that network"
         case .declined: "the receiver declined"
         case .tooLarge: "larger than the receiver takes"
         case .surplus: "nothing was under way, and the peer keeps no more connections"
+        case .invitationExpired: "the invitation has expired: ask for a new one"
+        case .invitationUsed: "the invitation was used before: ask for a new one"
+        case .invitationBurnt: "the invitation ended after five wrong proofs: ask for a new one"
+        case .invitationWithdrawn: "the inviter took the invitation back: ask for a new one"
+        case .joinDeclined: "the inviter declined"
+        case .joinUndecided: "nobody at the inviter decided in time: ask for a new invitation"
         }
     }
 
     /// Whether dialling again soon is pointless because a person must act first.
     package var isFinal: Bool {
         switch self {
-        case .notAdmitted, .tokenExpired, .revoked, .leftNetwork, .joinRefused, .protocolViolation: true
-        default: false
+        case .notAdmitted, .tokenExpired, .revoked, .leftNetwork, .joinRefused, .protocolViolation,
+            .invitationExpired, .invitationUsed, .invitationBurnt, .invitationWithdrawn, .joinDeclined, .joinUndecided:
+            true
+        case .goodbye, .helloTimeout, .superseded, .tooManyPeers, .networkNotShared, .declined, .tooLarge, .surplus:
+            false
         }
     }
 

@@ -47,6 +47,7 @@ struct ConnectionState: Sendable {
     var comparisons = Allowance()
     var renewals = Allowance()
     var join = JoinState.none
+    var joins = Allowance()
 
     init(link: Link, now: Duration, deadline: Duration) {
         self.link = link
@@ -84,7 +85,7 @@ enum JoinState: Hashable, Sendable {
     /// Our proof is sent. Ends with a grant, a refusal or the connection.
     case asked(NetworkId)
     /// Their proof was good; the user decides. Ends with a grant, a refusal or the connection.
-    case deciding(NetworkId)
+    case deciding(NetworkId, Invitation.ID)
 }
 
 /// An invitation that this node shows.
@@ -92,4 +93,22 @@ struct OpenInvitation: Sendable {
     let invitation: Invitation
     let isPreallowed: Bool
     var wrongProofs = 0
+}
+
+/// An invitation that this node showed and nobody can join by any more.
+struct EndedInvitation: Sendable {
+    let invitation: Invitation
+    /// What a joiner with its secret is told.
+    let failure: JoinFailure
+    /// Forgotten at this monotonic time.
+    let end: Duration
+}
+
+/// An invitation that this node took, on the way to its inviter or waiting there.
+struct TakenInvitation: Sendable {
+    let invitation: Invitation
+    /// Given up at this time unless the inviter was reached.
+    let deadline: Duration
+    /// Why the last dial failed.
+    var lastFailure = ""
 }

@@ -69,16 +69,31 @@ package enum Effect: Hashable, Sendable {
     /// Whether there is nobody with whom to exchange events.
     case eventsIsolated(NetworkId, Bool)
 
-    /// A joiner knows the secret of an open invitation; both screens show `digits`.
-    case joinRequested(ConnectionId, PeerId, NetworkId, digits: String, isPreallowed: Bool)
+    /// A joiner knows the secret of an open invitation, which is used up by that.
+    case joinRequested(ConnectionId, JoinQuestion)
+    /// A joiner that waited for consent does so no more, without a token.
+    case joinRequestEnded(ConnectionId, PeerId, NetworkId, JoinFailure)
+    /// An invitation of this node ended before anybody used it.
+    case invitationEnded(Invitation.ID, NetworkId, JoinFailure)
     /// This device's join waits for the inviter; both screens show `digits`.
     case joinPending(PeerId, NetworkId, digits: String)
-    /// The inviter granted this device a token, which the node already uses.
-    case joinGranted(JoinGrant)
-    /// A join of this device, or one that waited for its consent, came to nothing.
-    case joinFailed(PeerId, NetworkId, CloseCode)
+    /// This inviter granted this device a token, which the node already uses.
+    case joinGranted(PeerId, JoinGrant)
+    /// A join of this device through this inviter came to nothing.
+    case joinFailed(PeerId, NetworkId, JoinFailure)
     /// This machine's clock is so many seconds behind a time that the network's owner signed.
     case clockBehind(NetworkId, seconds: UInt64)
+}
+
+/// Who wants to join what, by which invitation.
+package struct JoinQuestion: Hashable, Sendable {
+    package var invitation: Invitation.ID
+    package var peer: PeerId
+    package var network: NetworkId
+    /// The six digits that both screens show.
+    package var digits: String
+    /// Whether consent was given with the invitation.
+    package var isPreallowed: Bool
 }
 
 /// Why this node refused a peer; the exact reason stays here, the peer is told less (``CloseCode``).

@@ -72,7 +72,8 @@ extension Frame {
         case .joinGrant(let token, let metadata):
             writer.write(token.binary)
             writer.writeVarintPrefixed(metadata)
-        case .joinRefusal: break
+            if let rendezvous = token.rendezvous { writer.write(rendezvous.bytes) }
+        case .joinRefusal(let code): writer.write(UInt16(code.rawValue))
         case .admissionEnd(let index, let code):
             writer.write(index)
             writer.write(UInt16(code.rawValue))
@@ -149,8 +150,10 @@ extension Frame {
         case .joinGrant:
             let token = try self.readToken(from: &reader)
             let metadata = try reader.readVarintPrefixedBytes(limit: NetworkMetadata.maximumByteCount)
-            return .joinGrant(token, metadata: metadata)
-        case .joinRefusal: return .joinRefusal
+            guard reader.remaining > 0 else { return .joinGrant(token, metadata: metadata) }
+            let key = try RendezvousKey(rawRepresentation: reader.readBytes(count: RendezvousKey.byteCount))
+            return .joinGrant(token.with(rendezvous: key), metadata: metadata)
+        case .joinRefusal: return .joinRefusal(self.code(try reader.readUInt16()))
         case .admissionEnd:
             let index = try reader.readUInt8()
             return .admissionEnd(index: index, self.code(try reader.readUInt16()))

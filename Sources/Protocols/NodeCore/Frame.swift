@@ -13,10 +13,11 @@ package enum Frame: Hashable, Sendable {
     case helloAcknowledgement([Verdict])
     /// Proves knowledge of an invitation's secret (the only frame besides those of hello before admission).
     case join(proof: [UInt8])
-    /// Grants a join: a token, and the binary form of the network's metadata.
+    /// Grants a join: a token, with the network's rendezvous key if it is known, and the binary form of the network's
+    /// metadata.
     case joinGrant(AccessToken, metadata: [UInt8])
-    /// Refuses a join on a connection that stays.
-    case joinRefusal
+    /// Refuses a join on a connection that stays, and says why.
+    case joinRefusal(CloseCode)
     /// The sender ended the admission under an index; others stay.
     case admissionEnd(index: UInt8, CloseCode)
     /// Number and digest of the sorted revocations of a network.

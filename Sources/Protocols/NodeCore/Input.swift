@@ -9,8 +9,8 @@ package enum Input: Sendable {
     case connectionDown(ConnectionId, code: UInt64?)
     /// A whole control frame arrived.
     case frameReceived(ConnectionId, [UInt8])
-    /// No address of the peer answered.
-    case dialFailed(PeerId)
+    /// No address of the peer answered; with the last failure in words.
+    case dialFailed(PeerId, reason: String = "")
     /// The time of the last `wake` effect came.
     case timeReached
 
@@ -43,8 +43,12 @@ package enum Input: Sendable {
 
     /// The user shows an invitation; if `isPreallowed` its first joiner needs no further consent.
     case invitationOpened(Invitation, isPreallowed: Bool)
+    /// The user takes an invitation back: nobody joins by it any more, nor whoever waits for consent.
+    case invitationWithdrawn(Invitation.ID)
     /// The user took an invitation.
     case joinWanted(Invitation)
+    /// The user no longer wants to join through this inviter.
+    case joinAbandoned(PeerId)
     /// The inviter's answer to `joinRequested`: a grant, or nil for no.
     case joinDecided(ConnectionId, JoinGrant?)
 

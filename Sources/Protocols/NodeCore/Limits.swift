@@ -55,8 +55,18 @@ package struct Limits: Hashable, Sendable {
     package var wrongProofs = 5
     /// Invitations open at a time in one network.
     package var openInvitations = 16
-    /// How long a joiner waits for the inviter's consent.
+    /// Ended invitations that are remembered, so that a joiner can be told what became of its one.
+    package var endedInvitations = 64
+    /// Proofs that one connection may show at once, and one more each minute: each costs a hash for every invitation.
+    package var joinsPerConnection = 8
+    /// How long the inviter's person may take to consent.
     package var joinPatience = Duration.seconds(120)
+    /// How much longer a joiner waits for the inviter, which says so when nobody consented in time.
+    package var joinReplyPause = Duration.seconds(10)
+    /// How long a joiner tries to reach the inviter.
+    package var joinReach = Duration.seconds(30)
+    /// Joins of this device that may be under way.
+    package var joins = 8
 
     package init() {}
 }

@@ -29,8 +29,8 @@ extension NodeCore {
         self.arm(.connection(id), at: deadline, &effects)
         guard link.isDialler else { return }
         self.peers[link.peer]?.prefer([link.address], limit: limits.addressesPerPeer)
-        if let invitation = self.taken[link.peer] {
-            self.askToJoin(by: invitation, on: id, now, &effects)
+        if let taken = self.taken[link.peer] {
+            self.askToJoin(by: taken.invitation, on: id, now, &effects)
         }
         if !self.sendHello(on: id, now, &effects), self.connections[id]?.join == JoinState.none {
             self.close(id, .goodbye, now, &effects)
@@ -48,14 +48,7 @@ extension NodeCore {
                 effects.append(.refusedByPeer(peer, network, reason))
             }
         }
-        switch state.join {
-        case .asked(let network):
-            guard let reason else { break }
-            self.forgetInvitation(of: peer)
-            effects.append(.joinFailed(peer, network, reason))
-        case .deciding(let network): effects.append(.joinFailed(peer, network, reason ?? .goodbye))
-        case .none: break
-        }
+        self.joinBroke(on: id, state, reason, &effects)
         self.afterEnd(of: state, reason, now, &effects)
     }
 
@@ -63,6 +56,7 @@ extension NodeCore {
     mutating func close(_ id: ConnectionId, _ code: CloseCode, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.remove(id) else { return }
         effects.append(.close(id, code))
+        self.joinBroke(on: id, state, code, &effects)
         for (network, peering) in state.peerings where peering.state == .admitted {
             self.noteLeft(state.link.peer, network, code, now, &effects)
         }

@@ -35,17 +35,16 @@ extension NodeCore {
     private mutating func makeRoomForPeer() {
         let limit = self.configuration.limits.knownPeers
         guard self.peers.count >= limit else { return }
-        let idle = self.peers.filter { $0.value.connections.isEmpty && $0.value.dialling != .dialling }
+        let idle = self.peers.filter {
+            $0.value.connections.isEmpty && $0.value.dialling != .dialling && !$0.value.isInviter
+        }
         let unwanted = idle.filter { !$0.value.isWanted }
         let oldest = (unwanted.isEmpty ? idle : unwanted).sorted { $0.value.number < $1.value.number }
-        for (peer, _) in oldest.prefix(max(1, limit / 8)) {
-            self.peers.removeValue(forKey: peer)
-            self.taken.removeValue(forKey: peer)
-        }
+        for (peer, _) in oldest.prefix(max(1, limit / 8)) { self.peers.removeValue(forKey: peer) }
     }
 
     /// Forgets a peer unless something is lost with it.
-    private mutating func forgetIfDispensable(_ peer: PeerId) {
+    mutating func forgetIfDispensable(_ peer: PeerId) {
         if self.peers[peer]?.isDispensable == true { self.peers.removeValue(forKey: peer) }
     }
 
@@ -143,7 +142,8 @@ extension NodeCore {
         self.dialNext(now, &effects)
     }
 
-    mutating func dialFailed(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func dialFailed(_ peer: PeerId, _ reason: String, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.taken[peer]?.lastFailure = reason
         guard let known = self.peers[peer], known.dialling == .dialling else { return }
         self.setDialling(.idle, of: peer)
         if known.isReachedFor, known.hasUntriedAddress {

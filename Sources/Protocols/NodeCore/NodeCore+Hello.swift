@@ -27,7 +27,7 @@ extension NodeCore {
         case .helloAcknowledgement(let verdicts): self.acknowledgementReceived(verdicts, on: id, now, &effects)
         case .join(let proof): self.joinReceived(proof, on: id, now, &effects)
         case .joinGrant(let token, let metadata): self.grantReceived(token, metadata, on: id, now, &effects)
-        case .joinRefusal: self.joinRefusalReceived(on: id, now, &effects)
+        case .joinRefusal(let code): self.joinRefusalReceived(code, on: id, now, &effects)
         default:
             // What was admitted once may have ended while the frame was under way; then it is ignored below.
             let wasAdmitted = self.connections[id]?.admittedSince != nil

@@ -3,106 +3,38 @@ internal import OrderedCollections
 
 // An invitation turns into a token on a connection that TLS already bound to the inviter's PeerId.
 extension NodeCore {
-    // MARK: The inviter
-
-    mutating func open(_ invitation: Invitation, isPreallowed: Bool, _ now: NodeTime) {
-        guard invitation.inviter == self.configuration.peerId, self.memberships[invitation.networkId] != nil else {
-            return
-        }
-        var open = self.invitations[invitation.networkId] ?? []
-        open.removeAll { $0.invitation.isExpired(at: now.wallSeconds) }
-        if open.count >= self.configuration.limits.openInvitations { open.removeFirst() }
-        open.append(OpenInvitation(invitation: invitation, isPreallowed: isPreallowed))
-        self.invitations[invitation.networkId] = open
-    }
-
-    mutating func joinReceived(_ proof: [UInt8], on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let state = self.connections[id] else { return }
-        guard state.join == .none else { return self.punish(id, "a second join", now, &effects) }
-        let peer = state.link.peer
-        guard let (invitation, isPreallowed) = self.use(proof, from: state.link, now) else {
-            effects.append(.refused(peer, nil, .invitation("the proof fits no open invitation")))
-            return self.refuseJoin(on: id, now, &effects)
-        }
-        let network = invitation.networkId
-        guard self.memberships[network]?.revocations.contains(peer) == false else {
-            effects.append(.refused(peer, network, .token(.revoked)))
-            return self.refuseJoin(on: id, now, &effects)
-        }
-        self.connections[id]?.join = .deciding(network)
-        self.waitForJoin(on: id, now, &effects)
-        let digits = Invitation.digits(
-            exporter: state.link.exporter,
-            networkId: network,
-            inviter: self.configuration.peerId,
-            joiner: peer
-        )
-        effects.append(.joinRequested(id, peer, network, digits: digits, isPreallowed: isPreallowed))
-    }
-
-    /// Burns the invitation that `proof` fits; a proof that fits none counts against all of them.
-    private mutating func use(
-        _ proof: [UInt8],
-        from link: Link,
-        _ now: NodeTime
-    ) -> (invitation: Invitation, isPreallowed: Bool)? {
-        self.expireInvitations(now)
-        for (network, open) in self.invitations {
-            let match = open.firstIndex {
-                $0.invitation.isValidProof(proof, exporter: link.exporter, joiner: link.peer)
-            }
-            guard let match else { continue }
-            self.invitations[network]?.remove(at: match)
-            return (open[match].invitation, open[match].isPreallowed)
-        }
-        for (network, var open) in self.invitations {
-            for index in open.indices { open[index].wrongProofs += 1 }
-            open.removeAll { $0.wrongProofs >= self.configuration.limits.wrongProofs }
-            self.invitations[network] = open
-        }
-        return nil
-    }
-
-    mutating func decideJoin(
-        on id: ConnectionId,
-        _ grant: JoinGrant?,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        guard let state = self.connections[id], case .deciding(let network) = state.join else { return }
-        let peer = state.link.peer
-        guard let grant, grant.token.peerId == peer, grant.token.networkId == network,
-            self.memberships[network]?.revocations.contains(peer) == false,
-            let metadata = try? grant.metadata.binary()  // unsigned metadata is never sent
-        else { return self.refuseJoin(on: id, now, &effects) }
-        self.endJoin(on: id, now, &effects)
-        self.peers[peer]?.note(network)
-        effects.append(.send(id, .joinGrant(grant.token, metadata: metadata)))
-    }
-
-    private mutating func refuseJoin(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let state = self.connections[id] else { return }
-        guard state.isAdmitted else { return self.close(id, .joinRefused, now, &effects) }
-        self.endJoin(on: id, now, &effects)
-        effects.append(.send(id, .joinRefusal))
-    }
-
-    // MARK: The joiner
-
     mutating func join(by invitation: Invitation, _ now: NodeTime, _ effects: inout [Effect]) {
-        let inviter = invitation.inviter
-        guard inviter != self.configuration.peerId, !invitation.isExpired(at: now.wallSeconds) else {
-            return effects.append(.joinFailed(inviter, invitation.networkId, .joinRefused))
+        let (inviter, limits) = (invitation.inviter, self.configuration.limits)
+        if let failure = self.obstacle(to: invitation, now) {
+            return effects.append(.joinFailed(inviter, invitation.networkId, failure))
         }
-        self.remember(inviter, networks: [], addresses: invitation.addresses, now, &effects)
+        self.know(inviter)
+        self.peers[inviter]?.prefer(invitation.addresses, limit: limits.addressesPerPeer)
         self.peers[inviter]?.isInviter = true
-        self.taken[inviter] = invitation
-        self.armClock(invitation.expirationSeconds + 1, now, &effects)
+        let deadline = now.monotonic + limits.joinReach
+        self.taken[inviter] = TakenInvitation(invitation: invitation, deadline: deadline)
+        self.arm(.join(inviter), at: deadline, &effects)
         if let known = self.peers[inviter], let id = self.connectionInUse(to: known) {
             self.askToJoin(by: invitation, on: id, now, &effects)
         } else {
-            self.want(inviter, now, &effects)
+            self.dial(inviter, now, &effects)
         }
+    }
+
+    /// Why an invitation is not even tried.
+    ///
+    /// The inviter's clock decides about its end; only when the inviter would remember nothing any more, this one's does.
+    private func obstacle(to invitation: Invitation, _ now: NodeTime) -> JoinFailure? {
+        if invitation.inviter == self.configuration.peerId { return .own }
+        if self.taken[invitation.inviter] != nil { return .underWay }
+        let (end, _) = invitation.expirationSeconds.addingReportingOverflow(Invitation.memorySeconds)
+        if now.wallSeconds > end { return .expired }
+        if invitation.addresses.isEmpty, self.peers[invitation.inviter]?.addresses.isEmpty != false,
+            self.peers[invitation.inviter]?.connections.isEmpty != false
+        {
+            return .unreachable("it names none")
+        }
+        return self.taken.count < self.configuration.limits.joins ? nil : .other("too many are under way")
     }
 
     mutating func askToJoin(
@@ -112,6 +44,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let state = self.connections[id], state.join == .none else { return }
+        let limits = self.configuration.limits
         let proof = invitation.proof(exporter: state.link.exporter, joiner: self.configuration.peerId)
         let digits = Invitation.digits(
             exporter: state.link.exporter,
@@ -120,7 +53,7 @@ extension NodeCore {
             joiner: self.configuration.peerId
         )
         self.connections[id]?.join = .asked(invitation.networkId)
-        self.waitForJoin(on: id, now, &effects)
+        self.waitForJoin(on: id, for: limits.joinPatience + limits.joinReplyPause, now, &effects)
         effects.append(.send(id, .join(proof: proof)))
         effects.append(.joinPending(invitation.inviter, invitation.networkId, digits: digits))
     }
@@ -140,13 +73,14 @@ extension NodeCore {
             let metadata = try? NetworkMetadata(binary: metadata),  // whatever is wrong with it, it is no grant
             metadata.networkId == network, metadata.verify()
         else {
-            self.endJoin(on: id, now, &effects)
-            effects.append(.joinFailed(peer, network, .protocolViolation))
+            self.failJoin(on: id, .other("the inviter granted what is no valid token"), now, &effects)
             return self.punish(id, "a grant that is no valid token", now, &effects)
         }
         self.endJoin(on: id, now, &effects)
         self.peers[peer]?.note(network)
-        effects.append(.joinGranted(JoinGrant(token: token, metadata: metadata)))
+        self.peers[peer]?.isRemembered = true
+        self.peers[peer]?.isWanted = true
+        effects.append(.joinGranted(peer, JoinGrant(token: token, metadata: metadata)))
         self.addMembership(
             token,
             obtainedSeconds: now.wallSeconds,
@@ -154,28 +88,76 @@ extension NodeCore {
             now,
             &effects
         )
+        if let key = token.rendezvous { self.rendezvousLearnt(network, key, now, &effects) }
     }
 
-    mutating func joinRefusalReceived(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let state = self.connections[id], case .asked(let network) = state.join else {
+    mutating func joinRefusalReceived(
+        _ code: CloseCode,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.connections[id], case .asked = state.join else {
             return self.punish(id, "a refusal of nothing", now, &effects)
         }
-        self.endJoin(on: id, now, &effects)
-        effects.append(.joinFailed(state.link.peer, network, .joinRefused))
+        self.failJoin(on: id, JoinFailure(code), now, &effects)
     }
 
-    // MARK: Both
+    /// The user does not want to join any more.
+    mutating func abandonJoin(through inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.taken[inviter] != nil else { return }
+        for id in self.peers[inviter]?.connections ?? [] {
+            guard case .asked? = self.connections[id]?.join else { continue }
+            self.endJoin(on: id, now, &effects)
+            if self.connections[id]?.isAdmitted == false { self.close(id, .goodbye, now, &effects) }
+        }
+        self.forgetInvitation(of: inviter)
+    }
+
+    /// Gives up a join whose inviter was not reached.
+    mutating func reachOverdue(_ inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let taken = self.taken[inviter] else { return }
+        for id in self.peers[inviter]?.connections ?? [] {
+            if case .asked? = self.connections[id]?.join { return }
+        }
+        self.forgetInvitation(of: inviter)
+        effects.append(.joinFailed(inviter, taken.invitation.networkId, .unreachable(taken.lastFailure)))
+        self.forgetIfDispensable(inviter)
+    }
+
+    private mutating func failJoin(
+        on id: ConnectionId,
+        _ failure: JoinFailure,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.connections[id], case .asked(let network) = state.join else { return }
+        self.endJoin(on: id, now, &effects)
+        effects.append(.joinFailed(state.link.peer, network, failure))
+    }
+
+    mutating func forgetInvitation(of inviter: PeerId) {
+        self.taken.removeValue(forKey: inviter)
+        self.peers[inviter]?.isInviter = false
+    }
+
+    // MARK: Both sides
 
     /// While a person decides, the connection may stay without an admission.
-    private mutating func waitForJoin(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
-        let deadline = now.monotonic + self.configuration.limits.joinPatience
+    mutating func waitForJoin(
+        on id: ConnectionId,
+        for patience: Duration,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let deadline = now.monotonic + patience
         self.connections[id]?.deadline = nil
         self.connections[id]?.joinDeadline = deadline
         self.arm(.connection(id), at: deadline, &effects)
     }
 
     /// Ends a join on a connection that stays; unless somebody is admitted there, a hello must follow.
-    private mutating func endJoin(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func endJoin(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
         if case .asked = state.join { self.forgetInvitation(of: state.link.peer) }
         self.connections[id]?.join = JoinState.none
@@ -187,37 +169,28 @@ extension NodeCore {
     mutating func joinOverdue(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
         switch state.join {
-        case .asked(let network):
-            self.endJoin(on: id, now, &effects)
-            effects.append(.joinFailed(state.link.peer, network, .helloTimeout))
+        case .asked:
+            self.failJoin(on: id, .gone, now, &effects)
             if !state.isAdmitted { self.close(id, .goodbye, now, &effects) }
-        case .deciding(let network):
-            effects.append(.joinFailed(state.link.peer, network, .helloTimeout))
-            self.refuseJoin(on: id, now, &effects)
+        case .deciding(let network, _): self.endRequest(on: id, in: network, .undecided, now, &effects)
         case .none: break
         }
     }
 
-    mutating func forgetInvitation(of inviter: PeerId) {
-        self.taken.removeValue(forKey: inviter)
-        self.peers[inviter]?.isInviter = false
-    }
-
-    /// Drops invitations whose ten minutes are over, those shown and those taken.
-    mutating func expireInvitations(_ now: NodeTime) {
-        for network in self.invitations.keys {
-            self.invitations[network]?.removeAll { $0.invitation.isExpired(at: now.wallSeconds) }
-        }
-    }
-
-    /// Gives up joins whose invitation is over before the inviter was reached.
-    mutating func expireTakenInvitations(_ now: NodeTime, _ effects: inout [Effect]) {
-        for (inviter, invitation) in self.taken {
-            guard self.peers[inviter]?.connections.isEmpty != false, invitation.isExpired(at: now.wallSeconds) else {
-                continue
-            }
-            self.forgetInvitation(of: inviter)
-            effects.append(.joinFailed(inviter, invitation.networkId, .joinRefused))
+    /// Ends the join of a connection that is gone; `reason` is what was said at its end.
+    mutating func joinBroke(
+        on id: ConnectionId,
+        _ state: ConnectionState,
+        _ reason: CloseCode?,
+        _ effects: inout [Effect]
+    ) {
+        let peer = state.link.peer
+        switch state.join {
+        case .asked(let network):
+            self.forgetInvitation(of: peer)
+            effects.append(.joinFailed(peer, network, JoinFailure(reason)))
+        case .deciding(let network, _): effects.append(.joinRequestEnded(id, peer, network, .gone))
+        case .none: break
         }
     }
 }

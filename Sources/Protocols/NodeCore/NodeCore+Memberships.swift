@@ -95,7 +95,7 @@ extension NodeCore {
     ) {
         guard let ids = self.memberships[network]?.connections.elements else { return }
         for id in ids { self.endAdmission(of: network, on: id, code, now, &effects) }
-        self.invitations.removeValue(forKey: network)
+        self.endInvitations(to: network, now, &effects)
         self.tellDiscovery(.networkRemoved(network), now, &effects)
         if code == .tokenExpired {
             self.memberships[network]?.isExpired = true

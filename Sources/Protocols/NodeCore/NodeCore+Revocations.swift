@@ -129,7 +129,7 @@ extension NodeCore {
         self.tellDiscovery(.memberRevoked(peer, network), now, &effects)
         self.memberships[network]?.heard[peer] = nil
         for id in self.peers[peer]?.connections ?? [] {
-            if case .deciding(network) = self.connections[id]?.join { self.decideJoin(on: id, nil, now, &effects) }
+            if case .deciding(network, _) = self.connections[id]?.join { self.decideJoin(on: id, nil, now, &effects) }
             self.endAdmission(of: network, on: id, .revoked, now, &effects)
         }
     }

@@ -28,6 +28,7 @@ extension NodeCore {
         case .dial(let peer):
             guard case .waiting(let time)? = self.peers[peer]?.dialling else { return nil }
             return time
+        case .join(let inviter): return self.taken[inviter]?.deadline
         }
     }
 
@@ -38,6 +39,7 @@ extension NodeCore {
             switch cause {
             case .connection(let id): self.connectionOverdue(id, now, &effects)
             case .dial(let peer): self.dialDue(peer, now, &effects)
+            case .join(let inviter): self.reachOverdue(inviter, now, &effects)
             }
         }
         if self.isDue(self.clockWake, now) { self.lookAtClock(now, &effects) }
@@ -131,14 +133,15 @@ extension NodeCore {
             self.expireTokens(of: network, now, &effects)
             self.lookAtRenewal(of: network, now, &effects)
         }
-        self.expireInvitations(now)
-        self.expireTakenInvitations(now, &effects)
+        self.expireInvitations(now, &effects)
         for network in Array(self.memberships.keys) {
             guard let membership = self.memberships[network] else { continue }
             self.armExpiry(of: membership.token, now, &effects)
             self.armClock(membership.nextEnd.map(Self.firstSecondAfter), now, &effects)
         }
-        for invitation in self.taken.values { self.armClock(invitation.expirationSeconds, now, &effects) }
+        for open in self.invitations.values {
+            for open in open { self.armClock(open.invitation.expirationSeconds + 1, now, &effects) }
+        }
     }
 
     /// Ends what is over by the wall clock, and takes up again what a clock set right makes good.

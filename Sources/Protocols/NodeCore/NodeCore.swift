@@ -125,8 +125,10 @@ package struct NodeCore: Sendable {
     var discoveryEffects: [Discovery.Effect] = []
     /// Invitations that this node shows.
     var invitations: OrderedDictionary<NetworkId, [OpenInvitation]> = [:]
+    /// Invitations that this node showed, the one that ended last at the end.
+    var endedInvitations: Deque<EndedInvitation> = []
     /// Invitations that this node took, by their inviter.
-    var taken: OrderedDictionary<PeerId, Invitation> = [:]
+    var taken: OrderedDictionary<PeerId, TakenInvitation> = [:]
     /// How many peers became known so far.
     var peerNumber: UInt64 = 0
     /// How many peers are being dialled.
@@ -171,7 +173,7 @@ package struct NodeCore: Sendable {
         case .connectionUp(let id, let link): self.connectionUp(id, link, now, &effects)
         case .connectionDown(let id, let code): self.connectionDown(id, code, now, &effects)
         case .frameReceived(let id, let bytes): self.frameReceived(bytes, on: id, now, &effects)
-        case .dialFailed(let peer): self.dialFailed(peer, now, &effects)
+        case .dialFailed(let peer, let reason): self.dialFailed(peer, reason, now, &effects)
         case .timeReached: self.timeReached(now, &effects)
         case .streamBegan(let id): self.noteStream(1, on: id, now)
         case .streamEnded(let id): self.noteStream(-1, on: id, now)
@@ -213,8 +215,10 @@ package struct NodeCore: Sendable {
         case .discoveryStopped: self.tellDiscovery(.stopping, now, &effects)
         case .addressesChanged(let addresses): self.tellDiscovery(.addressesChanged(addresses), now, &effects)
         case .invitationOpened(let invitation, let isPreallowed):
-            self.open(invitation, isPreallowed: isPreallowed, now)
+            self.open(invitation, isPreallowed: isPreallowed, now, &effects)
+        case .invitationWithdrawn(let id): self.withdraw(id, now, &effects)
         case .joinWanted(let invitation): self.join(by: invitation, now, &effects)
+        case .joinAbandoned(let inviter): self.abandonJoin(through: inviter, now, &effects)
         case .joinDecided(let id, let grant): self.decideJoin(on: id, grant, now, &effects)
         default: preconditionFailure("nobody handles \(input)")
         }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Identity
 internal import Platform
 
 /// A text that comes as an argument, from a file, or from standard input.
@@ -41,13 +42,31 @@ enum InputText {
     /// Pasted text, or the file of that name, or standard input.
     static func pasted(_ words: [String], limit: Int) throws -> String {
         guard !words.isEmpty, words != ["-"] else {
-            if words.isEmpty, Posix.isTerminal(0) {
-                Output.note("paste the text, then press Control-D on a line of its own")
-            }
-            return try read("-", limit: limit)
+            guard words.isEmpty, Posix.isTerminal(0) else { return try read("-", limit: limit) }
+            Output.note(
+                "paste the text and press Return; if it is not over then, Control-D on a line of its own ends it"
+            )
+            return try typed(limit: limit)
         }
-        // A text of ours begins with a brace; a file name hardly ever does.
-        return try words.map { $0.contains("{") ? $0 : try read($0, limit: limit) }.joined(separator: "\n")
+        // A text of ours begins with a brace or is a link; a file name hardly ever does or is.
+        return try words.map { $0.contains("{") || isLink($0) ? $0 : try read($0, limit: limit) }.joined(
+            separator: "\n"
+        )
+    }
+
+    /// Whether a text is one of our links.
+    static func isLink(_ text: String) -> Bool { text.lowercased().hasPrefix("runar://") }
+
+    /// What a person types at the terminal: to its end, or to the end of a line with an invitation, which says all.
+    private static func typed(limit: Int) throws -> String {
+        var text = ""
+        while text.utf8.count <= limit {
+            let chunk = Posix.read(0, atMost: limit)
+            if chunk.isEmpty { return text }
+            text += String(decoding: chunk, as: UTF8.self)
+            if text.hasSuffix("\n"), Invitation.isText(text) { return text }
+        }
+        throw CommandFailure("too-large", .data, "this is longer than \(limit) bytes: it is something else")
     }
 
     private static func bytes(

@@ -1,24 +1,60 @@
 internal import ArgumentParser
+internal import Foundation
+internal import Identity
 
 /// Becomes a member of a network.
 struct Join: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Join a network with the texts that its owner gave you.",
+        abstract: "Join a network: with an invitation, or with the texts that its owner gave you.",
         discussion: """
-            Takes the text of the network (`runar network show --text` there) and the token for this device \
-            (`runar network issue PEER` there), in any order, together or one after the other: pasted as arguments, \
-            from files, or from standard input.
+            With an invitation (`runar network invite` there) nothing else is needed: run `runar join`, paste the link, \
+            and compare the six digits on both screens. It is read from standard input or a file, never from an argument: \
+            it is a secret.
+            Without a connection to the owner it takes the text of the network (`runar network show --text` there) and \
+            the token for this device (`runar network issue PEER` there), in any order, together or one after the other: \
+            pasted as arguments, from files, or from standard input.
             """
     )
 
     @Argument(help: "The texts, or files that hold them; nothing or - reads standard input.")
     var texts: [String] = []
     @OptionGroup var home: HomeOptions
+    @OptionGroup var node: NodeOptions
 
     func run() async throws {
         let text = try InputText.pasted(texts, limit: 64 * 1024)
+        guard !Invitation.isText(text) else { return try await join(by: text) }
         let request = ControlRequest.join(text)
-        let report = try await Session.with(home) { try await $0.ask(request, for: JoinReport.self) }
+        let report = try await Session.with(home, node) { try await $0.ask(request, for: JoinReport.self) }
         Output.report(report, asJSON: home.output.json)
+    }
+
+    private func join(by text: String) async throws {
+        let request = ControlRequest.joinByInvitation(SecretText(Self.invitation(in: text)))
+        let asJSON = home.output.json
+        let report = try await Interruption.run {
+            try await Session.with(home, node, onNetwork: true) { session in
+                try await session.ask(request, for: JoinReport.self) { update in
+                    guard case .joinPending(let report) = update else { return }
+                    if asJSON { Output.json(report) } else { Output.note(report.line) }
+                }
+            }
+        }
+        guard let report else {
+            throw CommandFailure(
+                "cancelled",
+                .tryAgain,
+                "the join was given up; if the inviter was reached, the invitation is used up: ask for a new one"
+            )
+        }
+        Output.report(report, asJSON: asJSON)
+    }
+
+    /// The link alone, whatever stands around it; a mail may have broken it over lines.
+    private static func invitation(in text: String) -> String {
+        let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        guard let first = words.firstIndex(where: Invitation.isText) else { return text }
+        let isWhole = (try? Invitation(text: words[first])) != nil  // only whether; the node says what is wrong
+        return isWhole ? words[first] : words[first...].joined()
     }
 }

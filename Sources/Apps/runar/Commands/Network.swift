@@ -7,7 +7,8 @@ struct Network: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make, show and leave networks; admit and revoke peers.",
         subcommands: [
-            Create.self, List.self, Show.self, Issue.self, Revoke.self, Rename.self, Leave.self, Address.self,
+            Create.self, List.self, Show.self, Invite.self, Issue.self, Revoke.self, Rename.self, Leave.self,
+            Address.self,
         ]
     )
 }

@@ -15,4 +15,8 @@ enum ControlUpdate: Codable, Hashable, Sendable {
     case fileArrived(FileArrivedReport)
     case transferred(count: UInt64, total: UInt64)
     case event(EventReport)
+    /// The invitation can be shown.
+    case invited(InvitationReport)
+    case joinRequested(JoinRequestReport)
+    case joinPending(JoinPendingReport)
 }

@@ -16,6 +16,12 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case revoke(PeerName, network: NetworkName?)
     /// Texts that the person pasted.
     case join(String)
+    /// An invitation that the person pasted or scanned.
+    case joinByInvitation(SecretText)
+    /// Shows an invitation and admits whoever comes with it.
+    case invite(Inviting)
+    /// The person's decision about somebody who came with an invitation.
+    case answerJoin(Int, isAllowed: Bool)
     /// Those that are connected, or all that are known.
     case peers(all: Bool)
     case connect(PeerName, network: NetworkName, address: String)
@@ -47,10 +53,24 @@ enum ControlRequest: Codable, Hashable, Sendable {
         var asksAboutFiles = false
     }
 
+    /// What an invitation gives, and how.
+    struct Inviting: Codable, Hashable, Sendable {
+        let network: NetworkName?
+        /// Where the joiner dials; the node's own addresses if there is none.
+        let addresses: [String]
+        /// How long the membership lasts; nil for ever.
+        let lifeSeconds: UInt64?
+        let label: String?
+        /// Whether the first joiner is admitted without a question.
+        let isPreallowed: Bool
+    }
+
     /// Whether it needs a node on the network.
     var needsNetwork: Bool {
         switch self {
-        case .connect, .connectByText, .send, .broadcast, .sendFile, .listen, .put, .get, .delete, .discover: true
+        case .connect, .connectByText, .send, .broadcast, .sendFile, .listen, .put, .get, .delete, .discover, .invite,
+            .joinByInvitation:
+            true
         default: false
         }
     }

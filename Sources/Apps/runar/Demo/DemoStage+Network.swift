@@ -22,34 +22,52 @@ extension DemoStage {
         return "\"Demo\", text of \(text.utf8.count) bytes, checked by another process"
     }
 
-    func issueTokens() async throws -> String {
-        for device in [phone, server] {
-            let peer = try fact("\(device.name) id")
-            let report: TokenReport = try await owner.run(["network", "issue", peer, "--expires", "30d"])
-            let seen: Inspected = try await stranger.run(["inspect", "-"], input: report.text)
-            guard seen.kind == "token", seen.valid, seen.peerId == peer else {
-                throw CommandFailure("demo", .software, "another process does not find the token good")
-            }
-            note("\(device.name) token", report.text)
+    func issueToken() async throws -> String {
+        let peer = try fact("phone id")
+        let report: TokenReport = try await owner.run(["network", "issue", peer, "--expires", "30d"])
+        let seen: Inspected = try await stranger.run(["inspect", "-"], input: report.text)
+        guard seen.kind == "token", seen.valid, seen.peerId == peer else {
+            throw CommandFailure("demo", .software, "another process does not find the token good")
         }
+        note("phone token", report.text)
         return "for 30 days, checked by another process"
     }
 
     func join() async throws -> String {
-        let text = try fact("network text")
-        // In one order and in the other.
-        let pasted = [text + "\n" + (try fact("phone token")), try fact("server token") + text]
-        for (device, input) in zip([phone, server], pasted) {
-            let _: JoinReport = try await device.run(["join"], input: input)
-            let list: NetworksReport = try await device.run(["network", "list"])
-            let network = try fact("network id")
-            guard list.networks.contains(where: { $0.networkId == network && $0.isMember }) else {
-                throw CommandFailure("demo", .software, "the \(device.name) does not list the network")
-            }
+        let input = try fact("phone token") + (try fact("network text"))
+        let _: JoinReport = try await phone.run(["join"], input: input)
+        try await expectMember(phone)
+        return "the phone lists the network as a member"
+    }
+
+    private func expectMember(_ device: DemoDevice) async throws {
+        let list: NetworksReport = try await device.run(["network", "list"])
+        let network = try fact("network id")
+        guard list.networks.contains(where: { $0.networkId == network && $0.isMember }) else {
+            throw CommandFailure("demo", .software, "the \(device.name) does not list the network")
         }
+    }
+
+    /// Nothing but the invitation goes from the laptop to the server.
+    func joinByInvitation() async throws -> String {
+        let link = try await invitation.first("the invitation") { $0.event == "invited" ? $0.link : nil }
+        let output = try await server.output(of: ["join", "--json"], input: link)
+        let lines = output.split(separator: "\n").map(String.init)
+        let id = try fact("server id")
+        let shown = try await invitation.first("who was admitted") {
+            $0.event == "admitted" && $0.peerId == id ? $0.digits : nil
+        }
+        guard let digits = lines.first.flatMap({ EventLine($0)?.digits }), digits == shown else {
+            throw CommandFailure("demo", .software, "the two sides show different digits")
+        }
+        await invitation.waitForEnd()
+        try await expectMember(server)
         // For later: what somebody has who got at the server's disk.
         try thief.copyHome(of: server)
-        return "phone and server list the network as members"
+        // For later, too: a token as genuine as the one that came with the invitation.
+        let report: TokenReport = try await owner.run(["network", "issue", id])
+        note("server token", report.text)
+        return "link of \(link.utf8.count) characters, pasted into the server; both showed \(digits)"
     }
 
     func waitForNodes() async throws -> String {

@@ -12,6 +12,8 @@ final class DemoStage: Sendable {
     /// The server as it was before it was revoked.
     let thief: DemoDevice
     let folder: String
+    /// What the laptop says about the invitation that it shows.
+    let invitation = LineLog(of: "the invitation of laptop")
     /// Facts that later steps need: ids, texts, addresses.
     let facts = Locked<[String: String]>([:])
     private let steps = Locked<[DemoReport.Step]>([])
@@ -59,11 +61,22 @@ final class DemoStage: Sendable {
     private func performSteps(_ group: inout DiscardingTaskGroup) async -> Bool {
         screen.headline("devices and a stranger, each a process with a home of its own, in \(folder)")
         guard await step("make four devices and a stranger", makeDevices),
-            await step("create a network", createNetwork), await step("issue tokens for two peers", issueTokens),
-            await step("join with text and token", join)
+            await step("create a network", createNetwork), await step("issue a token for the phone", issueToken),
+            await step("join with text and token", join), await performInvitation(&group)
         else { return false }
         guard await performMeeting(&group), await performTraffic(), await performRefusals() else { return false }
         return await performRevocation(&group)
+    }
+
+    private func performInvitation(_ group: inout DiscardingTaskGroup) async -> Bool {
+        let (name, started) = ("join by an invitation", ContinuousClock.now)
+        do {
+            let arguments = ["network", "invite", "Demo", "--preallow", "--label", "server"]
+            try owner.start(arguments, into: invitation, &group)
+        } catch {
+            return fail(name, since: started, error)
+        }
+        return await step(name, since: started, joinByInvitation)
     }
 
     private func performMeeting(_ group: inout DiscardingTaskGroup) async -> Bool {

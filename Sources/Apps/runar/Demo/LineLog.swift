@@ -31,6 +31,15 @@ final class LineLog: Sendable {
         change { $0.isOver = true }
     }
 
+    /// Waits until the process says nothing more.
+    func waitForEnd() async {
+        while !Task.isCancelled {
+            let (count, isOver) = state.withLock { ($0.lines.count, $0.isOver) }
+            if isOver { return }
+            await waitForChange(after: count)
+        }
+    }
+
     /// The first line from `position` on of which `match` makes something.
     ///
     /// - Throws: ``CommandFailure`` when the process ends or the time is over before.
@@ -112,6 +121,8 @@ struct EventLine: Decodable, Sendable {
     let path: String?
     let bytes: UInt64?
     let addresses: [String]?
+    let link: String?
+    let digits: String?
 
     init?(_ line: String) {
         // A line that is no object is no event.

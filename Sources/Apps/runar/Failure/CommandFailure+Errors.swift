@@ -17,6 +17,7 @@ extension CommandFailure {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as NodeError: self.init(node: error)
+        case let error as JoinFailure: self.init(join: error)
         case let error as DHTError: self.init(hashTable: error)
         case let error as KeychainError: self.init(keychain: error)
         case let error as HomeDirectoryError: self.init(home: error)
@@ -63,6 +64,26 @@ extension CommandFailure {
             case .noLocalNetwork: ("no-local-network", .unavailable)
             }
         self.init(code, status, error.message)
+    }
+
+    private init(join error: JoinFailure) {
+        let (code, status): (String, ExitStatus) =
+            switch error {
+            case .unknown: ("invitation-unknown", .data)
+            case .expired: ("invitation-expired", .data)
+            case .used: ("invitation-used", .data)
+            case .burnt: ("invitation-burnt", .data)
+            case .withdrawn: ("invitation-withdrawn", .data)
+            case .own: ("invitation-own", .data)
+            case .declined: ("join-declined", .notPermitted)
+            case .revoked: ("revoked", .notPermitted)
+            case .undecided: ("join-undecided", .tryAgain)
+            case .underWay: ("join-under-way", .tryAgain)
+            case .unreachable: ("inviter-unreachable", .unavailable)
+            case .gone: ("inviter-gone", .unavailable)
+            case .other: ("join-failed", .tryAgain)
+            }
+        self.init(code, status, "\(error)")
     }
 
     private init(hashTable error: DHTError) {

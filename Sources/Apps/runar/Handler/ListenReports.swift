@@ -78,7 +78,10 @@ struct EventReport: Codable, Hashable, Sendable {
         case .joinRequested(let request): self.init("joinRequested", request.peer, request.network, request.digits)
         case .joinPending(let peer, let network, let digits): self.init("joinPending", peer, network, digits)
         case .joinGranted(let metadata): self.init("joinGranted", nil, metadata.networkId, metadata.name)
-        case .joinFailed(let peer, let network, let reason): self.init("joinFailed", peer, network, reason)
+        case .joinFailed(let peer, let network, let reason): self.init("joinFailed", peer, network, "\(reason)")
+        case .joinRequestEnded(let peer, let network, let reason):
+            self.init("joinRequestEnded", peer, network, "\(reason)")
+        case .invitationEnded(_, let network, let reason): self.init("invitationEnded", nil, network, "\(reason)")
         case .clockBehind(let network, let seconds):
             self.init(
                 "clockBehind",

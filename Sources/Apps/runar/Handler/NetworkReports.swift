@@ -94,6 +94,8 @@ struct JoinReport: Report {
     /// Whether this device now holds a token.
     let isMember: Bool
     let expiration: UInt64?
+    /// After an invitation: whether the inviter is connected.
+    var isConnected: Bool?
 
     var lines: [String] {
         let what = name ?? "network \(networkId)"
@@ -103,7 +105,8 @@ struct JoinReport: Report {
                 "\(what) is known now; to become a member give its owner this device's peer id and join with the token"
             ]
         }
-        return ["joined \(what), \(expiration.map { "until \(CivilTime(seconds: $0))" } ?? "without end")"]
+        let end = expiration.map { "until \(CivilTime(seconds: $0))" } ?? "without end"
+        return ["joined \(what), \(end)" + (isConnected == true ? "; connected to the inviter" : "")]
     }
 }
 

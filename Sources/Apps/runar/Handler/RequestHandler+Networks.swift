@@ -92,6 +92,10 @@ extension RequestHandler {
         guard let id = texts.metadata?.networkId ?? texts.token?.networkId else {
             preconditionFailure("texts to join with hold nothing")
         }
+        return try joinReport(of: id)
+    }
+
+    func joinReport(of id: NetworkId) throws -> JoinReport {
         let joined = try report(resolve(NetworkName(id.base64Encoded)))
         return JoinReport(
             networkId: joined.networkId,
@@ -117,7 +121,7 @@ struct JoinTexts {
         guard text.utf8.count <= Self.byteLimit else {
             throw CommandFailure("bad-text", .data, "this is too long for the text of a network and a token")
         }
-        for object in Self.objects(in: text) {
+        for object in Self.parts(of: text) {
             switch try Artefact.parse(object) {
             case .network(let found): metadata = found
             case .token(let found): token = found
@@ -132,18 +136,20 @@ struct JoinTexts {
     private static let nothing = CommandFailure(
         "bad-text",
         .data,
-        "this is neither a network's text nor a token: paste what `runar network show` and `runar network issue` print"
+        "this is no invitation, no network's text and no token: paste the link of `runar network invite`, or what `runar"
+            + " network show` and `runar network issue` print"
     )
 
-    /// The outermost `{…}` of a text, with regard to quotation marks.
-    static func objects(in text: String) -> [String] {
+    /// The outermost `{…}` of a text, with regard to quotation marks, and the links between them.
+    static func parts(of text: String) -> [String] {
         var objects: [String] = []
         var current: [UInt8] = []
+        var rest: [UInt8] = []
         var depth = 0
         var isQuoted = false
         var isEscaped = false
         for byte in text.utf8 {
-            if depth > 0 { current.append(byte) }
+            if depth > 0 { current.append(byte) } else { rest.append(byte) }
             if isQuoted {
                 if isEscaped {
                     isEscaped = false
@@ -157,7 +163,10 @@ struct JoinTexts {
             switch byte {
             case UInt8(ascii: "\""): isQuoted = depth > 0
             case UInt8(ascii: "{"):
-                if depth == 0 { current = [byte] }
+                if depth == 0 {
+                    current = [byte]
+                    rest[rest.count - 1] = UInt8(ascii: " ")
+                }
                 depth += 1
             case UInt8(ascii: "}") where depth > 0:
                 depth -= 1
@@ -165,6 +174,7 @@ struct JoinTexts {
             default: break
             }
         }
-        return objects
+        let words = String(decoding: rest, as: UTF8.self).split(whereSeparator: \.isWhitespace).map(String.init)
+        return objects + words.filter(InputText.isLink)
     }
 }

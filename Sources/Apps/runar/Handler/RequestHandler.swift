@@ -16,6 +16,7 @@ final class RequestHandler: Sendable {
     let home: HomeDirectory
     let settings: Settings
     let files = FileDesk()
+    let joins = JoinDesk()
     /// Ends the node that serves others; nil in a command that is about to end anyway.
     private let stop: (@Sendable () -> Void)?
     let started = ContinuousClock.now
@@ -71,6 +72,11 @@ final class RequestHandler: Sendable {
             return JSONText.encode(DoneReport(done: true))
         case .answerOffer(let number, let directory):
             try files.answer(number, directory)
+            return JSONText.encode(DoneReport(done: true))
+        case .invite(let terms): return JSONText.encode(try await invite(terms, reply))
+        case .joinByInvitation(let text): return JSONText.encode(try await join(by: text, reply))
+        case .answerJoin(let number, let isAllowed):
+            try joins.answer(number, isAllowed)
             return JSONText.encode(DoneReport(done: true))
         case .put(let key, let value, let condition, let lifetime):
             return JSONText.encode(try await put(value, under: key, condition, lifetime: lifetime))

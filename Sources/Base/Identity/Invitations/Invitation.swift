@@ -9,6 +9,8 @@ internal import Crypto
 public struct Invitation: Sendable {
     /// How long an invitation is good for.
     public static let lifetimeSeconds: UInt64 = 600
+    /// How long after its end an inviter remembers an invitation, so that it can say what became of it.
+    package static let memorySeconds: UInt64 = 3600
     /// How many bytes the secret has.
     package static let secretByteCount = 16
     /// The most addresses that fit a scan.
@@ -87,6 +89,7 @@ extension Invitation {
     /// How many bytes are exported.
     package static let exporterByteCount = 32
     private static let proofLabel = DomainLabel("runar/invitation-proof/v1")
+    private static let idLabel = DomainLabel("runar/invitation-id/v1")
     private static let digitsLabel = DomainLabel("runar/invitation-digits/v1")
 
     /// What the joiner sends: HMAC-SHA256 under the secret over label, network, inviter, joiner and exporter.
@@ -117,6 +120,21 @@ extension Invitation {
         let number = SHA256.hash(data: message).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let digits = String(number % 1_000_000)
         return String(repeating: "0", count: 6 - digits.count) + digits
+    }
+}
+
+extension Invitation: Identifiable {
+    /// Tells invitations apart without telling the secret; it never leaves the device.
+    public struct ID: Hashable, Sendable {
+        let number: UInt64
+    }
+
+    /// What events call the invitation.
+    public var id: ID {
+        let digest = unsafe secret.withUnsafeBytes { key in
+            unsafe HMAC<SHA256>.authenticationCode(for: Self.idLabel.prefix, using: SymmetricKey(data: key))
+        }
+        return ID(number: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }
 }
 

@@ -1,0 +1,71 @@
+internal import ArgumentParser
+internal import Bytes
+internal import Foundation
+internal import Identity
+internal import Platform
+
+extension Network {
+    struct Invite: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Invite a device: show a code that makes it a member with one scan.",
+            discussion: """
+                Shows the invitation as a link, waits until a device comes with it, asks whether the six digits on both \
+                screens are the same, and admits it. It is good once, for ten minutes, and is a secret: give it to the \
+                other device only, where `runar join` takes it. Control-C takes it back.
+                """
+        )
+
+        @Argument(help: "The network; not needed if this device owns one only.")
+        var network: String?
+        @Option(
+            help: ArgumentHelp("For how long the device is a member: 30d, 12h ..., or never.", valueName: "duration")
+        )
+        var expires = "30d"
+        @Option(help: ArgumentHelp("What to call the device from now on, as in phone.", valueName: "name"))
+        var label: String?
+        @Option(
+            help: ArgumentHelp(
+                "Where the device reaches this one, if not at its own addresses; may be given several times.",
+                valueName: "ip:port"
+            )
+        )
+        var address: [String] = []
+        @Flag(help: "Admit the first device that comes with it without a question.")
+        var preallow = false
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var node: NodeOptions
+
+        func run() async throws {
+            guard preallow || Prompt.isPossible else {
+                throw CommandFailure(
+                    "no-terminal",
+                    .notPermitted,
+                    "this asks a person whether the digits are the same, and there is no terminal: use --preallow to admit"
+                        + " whoever comes first"
+                )
+            }
+            let end = try Issue.expiration(of: expires, from: 0)
+            let terms = ControlRequest.Inviting(
+                network: network.map { NetworkName($0) },
+                addresses: address,
+                lifeSeconds: end,
+                label: label,
+                isPreallowed: preallow
+            )
+            let dialogue = InvitationDialogue(asJSON: home.output.json)
+            let report = try await Interruption.run {
+                try await Session.with(home, node, onNetwork: true, isServing: true) { session in
+                    try await dialogue.run(.invite(terms), session)
+                }
+            }
+            guard let report else {
+                throw CommandFailure(
+                    "cancelled",
+                    .tryAgain,
+                    "the invitation was taken back: nobody can join by it any more"
+                )
+            }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+internal import Identity
+
+/// An invitation among the arguments, where every program on the machine can read it.
+enum SecretArgument {
+    /// What to do instead, whatever the command; nil if there is none.
+    static func failure(in arguments: [String]) -> CommandFailure? {
+        guard arguments.contains(where: Invitation.isText) else { return nil }
+        return CommandFailure(
+            "secret-argument",
+            .usage,
+            "an invitation is a secret, and every program on this machine can read the arguments of another: nothing was"
+                + " done. Run the command without it and paste it when asked, or give it on standard input; have a new one"
+                + " made, since this one was seen"
+        )
+    }
+}

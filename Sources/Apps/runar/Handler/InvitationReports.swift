@@ -1,0 +1,86 @@
+internal import Foundation
+internal import Identity
+internal import Node
+
+/// An invitation that is shown from now on; it holds the secret.
+struct InvitationReport: Codable, Hashable, Sendable {
+    var event = "invited"
+    let networkId: String
+    let name: String?
+    let link: String
+    /// Where the joiner dials.
+    let addresses: [String]
+    /// The last second in which it is good.
+    let expiration: UInt64
+
+    init(_ invitation: Invitation, networkName: String?) {
+        networkId = invitation.networkId.base64Encoded
+        name = networkName
+        link = invitation.link
+        addresses = invitation.addresses.map(\.description)
+        expiration = invitation.expirationSeconds
+    }
+
+    /// What a QR code carries.
+    var qrString: String { link.uppercased() }
+}
+
+/// Somebody came with an invitation.
+struct JoinRequestReport: Codable, Hashable, Sendable {
+    var event = "joinRequested"
+    /// What the answer refers to.
+    let number: Int
+    let peerId: String
+    let networkId: String
+    /// The same must stand on the joiner's screen.
+    let digits: String
+    /// Whether nobody is asked.
+    let isPreallowed: Bool
+
+    init(_ request: JoinRequest, _ number: Int, _ isPreallowed: Bool) {
+        self.number = number
+        self.isPreallowed = isPreallowed
+        peerId = request.peer.base64Encoded
+        networkId = request.network.base64Encoded
+        digits = request.digits
+    }
+}
+
+/// The inviter was reached; its person decides.
+struct JoinPendingReport: Codable, Hashable, Sendable {
+    var event = "joinPending"
+    /// The inviter.
+    let peerId: String
+    let networkId: String
+    /// The same must stand on the inviter's screen.
+    let digits: String
+
+    init(_ invitation: Invitation, _ digits: String) {
+        self.digits = digits
+        peerId = invitation.inviter.base64Encoded
+        networkId = invitation.networkId.base64Encoded
+    }
+
+    var line: String {
+        "the inviter was reached and its screen must show \(digits) too; now somebody there has to say yes"
+    }
+}
+
+/// Somebody who joined by an invitation.
+struct AdmissionReport: Report {
+    var event = "admitted"
+    let networkId: String
+    /// The network's.
+    let name: String?
+    let peerId: String
+    let label: String?
+    let digits: String
+    /// Whether the new member was seen as one.
+    let isConnected: Bool
+
+    var lines: [String] {
+        let who = label.map { "\($0) (\(PeerId.typed(peerId)))" } ?? PeerId.typed(peerId)
+        let end = isConnected ? "" : "; it has not connected as a member yet"
+        return ["\(who) is a member of \(name ?? "network \(networkId)") now\(end)"]
+    }
+}

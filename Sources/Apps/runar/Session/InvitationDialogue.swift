@@ -1,0 +1,121 @@
+internal import Foundation
+internal import Identity
+internal import Locking
+internal import Platform
+
+/// Shows an invitation to the inviter's person, says how long it is good, and asks about who comes with it.
+struct InvitationDialogue: Sendable {
+    let asJSON: Bool
+
+    /// Sends the request and returns who was admitted.
+    ///
+    /// - Throws: ``CommandFailure`` when nobody was; `CancellationError`.
+    func run(_ request: ControlRequest, _ session: Session) async throws -> AdmissionReport {
+        let (questions, queue) = AsyncStream.makeStream(of: JoinRequestReport.self)
+        let countdown = Countdown()
+        defer { countdown.finish() }
+        return try await withThrowingTaskGroup(of: AdmissionReport?.self) { group in
+            defer { group.cancelAll() }
+            group.addTask {
+                try await session.ask(request, for: AdmissionReport.self) { update in
+                    show(update, countdown)
+                    if case .joinRequested(let question) = update, !question.isPreallowed { queue.yield(question) }
+                }
+            }
+            group.addTask {
+                for await question in questions { try await answer(question, session) }
+                return nil
+            }
+            group.addTask {
+                await countdown.run()
+                return nil
+            }
+            while let result = try await group.next() {
+                if let result { return result }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private func show(_ update: ControlUpdate, _ countdown: Countdown) {
+        switch update {
+        case .invited(let report):
+            if asJSON { return Output.json(report) }
+            Output.raw(report.link + "\n")
+            let name = report.name ?? "the network"
+            Output.note("Scan this with the device that shall join \(name), or paste the link into `runar join` there.")
+            Output.note(
+                "Whoever has it can ask to join: it is good once, until \(CivilTime(seconds: report.expiration))."
+            )
+            countdown.start(until: report.expiration)
+        case .joinRequested(let report):
+            countdown.finish()
+            if asJSON { return Output.json(report) }
+            if report.isPreallowed {
+                Output.note("\(PeerId.typed(report.peerId)) came with it; its screen must show \(report.digits)")
+            }
+        case .event(let report):
+            countdown.clear()
+            if asJSON { Output.json(report) } else { Output.note(report.line) }
+        default: break
+        }
+    }
+
+    /// Asks the person; everything but a clear yes is a no.
+    private func answer(_ question: JoinRequestReport, _ session: Session) async throws {
+        let isAllowed: Bool
+        do {
+            isAllowed = try await Prompt.confirms(
+                "\(PeerId.typed(question.peerId)) asks to join. Does its screen show \(question.digits) too?",
+                with: "yes",
+                otherwise: ""
+            )
+        } catch let failure as CommandFailure where failure.code != "cancelled" {
+            Output.note("error: \(failure.message)")
+            isAllowed = false
+        }
+        _ = try await session.ask(.answerJoin(question.number, isAllowed: isAllowed), for: DoneReport.self)
+    }
+}
+
+/// A line on the terminal's standard error that says how long something is still good; elsewhere it shows nothing.
+private final class Countdown: Sendable {
+    private let end = Locked<UInt64?>(nil)
+    private let (starts, start) = AsyncStream.makeStream(of: Void.self)
+
+    /// Begins to count.
+    func start(until end: UInt64) {
+        guard Output.errorsAreTerminal else { return }
+        self.end.withLock { $0 = end }
+        start.yield()
+    }
+
+    /// Shows the line once a second until ``finish()``.
+    func run() async {
+        for await _ in starts {
+            while tick(), (try? await Task.sleep(for: .seconds(1))) != nil {}  // nil: cancelled
+        }
+    }
+
+    private func tick() -> Bool {
+        end.withLock { end in
+            guard let end else { return false }
+            let now = SystemProcess.wallSeconds
+            let left = end > now ? end - now : 0
+            Output.status("waiting; \(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left, Control-C ends it ")
+            return true
+        }
+    }
+
+    /// Makes room for another line.
+    func clear() { end.withLock { if $0 != nil { Output.status("") } } }
+
+    /// Takes the line away.
+    func finish() {
+        end.withLock { end in
+            guard end != nil else { return }
+            end = nil
+            Output.status("")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// Why a join by an invitation came to nothing.
+///
+/// The inviter tells which it is to whoever has the secret, and to everybody else only ``unknown``.
+public enum JoinFailure: Error, Hashable, Sendable {
+    /// The proof fits no invitation that the inviter remembers.
+    case unknown
+    /// The invitation's time was over.
+    case expired
+    /// Somebody joined, or tried to, with the invitation before.
+    case used
+    /// Five wrong proofs were shown to the inviter, which then burnt its invitations.
+    case burnt
+    /// The inviter took the invitation back.
+    case withdrawn
+    /// The inviter's person said no.
+    case declined
+    /// The inviter's person did not say anything in time.
+    case undecided
+    /// The network's owner revoked this device before.
+    case revoked
+    /// Nobody with the inviter's key answered at the addresses of the invitation; with the last failure.
+    case unreachable(String)
+    /// The inviter was there and went away before it decided.
+    case gone
+    /// The invitation is this device's own.
+    case own
+    /// Another join through the same inviter is under way.
+    case underWay
+    /// Anything else; in words.
+    case other(String)
+}
+
+extension JoinFailure: CustomStringConvertible {
+    /// The failure in words, with what to do.
+    public var description: String {
+        switch self {
+        case .unknown:
+            "the inviter does not know this invitation: it ended more than an hour ago, or the node there was started anew"
+                + " since; ask for a new one"
+        case .expired: "this invitation has expired: ask for a new one"
+        case .used:
+            "this invitation was used before, and each is good once: ask for a new one; if nobody you know used it, tell"
+                + " the inviter"
+        case .burnt:
+            "somebody showed the inviter five wrong proofs, which ended this invitation: ask for a new one"
+        case .withdrawn: "the inviter took this invitation back: ask for a new one"
+        case .declined: "the inviter declined: ask the person there, then for a new invitation"
+        case .undecided: "nobody at the inviter decided in time: ask for a new invitation when the person is there"
+        case .revoked:
+            "the network's owner revoked this device for good: it can join only with a new key, in a new home"
+        case .unreachable(let why):
+            "the inviter was not reached at the addresses in the invitation\(why.isEmpty ? "" : " (\(why))"): is it still"
+                + " waiting, and on a network that this device reaches?"
+        case .gone: "the inviter went away before it decided: ask for a new invitation"
+        case .own: "this device made this invitation itself: use it on the device that shall join"
+        case .underWay: "another join by this inviter is under way: wait for its end"
+        case .other(let why): "the join failed: \(why)"
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package import Identity
+internal import Locking
+internal import Logging
+package import NodeCore
+
+// Joining by invitation, for somebody who waits for what comes of it.
+extension NodeDriver {
+    /// Dials the inviter, asks, and returns what it granted; `onPending` gets the digits that both screens show.
+    ///
+    /// Whoever is cancelled has abandoned the join.
+    ///
+    /// - Throws: ``JoinFailure``, ``NodeError/notRunning``; `CancellationError` when cancelled.
+    package func join(
+        by invitation: Invitation,
+        onPending: @escaping @Sendable (_ digits: String) -> Void
+    ) async throws -> JoinGrant {
+        let inviter = invitation.inviter
+        let number = self.state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<JoinGrant, any Error>) in
+                self.state.withLock { state in
+                    if state.isStopped { return continuation.resume(throwing: NodeError.notRunning) }
+                    if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
+                    guard state.joiners[inviter] == nil else {
+                        return continuation.resume(throwing: JoinFailure.underWay)
+                    }
+                    state.joiners[inviter] = Joiner(number: number, onPending: onPending, continuation: continuation)
+                    self.apply(.joinWanted(invitation), to: &state)
+                }
+            }
+        } onCancel: {
+            self.state.withLock { state in
+                guard state.joiners[inviter]?.number == number else { return }
+                self.apply(.joinAbandoned(inviter), to: &state)
+                Self.endJoin(through: inviter, .failure(CancellationError()), in: &state)
+            }
+        }
+    }
+
+    static func endJoin(through inviter: PeerId, _ result: Result<JoinGrant, any Error>, in state: inout State) {
+        state.joiners.removeValue(forKey: inviter)?.continuation.resume(with: result)
+    }
+
+    /// Effects about invitations and joins.
+    func tellOfJoins(_ effect: Effect, in state: inout State) {
+        switch effect {
+        case .joinRequested(let id, let question):
+            let request = JoinRequest(
+                invitation: question.invitation,
+                peer: question.peer,
+                network: question.network,
+                digits: question.digits,
+                isPreallowed: question.isPreallowed,
+                connection: id.number
+            )
+            self.events.send(.joinRequested(request))
+            if question.isPreallowed { self.keep(.joinAllowed(request), in: &state) }
+        case .joinRequestEnded(_, let peer, let network, let failure):
+            self.events.send(.joinRequestEnded(peer, network, reason: failure))
+        case .invitationEnded(let invitation, let network, let failure):
+            self.events.send(.invitationEnded(invitation, network, reason: failure))
+        case .joinPending(let inviter, let network, let digits):
+            state.joiners[inviter]?.onPending(digits)
+            self.events.send(.joinPending(inviter, network, digits: digits))
+        case .joinGranted(let inviter, let grant):
+            self.keep(.joinGranted(grant), in: &state)
+            self.events.send(.joinGranted(grant.metadata))
+            Self.endJoin(through: inviter, .success(grant), in: &state)
+        case .joinFailed(let inviter, let network, let failure):
+            self.configuration.logger.info("the join through \(inviter.short) came to nothing: \(failure)")
+            self.events.send(.joinFailed(inviter, network, reason: failure))
+            Self.endJoin(through: inviter, .failure(failure), in: &state)
+        default: break
+        }
+    }
+}
+
+/// Somebody who waits for the end of a join.
+struct Joiner: Sendable {
+    let number: Int
+    let onPending: @Sendable (_ digits: String) -> Void
+    let continuation: CheckedContinuation<JoinGrant, any Error>
+}

@@ -1,0 +1,135 @@
+#if os(Linux)
+internal import Bytes
+internal import Foundation
+internal import Identity
+internal import TestSupport
+internal import Testing
+
+/// The secret of an invitation stands on the inviter's screen and nowhere else.
+@Suite("The secret of an invitation", .serialized) struct SecretTests {
+    /// Every form in which the secret could stand somewhere.
+    private func forms(of link: String) throws -> [[UInt8]] {
+        let invitation = try Invitation(text: link)
+        let secret = invitation.secret.withBytes { $0 }
+        // In base32 the secret stands somewhere within the link, so parts of that must be nowhere either.
+        let body = link.dropFirst("runar://join/".count + 108).prefix(20)
+        return [
+            secret, Array(Hex.encode(secret).utf8), Array(Base64.encode(secret).prefix(20).utf8), Array(body.utf8),
+            Array(body.uppercased().utf8),
+        ]
+    }
+
+    /// The processes of this machine with what they were started with.
+    private func processes() throws -> [(id: String, bytes: [UInt8])] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { Int($0) != nil }.map { id in
+            let files = ["cmdline", "environ"].map { FileManager.default.contents(atPath: "/proc/\(id)/\($0)") }
+            return (id, files.flatMap { Array($0 ?? Data()) })
+        }
+    }
+
+    private func files(in home: TemporaryHome) throws -> [(path: String, bytes: [UInt8])] {
+        try FileManager.default.subpathsOfDirectory(atPath: home.path).map { name in
+            (name, Array(FileManager.default.contents(atPath: home.path + "/" + name) ?? Data()))
+        }
+    }
+
+    @Test func `it is in no process list, no log and no file, while somebody waits and afterwards`() throws {
+        let pair = try InvitedPair()
+        for home in [pair.owner, pair.phone] {
+            let started = try home.runar(["up", "--detach", "--log-level", "trace", "--json"])
+            try #require(started.status == 0, "\(started.output)\(started.errors)")
+        }
+        defer {
+            for home in [pair.owner, pair.phone] { _ = try? home.runar(["stop"]) }  // the test is over anyway
+        }
+        let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)
+        let screen = inviter.terminal.screen(until: "left, Control-C")
+        let match = try #require(screen.firstMatch(of: /runar:\/\/join\/[a-z2-7]+/))
+        let link = String(match.0)
+        let joiner = try RunningCommand(["join", "--json"], home: pair.phone, input: link)
+        let digits = try #require(try joiner.next("joinPending")["digits"] as? String)
+        let question = inviter.terminal.screen(until: "Type yes to go on: ")
+        #expect(question.contains(digits))
+        let forms = try forms(of: link)
+        #expect(try processes().contains { $0.id == String(joiner.id) && !$0.bytes.isEmpty })
+        for process in try processes() {
+            for form in forms { #expect(!process.bytes.contains(form), "process \(process.id)") }
+        }
+        inviter.terminal.type("yes\n")
+        #expect(inviter.terminal.screen(until: "is a member of Home now").contains("is a member of Home now"))
+        #expect(inviter.exitStatus() == 0)
+        #expect(try joiner.outcome().status == 0)
+        for home in [pair.owner, pair.phone] {
+            let files = try files(in: home)
+            #expect(files.contains { $0.path == "node.log" && !$0.bytes.isEmpty })
+            for file in files {
+                for form in forms { #expect(!file.bytes.contains(form), "\(file.path)") }
+            }
+        }
+    }
+
+    @Test(arguments: ["no", "y", ""]) func `anything but a yes declines, and both sides say so`(answer: String) throws {
+        let pair = try InvitedPair()
+        let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)
+        let screen = inviter.terminal.screen(until: "left, Control-C")
+        let link = String(try #require(screen.firstMatch(of: /runar:\/\/join\/[a-z2-7]+/)).0)
+        let joiner = try RunningCommand(["join", "--json"], home: pair.phone, input: link)
+        inviter.answer("Type yes to go on: ", answer)
+        let refused = try joiner.outcome()
+        #expect(refused.status == 77)
+        #expect(try refused.lastFailureCode == "join-declined")
+        #expect(inviter.terminal.screen(until: "for somebody else").contains("declined: nobody was admitted"))
+        #expect(inviter.exitStatus() == 77)
+    }
+
+    @Test func `Control-C with the question open takes the invitation back`() throws {
+        let pair = try InvitedPair()
+        let node = try pair.startOwner()
+        let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)
+        let screen = inviter.terminal.screen(until: "left, Control-C")
+        let link = String(try #require(screen.firstMatch(of: /runar:\/\/join\/[a-z2-7]+/)).0)
+        let joiner = try RunningCommand(["join", "--json"], home: pair.phone, input: link)
+        _ = inviter.terminal.screen(until: "Type yes to go on: ")
+        inviter.terminal.type("\u{3}")
+        #expect(inviter.exitStatus() == 75)
+        let refused = try joiner.outcome()
+        #expect(try refused.lastFailureCode == "invitation-withdrawn")
+        #expect(node.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `a joiner that goes away ends the question`() throws {
+        let pair = try InvitedPair()
+        let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)
+        let screen = inviter.terminal.screen(until: "left, Control-C")
+        let link = String(try #require(screen.firstMatch(of: /runar:\/\/join\/[a-z2-7]+/)).0)
+        let joiner = try RunningCommand(["join", "--json"], home: pair.phone, input: link)
+        _ = inviter.terminal.screen(until: "Type yes to go on: ")
+        #expect(joiner.end(by: SIGINT) == 75)
+        #expect(inviter.terminal.screen(until: "make a new one").contains("the joiner went away"))
+        #expect(inviter.exitStatus() == 69)
+    }
+
+    @Test func `without a terminal nobody is invited by mistake`() throws {
+        let pair = try InvitedPair()
+        let arguments = ["network", "invite", "--json"]
+        let unasked = try RunningCommand(arguments, home: pair.owner, wrapper: ["/usr/bin/setsid", "-w"]).outcome()
+        #expect(unasked.status == 77)
+        #expect(try unasked.failure["code"] as? String == "no-terminal")
+    }
+
+    @Test func `at a terminal the link is pasted with a Return, nothing more`() throws {
+        let pair = try InvitedPair()
+        let (invitation, link) = try pair.invite()
+        let joiner = try TerminalCommand(["join"], home: pair.phone)
+        joiner.answer("ends it", link)
+        #expect(joiner.terminal.screen(until: "connected to the inviter").contains("joined Home"))
+        #expect(joiner.exitStatus() == 0)
+        #expect(invitation.end() == 0)
+    }
+}
+
+extension [UInt8] {
+    /// Whether the bytes stand somewhere in these.
+    fileprivate func contains(_ other: [UInt8]) -> Bool { Data(self).range(of: Data(other)) != nil }
+}
+#endif

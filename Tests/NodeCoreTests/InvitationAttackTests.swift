@@ -1,0 +1,177 @@
+internal import Identity
+internal import OrderedCollections
+internal import Testing
+
+@testable internal import NodeCore
+
+/// What somebody can try with an invitation, and what becomes of invitations that nobody used.
+@Suite("Attacks on invitations") struct InvitationAttackTests {
+    @Test func `an invitation is good once, and whoever has it too is told that it was used`() throws {
+        var net = CoreNetwork()
+        let (inviter, first, second) = (try net.addMember(), try net.addNode(), try net.addNode())
+        let invitation = try net.invite(by: inviter)
+        for joiner in [first, second] {
+            net.feed(joiner, .joinWanted(invitation))
+            net.deliver()
+        }
+        #expect(net.failures(of: first).isEmpty)
+        #expect(net.failures(of: second) == [.used])
+        #expect(net.closeCodes(by: inviter) == [.invitationUsed])
+    }
+
+    @Test func `five wrong proofs burn an invitation, and the right one is told so afterwards`() throws {
+        var net = CoreNetwork()
+        let (inviter, joiner, thief) = (try net.addMember(), try net.addNode(), try net.addNode())
+        let invitation = try net.invite(by: inviter)
+        for _ in 0..<4 { net.guess(by: thief, at: inviter) }
+        #expect(net.nodes[inviter].core.invitations[net.network()]?.count == 1)
+        #expect(net.endedInvitations(of: inviter).isEmpty)
+        net.guess(by: thief, at: inviter)
+        #expect(net.nodes[inviter].core.invitations[net.network()]?.isEmpty == true)
+        #expect(net.endedInvitations(of: inviter) == [.burnt])
+        // Who guesses learns nothing, neither before nor after.
+        net.guess(by: thief, at: inviter)
+        #expect(net.closeCodes(by: inviter) == Array(repeating: .joinRefused, count: 6))
+        net.feed(joiner, .joinWanted(invitation))
+        net.deliver()
+        #expect(net.failures(of: joiner) == [.burnt])
+        #expect(net.request(to: inviter) == nil)
+    }
+
+    @Test func `four wrong proofs leave an invitation good`() throws {
+        var net = CoreNetwork()
+        let (inviter, joiner, thief) = (try net.addMember(), try net.addNode(), try net.addNode())
+        let invitation = try net.invite(by: inviter)
+        for _ in 0..<4 { net.guess(by: thief, at: inviter) }
+        net.feed(joiner, .joinWanted(invitation))
+        net.deliver()
+        #expect(net.request(to: inviter) != nil)
+    }
+
+    @Test func `a proof is good on its own connection and for its own joiner only`() throws {
+        var net = CoreNetwork()
+        let (inviter, joiner, thief) = (try net.addMember(), try net.addNode(), try net.addNode())
+        let invitation = try net.invite(by: inviter)
+        net.bareLink(joiner, inviter)
+        let exporter = [UInt8](repeating: UInt8(truncatingIfNeeded: net.connectionCount), count: 32)
+        let proof = invitation.proof(exporter: exporter, joiner: net.nodes[joiner].peerId)
+        // Relayed by a thief in its own name, and replayed on another connection of the joiner.
+        net.bareLink(thief, inviter)
+        net.forge(.join(proof: proof), from: thief, on: net.lastLink)
+        net.bareLink(joiner, inviter)
+        net.forge(.join(proof: proof), from: joiner, on: net.lastLink)
+        #expect(net.closeCodes(by: inviter) == [.joinRefused, .joinRefused])
+        #expect(net.request(to: inviter) == nil)
+    }
+
+    @Test func `an invitation of another inviter is worth nothing here`() throws {
+        var net = CoreNetwork()
+        let (inviter, other, thief) = (try net.addMember(), try net.addMember(), try net.addNode())
+        let invitation = try net.invite(by: other)
+        net.prove(invitation, by: thief, to: inviter)
+        #expect(net.closeCodes(by: inviter) == [.joinRefused])
+    }
+
+    @Test func `an invitation ends after ten minutes, and who has it is told so for an hour`() throws {
+        var net = CoreNetwork()
+        let (inviter, joiner, stranger) = (try net.addMember(), try net.addNode(), try net.addNode())
+        let invitation = try net.invite(by: inviter)
+        net.advance(by: .seconds(600))
+        #expect(net.endedInvitations(of: inviter).isEmpty)
+        net.advance(by: .seconds(1))
+        #expect(net.endedInvitations(of: inviter) == [.expired])
+        net.prove(invitation, by: joiner, to: inviter)
+        net.guess(by: stranger, at: inviter)
+        #expect(net.closeCodes(by: inviter) == [.invitationExpired, .joinRefused])
+        net.advance(by: .seconds(3600))
+        net.prove(invitation, by: joiner, to: inviter)
+        #expect(net.closeCodes(by: inviter) == [.invitationExpired, .joinRefused, .joinRefused])
+    }
+
+    @Test func `the inviter's clock decides, not the joiner's`() throws {
+        var net = CoreNetwork()
+        let (inviter, joiner) = (try net.addMember(), try net.addNode())
+        let invitation = try net.invite(by: inviter)
+        // The joiner's clock is 40 minutes ahead.
+        net.now.wallSeconds += 2400
+        net.feed(joiner, .joinWanted(invitation))
+        net.now.wallSeconds -= 2400
+        net.deliver()
+        #expect(net.request(to: inviter) != nil)
+    }
+
+    @Test func `an invitation that was taken back admits nobody, nor whoever waits with it`() throws {
+        var net = CoreNetwork()
+        let (inviter, joiner, late) = (try net.addMember(), try net.addNode(), try net.addNode())
+        let (shown, used) = (try net.invite(by: inviter), try net.invite(by: inviter))
+        net.feed(joiner, .joinWanted(used))
+        net.deliver()
+        for invitation in [shown, used] { net.feed(inviter, .invitationWithdrawn(invitation.id)) }
+        #expect(net.failures(of: joiner) == [.withdrawn])
+        #expect(net.endedRequests(to: inviter) == [.withdrawn])
+        #expect(net.endedInvitations(of: inviter) == [.withdrawn])
+        net.feed(late, .joinWanted(shown))
+        net.deliver()
+        #expect(net.failures(of: late) == [.withdrawn])
+        let request = try #require(net.request(to: inviter))
+        net.feed(inviter, .joinDecided(request.id, try net.grant(for: joiner)))
+        net.deliver()
+        #expect(net.nodes[joiner].core.networks.isEmpty)
+    }
+
+    @Test func `whoever was revoked learns it from an invitation, which is used up`() throws {
+        var net = CoreNetwork()
+        let (inviter, joiner) = (try net.addMember(), try net.addNode())
+        net.feed(inviter, .revocationsAdded([try net.revocation(of: net.nodes[joiner].peerId)]))
+        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.deliver()
+        #expect(net.failures(of: joiner) == [.revoked])
+        #expect(net.endedInvitations(of: inviter) == [.used])
+    }
+
+    @Test func `invitations to a network that is left end`() throws {
+        var net = CoreNetwork()
+        let (inviter, joiner, late) = (try net.addMember(of: [0, 1]), try net.addNode(), try net.addNode())
+        let (used, shown) = (try net.invite(by: inviter), try net.invite(by: inviter))
+        net.feed(joiner, .joinWanted(used))
+        net.deliver()
+        net.feed(inviter, .membershipRemoved(net.network()))
+        #expect(net.failures(of: joiner) == [.withdrawn])
+        #expect(net.endedInvitations(of: inviter) == [.withdrawn])
+        net.feed(late, .joinWanted(shown))
+        net.deliver()
+        #expect(net.failures(of: late) == [.withdrawn])
+    }
+
+    @Test func `a flood of joins is cut off, from strangers and from members`() throws {
+        var net = CoreNetwork()
+        let (inviter, stranger) = (try net.addMember(of: [0, 1]), try net.addNode())
+        net.bareLink(stranger, inviter)
+        for _ in 0..<100 { net.forge(.join(proof: [UInt8](repeating: 7, count: 32)), from: stranger, on: net.lastLink) }
+        #expect(net.nodes[stranger].links.isEmpty)
+        #expect(net.closeCodes(by: inviter) == [.joinRefused])
+        let member = try net.addMember(of: [1])
+        net.connect(member, inviter, networks: [1])
+        let id = try #require(net.nodes[member].links.keys.first)
+        let network = net.network()
+        net.nodes[member].core.connections[id]?.join = .asked(network)
+        for _ in 0..<9 { net.forge(.join(proof: [UInt8](repeating: 7, count: 32)), from: member, on: id) }
+        #expect(net.closeCodes(by: inviter).last == .protocolViolation)
+        #expect(net.nodes[member].links[id] == nil)
+    }
+
+    @Test func `what is remembered of ended invitations is bounded`() throws {
+        var net = CoreNetwork()
+        var limits = Limits()
+        limits.endedInvitations = 3
+        limits.openInvitations = 2
+        let (inviter, joiner) = (try net.addMember(limits: limits), try net.addNode())
+        let invitations = try (0..<7).map { _ in try net.invite(by: inviter) }
+        #expect(net.nodes[inviter].core.invitations[net.network()]?.count == 2)
+        #expect(net.nodes[inviter].core.endedInvitations.count == 3)
+        #expect(net.endedInvitations(of: inviter) == Array(repeating: .withdrawn, count: 5))
+        net.prove(invitations[0], by: joiner, to: inviter)
+        net.prove(invitations[4], by: joiner, to: inviter)
+        #expect(net.closeCodes(by: inviter) == [.joinRefused, .invitationWithdrawn])
+    }
+}

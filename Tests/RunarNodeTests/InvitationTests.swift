@@ -1,0 +1,160 @@
+internal import Foundation
+internal import Locking
+internal import Testing
+
+@testable internal import RunarNode
+
+@Suite("Invitations of a node", .timeLimit(.minutes(1))) struct InvitationTests {
+    /// A network's owner and somebody who is no member, running.
+    private static func run(
+        clock: NodeClock = .system(),
+        _ body: @Sendable (_ network: NetworkId, _ owner: RunarNode, _ joiner: RunarNode) async throws -> Void
+    ) async throws {
+        let household = Household()
+        let (owner, joiner) = (try household.makeNode(clock: clock), try household.makeNode())
+        let metadata = try owner.createNetwork(name: "Home")
+        for node in [owner, joiner] { try await node.start() }
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(metadata.networkId, owner, joiner))
+        } catch {
+            result = .failure(error)
+        }
+        for node in [owner, joiner] { await node.stop() }
+        try result.get()
+    }
+
+    /// The next joiner that asks.
+    private static func request(in events: AsyncStream<NodeEvent>) async throws -> JoinRequest {
+        for await event in events {
+            if case .joinRequested(let request) = event { return request }
+        }
+        throw CancellationError()
+    }
+
+    @Test func `one scan makes a member, with consent, and both screens show the same digits`() async throws {
+        try await Self.run { network, owner, joiner in
+            let asked = owner.eventStream
+            let invitation = try owner.invite(to: network)
+            let shown = Locked<[String]>([])
+            async let membership = joiner.join(by: Invitation(text: invitation.qrString)) { digits in
+                shown.withLock { $0.append(digits) }
+            }
+            let request = try await Self.request(in: asked)
+            #expect(request.peer == joiner.peerId)
+            #expect(request.invitation == invitation.id)
+            let end = Date(timeIntervalSince1970: 4_000_000_000)
+            try owner.answer(request, allow: true, expiration: end, label: "phone")
+            #expect(try await membership.metadata.name == "Home")
+            #expect(try await membership.isConnected)
+            #expect(shown.withLock { $0 } == [request.digits])
+            #expect(joiner.connectedPeers(in: network) == [owner.peerId])
+            let info = try #require(try joiner.networks().first)
+            #expect(info.name == "Home")
+            #expect(info.token?.expirationSeconds == 4_000_000_000)
+            // Whoever knows it finds the members even if the inviter goes away now.
+            #expect(info.metadata?.rendezvous != nil)
+            #expect(info.metadata?.rendezvous == (try owner.networks().first?.metadata?.rendezvous))
+            #expect(try owner.knownPeers().first { $0.peerId == joiner.peerId }?.label == "phone")
+        }
+    }
+
+    @Test func `a joiner that was allowed beforehand needs no consent`() async throws {
+        try await Self.run { network, owner, joiner in
+            try await joiner.join(by: owner.invite(to: network, isPreallowed: true))
+            #expect(joiner.connectedPeers(in: network) == [owner.peerId])
+        }
+    }
+
+    @Test func `who is declined is told so, and who comes with the same invitation that it was used`() async throws {
+        try await Self.run { network, owner, joiner in
+            let events = owner.eventStream
+            let invitation = try owner.invite(to: network)
+            let joining = Task { try await joiner.join(by: invitation) }
+            try owner.answer(await Self.request(in: events), allow: false)
+            await #expect(throws: JoinFailure.declined) { try await joining.value }
+            await #expect(throws: JoinFailure.used) { try await joiner.join(by: invitation) }
+            #expect(try joiner.networks().isEmpty)
+        }
+    }
+
+    @Test func `an invitation that was taken back, and one of a node that has forgotten it`() async throws {
+        try await Self.run { network, owner, joiner in
+            let invitation = try owner.invite(to: network)
+            owner.withdraw(invitation.id)
+            await #expect(throws: JoinFailure.withdrawn) { try await joiner.join(by: invitation) }
+            let open = try owner.invite(to: network, addresses: owner.listenAddresses)
+            await owner.stop()
+            try await owner.start()
+            let moved = try Invitation(text: open.link).moved(to: owner.listenAddresses)
+            await #expect(throws: JoinFailure.unknown) { try await joiner.join(by: moved) }
+            await #expect(throws: JoinFailure.own) { try await owner.join(by: open) }
+        }
+    }
+
+    @Test func `an inviter that stops while the joiner waits is gone`() async throws {
+        try await Self.run { network, owner, joiner in
+            let events = owner.eventStream
+            let joining = Task { try await joiner.join(by: owner.invite(to: network)) }
+            _ = try await Self.request(in: events)
+            await owner.stop()
+            await #expect(throws: JoinFailure.gone) { try await joining.value }
+        }
+    }
+
+    @Test func `an expired invitation is told for what it is by the inviter's clock`() async throws {
+        let late = Locked<UInt64>(0)
+        let system = NodeClock.system()
+        let clock = NodeClock(
+            now: {
+                let now = system.now()
+                return NodeTime(monotonic: now.monotonic, wallSeconds: now.wallSeconds + late.withLock { $0 })
+            },
+            sleep: system.sleep
+        )
+        try await Self.run(clock: clock) { network, owner, joiner in
+            let invitation = try owner.invite(to: network)
+            late.withLock { $0 = 601 }
+            await #expect(throws: JoinFailure.expired) { try await joiner.join(by: invitation) }
+        }
+    }
+
+    @Test func `a join that is cancelled asks no more, and leaves room for another`() async throws {
+        try await Self.run { network, owner, joiner in
+            let events = owner.eventStream
+            let joining = Task { try await joiner.join(by: owner.invite(to: network)) }
+            let request = try await Self.request(in: events)
+            await #expect(throws: JoinFailure.underWay) { try await joiner.join(by: owner.invite(to: network)) }
+            joining.cancel()
+            await #expect(throws: CancellationError.self) { try await joining.value }
+            _ = try await events.first { $0 == .joinRequestEnded(joiner.peerId, network, reason: .gone) }
+            try owner.answer(request, allow: true)
+            #expect(try joiner.networks().isEmpty)
+            try await joiner.join(by: owner.invite(to: network, isPreallowed: true))
+        }
+    }
+
+    @Test func `a join of a node that stops ends with it`() async throws {
+        try await Self.run { network, owner, joiner in
+            let events = owner.eventStream
+            let joining = Task { try await joiner.join(by: owner.invite(to: network)) }
+            _ = try await Self.request(in: events)
+            await joiner.stop()
+            await #expect(throws: NodeError.notRunning) { try await joining.value }
+        }
+    }
+}
+
+extension Invitation {
+    /// The same from other addresses.
+    fileprivate func moved(to addresses: [SocketAddress]) throws -> Invitation {
+        var binary = self.binary
+        binary.replaceSubrange(89..., with: [UInt8(addresses.count)])
+        for address in addresses {
+            var writer = ByteWriter()
+            address.write(to: &writer)
+            binary += writer.bytes
+        }
+        return try Invitation(binary: binary)
+    }
+}
