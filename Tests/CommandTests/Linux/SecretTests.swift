@@ -68,6 +68,25 @@ internal import Testing
         }
     }
 
+    @Test(.enabled(if: IndependentReaders.missing.isEmpty, "zbar or zxing-cpp is missing"))
+    func `the code on the inviter's screen says the link in capitals`() throws {
+        let pair = try InvitedPair()
+        let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)
+        let screen = inviter.terminal.screen(until: "left, Control-C").replacing("\r\n", with: "\n")
+        let link = try #require(screen.firstMatch(of: /runar:\/\/join\/[a-z2-7]+/))
+        // In colours, or in blocks alone where the environment says that there are none.
+        let marks = ["[38;5;16", "█", "▀", "▄"]
+        let lines = screen[..<link.range.lowerBound].split(separator: "\n").filter { line in
+            marks.contains { line.contains($0) }
+        }
+        let code = lines.joined(separator: "\n") + "\n"
+        let isDark = !code.contains(marks[0])
+        let reading = try #require(try IndependentReaders.read([.terminal(code, isDark: isDark)]).first)
+        #expect(reading.agrees(on: Array(String(link.0).uppercased().utf8)), "\(reading)\n\(code)")
+        inviter.terminal.type("\u{3}")
+        #expect(inviter.exitStatus() == 75)
+    }
+
     @Test(arguments: ["no", "y", ""]) func `anything but a yes declines, and both sides say so`(answer: String) throws {
         let pair = try InvitedPair()
         let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)

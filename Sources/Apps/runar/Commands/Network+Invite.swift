@@ -9,7 +9,7 @@ extension Network {
         static let configuration = CommandConfiguration(
             abstract: "Invite a device: show a code that makes it a member with one scan.",
             discussion: """
-                Shows the invitation as a link, waits until a device comes with it, asks whether the six digits on both \
+                Shows the invitation as a QR code and as a link, waits until a device comes with it, asks whether the six digits on both \
                 screens are the same, and admits it. It is good once, for ten minutes, and is a secret: give it to the \
                 other device only, where `runar join` takes it. Control-C takes it back.
                 """
@@ -32,6 +32,8 @@ extension Network {
         var address: [String] = []
         @Flag(help: "Admit the first device that comes with it without a question.")
         var preallow = false
+        @Flag(help: "Show the link alone, without the code.")
+        var noQr = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var node: NodeOptions
 
@@ -52,7 +54,7 @@ extension Network {
                 label: label,
                 isPreallowed: preallow
             )
-            let dialogue = InvitationDialogue(asJSON: home.output.json)
+            let dialogue = InvitationDialogue(asJSON: home.output.json, showsCode: !noQr && Output.isTerminal)
             let report = try await Interruption.run {
                 try await Session.with(home, node, onNetwork: true, isServing: true) { session in
                     try await dialogue.run(.invite(terms), session)

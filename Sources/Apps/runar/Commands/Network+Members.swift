@@ -24,6 +24,8 @@ extension Network {
         var expires = "30d"
         @Option(help: ArgumentHelp("Until this second since 1970, instead of --expires.", valueName: "seconds"))
         var expiresAt: UInt64?
+        @Flag(help: "Show the token as a QR code, for the device to scan.")
+        var qr = false
         @Flag(help: "Let it be the last: the device gets no new token by itself before this one ends.")
         var noRenewal = false
         @OptionGroup var home: HomeOptions
@@ -40,6 +42,7 @@ extension Network {
                 isRenewable: !noRenewal
             )
             let report = try await Session.with(home) { try await $0.ask(request, for: TokenReport.self) }
+            if qr, !home.output.json { return try TerminalCode.show(report.text) }
             Output.report(report, asJSON: home.output.json)
         }
 

@@ -56,12 +56,14 @@ extension Network {
         var network: String?
         @Flag(help: "Print nothing but the text.")
         var text = false
+        @Flag(help: "Show the text as a QR code, for whoever joins to scan.")
+        var qr = false
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
             let name = network.map { NetworkName($0) }
             let report = try await Session.with(home) { try await $0.ask(.network(name), for: NetworkReport.self) }
-            if text, !home.output.json {
+            if text || qr, !home.output.json {
                 guard let text = report.text else {
                     throw CommandFailure(
                         "no-text",
@@ -69,7 +71,7 @@ extension Network {
                         "the text of this network is not known here: ask its owner and `runar join` with it"
                     )
                 }
-                return Output.raw(text + "\n")
+                return qr ? try TerminalCode.show(text) : Output.raw(text + "\n")
             }
             Output.report(report, asJSON: home.output.json)
         }
@@ -116,11 +118,14 @@ extension Network {
         var network: String?
         @Option(help: ArgumentHelp("Where the other member reaches this device.", valueName: "ip:port"))
         var address: String?
+        @Flag(help: "Show the text as a QR code.")
+        var qr = false
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
             let request = ControlRequest.connectionText(network.map { NetworkName($0) }, address: address)
             let report = try await Session.with(home) { try await $0.ask(request, for: ConnectionTextReport.self) }
+            if qr, !home.output.json { return try TerminalCode.show(report.text) }
             Output.report(report, asJSON: home.output.json)
         }
     }

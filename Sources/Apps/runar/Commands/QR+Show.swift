@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Identity
 internal import Platform
 internal import QRCode
 
@@ -100,20 +99,8 @@ extension QR {
         }
 
         /// The text to show.
-        ///
-        /// - Throws: ``CommandFailure`` for an invitation that every process of this machine could see.
         private func content() throws -> String {
-            guard text == "-" else {
-                guard !Invitation.isText(text) else {
-                    throw CommandFailure(
-                        "secret-argument",
-                        .usage,
-                        "an invitation is secret, and every user of this machine can read arguments: give it on standard "
-                            + "input, with `runar qr show -`"
-                    )
-                }
-                return text
-            }
+            guard text == "-" else { return text }
             let read = try InputText.read("-", limit: Self.byteLimit)
             // Swift takes the two characters of such an end of line for one.
             return read.hasSuffix("\n") || read.hasSuffix("\r\n") ? String(read.dropLast()) : read

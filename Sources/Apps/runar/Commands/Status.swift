@@ -8,16 +8,24 @@ struct Status: AsyncParsableCommand {
         abstract: "Show whether the node runs, who it is, and the settings in effect."
     )
 
+    @Flag(help: "Show this device's peer id as a QR code, for whoever issues a token to scan.")
+    var qr = false
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions
 
     func run() async throws {
-        let place = try home.place()
-        guard let client = ControlClient(home: place) else {
-            return Output.report(try idle(place), asJSON: home.output.json)
+        let report = try await report()
+        guard qr, !home.output.json else { return Output.report(report, asJSON: home.output.json) }
+        guard let peer = report.peerId else {
+            throw CommandFailure("no-peer-id", .data, "the peer id is not known yet: start the node with `runar up`")
         }
-        let json = try await client.perform(.status) { _ in }
-        Output.report(try JSONText.decode(StatusReport.self, from: json), asJSON: home.output.json)
+        try TerminalCode.show(peer)
+    }
+
+    private func report() async throws -> StatusReport {
+        let place = try home.place()
+        guard let client = ControlClient(home: place) else { return try idle(place) }
+        return try JSONText.decode(StatusReport.self, from: await client.perform(.status) { _ in })
     }
 
     /// Without a node there is no need for the keys.

@@ -43,6 +43,11 @@ struct TerminalCode {
         return Output.isTerminal && !isPlain ? .coloured : .dark
     }
 
+    /// Shows a text of ours as a code.
+    ///
+    /// - Throws: ``CommandFailure`` when the window is too narrow, `QRCodeError` when the text is too long.
+    static func show(_ text: String) throws { try TerminalCode(QRSymbol(encoding: text)).show() }
+
     /// Shows it on standard output, and the remark beside it.
     func show() {
         Output.raw(text)

@@ -6,6 +6,8 @@ internal import Platform
 /// Shows an invitation to the inviter's person, says how long it is good, and asks about who comes with it.
 struct InvitationDialogue: Sendable {
     let asJSON: Bool
+    /// Whether the invitation is shown as a code, too.
+    let showsCode: Bool
 
     /// Sends the request and returns who was admitted.
     ///
@@ -41,12 +43,16 @@ struct InvitationDialogue: Sendable {
         switch update {
         case .invited(let report):
             if asJSON { return Output.json(report) }
+            if showsCode { showCode(of: report) }
             Output.raw(report.link + "\n")
             let name = report.name ?? "the network"
             Output.note("Scan this with the device that shall join \(name), or paste the link into `runar join` there.")
             Output.note(
                 "Whoever has it can ask to join: it is good once, until \(CivilTime(seconds: report.expiration))."
             )
+            if report.addresses.allSatisfy({ SocketAddress($0)?.isLoopback == true }) {
+                Output.note("note: the node listens on 127.0.0.1 or ::1 only, where no other machine reaches it")
+            }
             countdown.start(until: report.expiration)
         case .joinRequested(let report):
             countdown.finish()
@@ -58,6 +64,15 @@ struct InvitationDialogue: Sendable {
             countdown.clear()
             if asJSON { Output.json(report) } else { Output.note(report.line) }
         default: break
+        }
+    }
+
+    /// The link says the same, where there is no room for a code.
+    private func showCode(of report: InvitationReport) {
+        do {
+            try TerminalCode.show(report.qrString)
+        } catch {
+            Output.note("note: \(CommandFailure(error).message)")
         }
     }
 
