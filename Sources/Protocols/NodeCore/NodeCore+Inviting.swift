@@ -75,8 +75,8 @@ extension NodeCore {
     mutating func joinReceived(_ proof: [UInt8], on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
         guard state.join == .none else { return self.punish(id, "a second join", now, &effects) }
-        let limit = self.configuration.limits.joinsPerConnection
-        guard self.connections[id]?.joins.take(at: now.monotonic, of: limit, refillSeconds: 60) == true else {
+        let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.joinsPerConnection)
+        guard self.connections[id]?.joins.take(under: rate, at: now.monotonic) == true else {
             return self.punish(id, "too many joins", now, &effects)
         }
         let peer = state.link.peer
