@@ -82,6 +82,18 @@ extension Outcome {
         #expect(peers.output.contains("\"label\":\"phone\""))
     }
 
+    @Test func `a picture of the code is as good as the link`() throws {
+        let (invitation, link) = try pair.invite()
+        let file = pair.owner.path + "-code.png"
+        defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
+        let drawn = try runar(["qr", "show", "-", "--output", file], input: link.uppercased())
+        try #require(drawn.status == 0, "\(drawn.errors)")
+        let joined = try pair.phone.runar(["join", "--picture", file, "--json"])
+        #expect(joined.status == 0, "\(joined.output)\(joined.errors)")
+        #expect(try joined.objects.last?["isMember"] as? Bool == true)
+        #expect(invitation.end() == 0)
+    }
+
     @Test func `it works between nodes that run, and membership ends when it was said to`() throws {
         let nodes = [try pair.startOwner(), try RunningCommand(["up", "--json"], home: pair.phone)]
         _ = try nodes[1].next("ready")

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Identity
+internal import QRCode
 
 /// Becomes a member of a network.
 struct Join: AsyncParsableCommand {
@@ -18,11 +19,20 @@ struct Join: AsyncParsableCommand {
 
     @Argument(help: "The texts, or files that hold them; nothing or - reads standard input.")
     var texts: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Read the codes in a picture of the owner's screen instead; may be given several times.",
+            valueName: "file"
+        )
+    )
+    var picture: [String] = []
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions
 
     func run() async throws {
-        let text = try InputText.pasted(texts, limit: 64 * 1024)
+        var found = try picture.flatMap { try PictureCodes.readings(in: $0).compactMap(\.text) }
+        if picture.isEmpty || !texts.isEmpty { found.append(try InputText.pasted(texts, limit: 64 * 1024)) }
+        let text = found.joined(separator: "\n")
         guard !Invitation.isText(text) else { return try await join(by: text) }
         let request = ControlRequest.join(text)
         let report = try await Session.with(home, node) { try await $0.ask(request, for: JoinReport.self) }
