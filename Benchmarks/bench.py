@@ -6,6 +6,7 @@ all alike; the table shows medians. A star marks a median during which others us
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
 import platform
@@ -29,6 +30,8 @@ ROWS = [
     Row("token", "token verification, one core", "1/s", "RunarNode", "openssl", at_least=15_000, absolute=True),
     Row("memory-server", "memory per idle connection, server's end", "KB", "RunarNode", at_most=90, absolute=True),
     Row("memory-client", "the same, client's end", "KB", at_most=90, absolute=True),
+    Row("events64", "events of 64 B to one subscriber, batches of 64 KiB", "1/s", "RunarNode", "zenoh", at_least=1),
+    Row("events1k", "events of 1 KiB, the same", "1/s", "RunarNode", "zenoh", at_least=1),
     Row("get", "get of a 1 KiB record, 20 node processes, p50", "us", "RunarNode", "published", at_most=1000, absolute=True),
     Row("get-cached", "the same again, from the cache", "us", "RunarNode", "published", at_most=50, absolute=True),
     Row("idle-packets", "packets of an idle node with 20 peers", "1/s", "RunarNode", at_most=2, absolute=True),
@@ -72,6 +75,8 @@ class Bench:
         }
         self.peers = {name: command for name, command in self.peers.items() if os.path.exists(command[0])}
         self.ceilings = os.path.join(tools, "ceilings")
+        here = os.path.dirname(os.path.abspath(__file__))
+        self.zenoh = [sys.executable, os.path.join(here, "drivers", "zenoh_driver.py")]
 
     def scaled(self, count, least=16):
         return max(least, int(count * self.options.scale))
@@ -126,6 +131,18 @@ class Bench:
         with Server([*self.peers["RunarNode"], "server"]) as server:
             measure = lambda: self.client("RunarNode", server, "file", self.scaled(256), 0)["megabytesPerSecond"]
             self.attempt("file", "value", measure, round_number, [server])
+
+    def events(self, round_number):
+        """One publisher and one subscriber; the clock stops when the subscriber has said that it has the last event."""
+        for key, count, size in (("events64", 2_000_000, 64), ("events1k", 300_000, 1024)):
+            if "RunarNode" in self.peers:
+                with Server([*self.peers["RunarNode"], "server"]) as server:
+                    measure = lambda: self.client("RunarNode", server, "publish", self.scaled(count), size)["perSecond"]
+                    self.attempt(key, "RunarNode", measure, round_number, [server])
+            if importlib.util.find_spec("zenoh"):
+                with Server([*self.zenoh, "server"]) as server:
+                    command = [*self.zenoh, "client", server.said["address"], str(self.scaled(count)), str(size)]
+                    self.attempt(key, "zenoh", lambda: run(command)["perSecond"], round_number, [server])
 
     def raw(self, round_number):
         limit = "1" if self.options.scale >= 1 else "0.3"
@@ -240,6 +257,7 @@ class Bench:
         for round_number in range(1, self.options.rounds + 1):
             self.streams(round_number)
             self.files(round_number)
+            self.events(round_number)
             self.raw(round_number)
             self.keys(round_number)
             self.memory(round_number)
@@ -289,7 +307,7 @@ def main():
     parser.add_argument("--output", help="where every value goes, as JSON lines")
     parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "3")))
     parser.add_argument("--scale", type=float, default=float(os.environ.get("SCALE", "1")), help="< 1: a quick look")
-    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files raw keys memory family junk")
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files events raw keys memory family junk")
     options = parser.parse_args()
     options.output = options.output or os.path.join(options.tools, time.strftime("results-%Y%m%d-%H%M%S.jsonl"))
     bench = Bench(options)

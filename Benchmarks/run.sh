@@ -31,6 +31,12 @@ if [ -n "$library" ]; then
 fi
 
 binaries=$(swift build --configuration release --show-bin-path)
+# zenoh publishes over QUIC too.
+if [ ! -e $here/.venv/zenoh ]; then
+    $here/.venv/bin/pip install --quiet --disable-pip-version-check eclipse-zenoh==1.10.2 && touch $here/.venv/zenoh ||
+        echo "   eclipse-zenoh is not to be had for this system; measuring without it"
+fi
+
 # Other readers of QR codes to compare with; without them their columns are missing.
 if [ ! -e $here/.venv/readers ]; then
     $here/.venv/bin/pip install --quiet --disable-pip-version-check zxing-cpp==3.1.1 numpy==2.4.6 &&

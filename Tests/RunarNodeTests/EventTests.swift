@@ -93,6 +93,39 @@ internal import Testing
         }
     }
 
+    @Test func `a subscription on a node that comes late gets nothing that was published before it`() async throws {
+        let household = Household()
+        let system = NodeClock.system()
+        let ahead = Locked(Duration.zero)
+        let clock = NodeClock(
+            now: {
+                let time = system.now()
+                return NodeTime(monotonic: time.monotonic + ahead.withLock { $0 }, wallSeconds: time.wallSeconds)
+            },
+            sleep: { time in try await system.sleep(time - ahead.withLock { $0 }) }
+        )
+        let owner = try household.makeNode(clock: clock)
+        let metadata = try owner.createNetwork(name: "Home")
+        let network = metadata.networkId
+        try await owner.start()
+        try await owner.publish(networkId: network, topic: "news", message: Data("old".utf8))
+        let before = try owner.events(networkId: network, topic: "news", includesPast: true)
+        #expect(await texts(before, count: 1) == ["old"])
+        ahead.withLock { $0 = .seconds(300) }
+        let member = try household.makeNode()
+        let token = try owner.issueToken(for: member.peerId, in: network, expiration: nil)
+        try await member.joinNetwork(networkId: network, accessToken: token)
+        try await member.start()
+        let now = try member.events(networkId: network, topic: "news")
+        let past = try member.events(networkId: network, topic: "news", includesPast: true)
+        try await member.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
+        #expect(await texts(past, count: 1) == ["old"])
+        try await owner.publish(networkId: network, topic: "news", message: Data("new".utf8))
+        #expect(await texts(now, count: 1) == ["new"])
+        await member.stop()
+        await owner.stop()
+    }
+
     @Test func `a node that starts late catches up with what it subscribed to before`() async throws {
         let household = Household()
         let owner = try household.makeNode()

@@ -1,10 +1,13 @@
 internal import Foundation
 internal import RunarNode
+internal import Synchronization
 
 /// The whole node: admission with tokens, and messages that a listener on the other side has confirmed.
 enum NodeSide {
     private static let messageBytes = 64
     private static let warmUps = 300
+    private static let eventTopic = "bench/events"
+    private static let doneTopic = "bench/done"
 
     static func serve(withHashTable: Bool = false) async throws {
         let network = deriveNetworkKey(masterKey: generateMasterKey(), networkIndex: 0)
@@ -14,9 +17,24 @@ enum NodeSide {
         let messages = node.startListening()
         let folder = try temporaryFolder()
         node.receiveFiles(FileReceiver(decide: { _ in folder.path(percentEncoded: false) }))
+        let subscription = try countEvents(at: node, in: ticket.networkId)
         Output.result(["id": ticket.text, "address": "127.0.0.1:\(node.listeningPort)"])
         Output.endWithInput()
         for await _ in messages {}
+        subscription.cancel()
+    }
+
+    /// Tells the publisher when the event has come that it marked as its last, and how many came.
+    private static func countEvents(at node: RunarNode, in network: NetworkId) throws -> Subscription {
+        let count = Atomic(0)
+        return try node.subscribe(networkId: network, topic: eventTopic) { (event: Data) in
+            let total = count.wrappingAdd(1, ordering: .relaxed).newValue
+            guard event.first == 1 else { return }
+            count.store(0, ordering: .relaxed)
+            // To this run's own topic: what an earlier one was told may still be under way.
+            let topic = doneTopic + "/\(event.count > 1 ? event[event.startIndex + 1] : 0)"
+            Task { try await node.publish(networkId: network, topic: topic, message: Data("\(total)".utf8)) }
+        }
     }
 
     static func measure(_ order: Order) async throws {
@@ -29,6 +47,7 @@ enum NodeSide {
         case .file: try await file(order, ticket)
         case .roundtrip: try await roundTrips(order, ticket)
         case .parallel: try await parallel(order, ticket)
+        case .publish: try await publish(order, ticket)
         }
     }
 
@@ -81,6 +100,31 @@ enum NodeSide {
             try await group.waitForAll()
         }
         Output.result(["perSecond": Double(each * order.argument) / (ContinuousClock.now - started).seconds])
+    }
+
+    /// Events to one subscriber, done when that says that it has the last one.
+    private static func publish(_ order: Order, _ ticket: Ticket) async throws {
+        let node = try await ticket.member()
+        try await connect(node, order, ticket)
+        let run = UInt8.random(in: .min ... .max)
+        let done = try node.events(networkId: ticket.networkId, topic: doneTopic + "/\(run)")
+        var answers = done.makeAsyncIterator()
+        let event = Data(repeating: 0, count: order.argument)
+        let last = Data([1, run]) + Data(repeating: 0, count: order.argument - 2)
+        var elapsed = Duration.zero
+        for count in [order.count / 10, order.count] {
+            let started = ContinuousClock.now
+            for _ in 1..<count {
+                try await node.publish(networkId: ticket.networkId, topic: eventTopic, message: event)
+            }
+            try await node.publish(networkId: ticket.networkId, topic: eventTopic, message: last)
+            let answer = await answers.next()
+            elapsed = ContinuousClock.now - started
+            guard answer.map({ String(decoding: $0.message, as: UTF8.self) }) == "\(count)" else {
+                throw BenchError("\(count) events were published, the subscriber answered \(String(describing: answer))")
+            }
+        }
+        Output.result(["perSecond": Double(order.count) / elapsed.seconds])
     }
 
     /// A file, done when the other side has checked and stored it.

@@ -14,7 +14,7 @@ enum QUICSide {
         switch order.operation {
         case .handshake: try await handshakes(order, with: peer, at: address)
         case .idle: try await idle(order, with: peer, at: address)
-        case .file, .get: throw BenchError("files and records are the node's")
+        case .file, .get, .publish: throw BenchError("files, records and events are the node's")
         case .bulk, .roundtrip, .parallel:
             let client = StreamClient(connection: try await endpoint().connect(to: address, expecting: peer))
             switch order.operation {

@@ -49,6 +49,7 @@ struct Order {
         case idle
         case file
         case get
+        case publish
     }
 
     let id: String
@@ -61,7 +62,7 @@ struct Order {
         let words = Array(words)
         guard words.count == 5, let operation = Operation(rawValue: words[2]), let count = Int(words[3]),
             let argument = Int(words[4])
-        else { throw BenchError("usage: client ID ADDRESS bulk|roundtrip|parallel|handshake|idle|file|get N A") }
+        else { throw BenchError("usage: client ID ADDRESS bulk|roundtrip|parallel|handshake|idle|file|get|publish N A") }
         id = words[0]
         address = words[1]
         self.operation = operation

@@ -6,8 +6,10 @@ internal import PubSub
 
 // Events: published ones go out batch by batch, and slow peers are waited for, but not for ever.
 extension NodeDriver {
-    /// How long publishers wait for a slow peer before it only hears which events there are.
+    /// How long publishers wait for a slow peer before they look whether it reads at all.
     static let roomPatience = Duration.seconds(1)
+    /// Whoever read fewer bytes in that time is only told which events there are.
+    private static let leastProgress = 64 * 1024
 
     /// Publishes an event, after all that this node published before; returns once it is on its way to the neighbours
     /// or kept for them.
@@ -46,32 +48,49 @@ extension NodeDriver {
 
     // MARK: Slow peers
 
-    /// Waits until no peer has too much unread, for a bounded time.
+    /// Waits until no peer has too much unread, or those that have read hardly anything.
     private func waitForRoom() async {
         await withCheckedContinuation { continuation in
-            self.state.withLock { state in
-                guard !state.isStopped, Self.isCrowded(state) else { return continuation.resume() }
-                state.roomGeneration += 1
+            let isClear = self.state.withLock { state in
+                guard !state.isStopped, self.markCrowded(in: &state) else { return true }
                 state.roomWaiter = continuation
-                self.jobQueue.yield(.roomOverdue(generation: state.roomGeneration))
+                return false
             }
+            if isClear { continuation.resume() }
         }
     }
 
-    private static func isCrowded(_ state: State) -> Bool {
-        state.links.values.contains { !$0.isCongested && $0.outbox.waitingBytes > Outbox.highWater }
+    /// Notes how far the peers are that have too much unread, and looks at them again after a while; false if there is
+    /// none.
+    private func markCrowded(in state: inout State) -> Bool {
+        let crowded = state.links.filter { !$0.value.isCongested && $0.value.outbox.waitingBytes > Outbox.highWater }
+        guard !crowded.isEmpty else { return false }
+        state.roomMarks = crowded.mapValues(\.outbox.writtenBytes)
+        state.roomGeneration += 1
+        self.jobQueue.yield(.roomOverdue(generation: state.roomGeneration))
+        return true
     }
 
-    /// Lets the publishers go on; with a generation only if they still wait for that turn, and without those who were
-    /// too slow.
-    func endWaitForRoom(_ generation: Int?) {
+    /// Publishers have waited for a while: from now on they do so only for peers that went on reading.
+    func lookAtRoom(_ generation: Int) {
         let waiter = self.state.withLock { state -> CheckedContinuation<Void, Never>? in
-            if let generation {
-                guard generation == state.roomGeneration, state.roomWaiter != nil else { return nil }
-                for (id, link) in state.links where link.outbox.waitingBytes > Outbox.highWater {
-                    self.setCongested(true, id, in: &state)
-                }
+            guard generation == state.roomGeneration, state.roomWaiter != nil else { return nil }
+            for (id, mark) in state.roomMarks {
+                guard let link = state.links[id], link.outbox.waitingBytes > Outbox.highWater,
+                    link.outbox.writtenBytes - mark < Self.leastProgress
+                else { continue }
+                self.setCongested(true, id, in: &state)
             }
+            guard !self.markCrowded(in: &state) else { return nil }
+            defer { state.roomWaiter = nil }
+            return state.roomWaiter
+        }
+        waiter?.resume()
+    }
+
+    /// Lets the publishers go on, whoever is slow.
+    func endWaitForRoom() {
+        let waiter = self.state.withLock { state in
             defer { state.roomWaiter = nil }
             return state.roomWaiter
         }
@@ -82,7 +101,7 @@ extension NodeDriver {
     func noteRoom(on id: ConnectionId) {
         let waiter = self.state.withLock { state -> CheckedContinuation<Void, Never>? in
             self.setCongested(false, id, in: &state)
-            guard !Self.isCrowded(state) else { return nil }
+            guard state.roomWaiter != nil, !self.markCrowded(in: &state) else { return nil }
             defer { state.roomWaiter = nil }
             return state.roomWaiter
         }

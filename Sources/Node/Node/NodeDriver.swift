@@ -88,6 +88,8 @@ package final class NodeDriver: Sendable {
         var wakeGeneration = 0
         /// Whoever sends events and waits for slow peers.
         var roomWaiter: CheckedContinuation<Void, Never>?
+        /// What each slow peer had been written when it was looked at last.
+        var roomMarks: [ConnectionId: Int] = [:]
         var roomGeneration = 0
         var isStopped = false
     }
@@ -183,7 +185,7 @@ package final class NodeDriver: Sendable {
             return state.link
         }
         self.eventQueue.finish()
-        self.endWaitForRoom(nil)
+        self.endWaitForRoom()
         await link?.close()
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)
         self.jobQueue.finish()
@@ -255,7 +257,7 @@ package final class NodeDriver: Sendable {
         case .roomOverdue(let generation):
             let clock = self.configuration.clock
             try? await clock.sleep(clock.now().monotonic + Self.roomPatience)  // cut short by a stop
-            self.endWaitForRoom(generation)
+            self.lookAtRoom(generation)
         }
     }
 

@@ -13,7 +13,12 @@ final class Outbox: Sendable {
 
     let frames: AsyncStream<[UInt8]>
     private let queue: AsyncStream<[UInt8]>.Continuation
-    private let waiting = Locked(0)
+    private let counts = Locked(Counts())
+
+    private struct Counts: Sendable {
+        var waiting = 0
+        var written = 0
+    }
 
     init() {
         (self.frames, self.queue) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .unbounded)
@@ -21,9 +26,9 @@ final class Outbox: Sendable {
 
     /// Adds a frame; false when there is no room for it.
     func offer(_ frame: [UInt8]) -> Bool {
-        let hasRoom = self.waiting.withLock { waiting in
-            guard waiting + frame.count <= Self.byteLimit else { return false }
-            waiting += frame.count
+        let hasRoom = self.counts.withLock { counts in
+            guard counts.waiting + frame.count <= Self.byteLimit else { return false }
+            counts.waiting += frame.count
             return true
         }
         if hasRoom { self.queue.yield(frame) }
@@ -32,15 +37,19 @@ final class Outbox: Sendable {
 
     /// Makes room again after a frame was written; true when the peer has caught up with that.
     func noteWritten(_ frame: [UInt8]) -> Bool {
-        self.waiting.withLock { waiting in
-            let wasAbove = waiting > Self.lowWater
-            waiting -= frame.count
-            return wasAbove && waiting <= Self.lowWater
+        self.counts.withLock { counts in
+            let wasAbove = counts.waiting > Self.lowWater
+            counts.waiting -= frame.count
+            counts.written += frame.count
+            return wasAbove && counts.waiting <= Self.lowWater
         }
     }
 
     /// How many bytes wait.
-    var waitingBytes: Int { self.waiting.withLock { $0 } }
+    var waitingBytes: Int { self.counts.withLock { $0.waiting } }
+
+    /// How many bytes were written so far.
+    var writtenBytes: Int { self.counts.withLock { $0.written } }
 
     func finish() {
         self.queue.finish()
