@@ -121,7 +121,7 @@ enum NodeSide {
             let answer = await answers.next()
             elapsed = ContinuousClock.now - started
             guard answer.map({ String(decoding: $0.message, as: UTF8.self) }) == "\(count)" else {
-                throw BenchError("\(count) events were published, the subscriber answered \(String(describing: answer))")
+                throw BenchError("\(count) events were published, the subscriber says \(String(describing: answer))")
             }
         }
         Output.result(["perSecond": Double(order.count) / elapsed.seconds])

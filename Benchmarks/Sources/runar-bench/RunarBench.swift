@@ -62,7 +62,9 @@ struct Order {
         let words = Array(words)
         guard words.count == 5, let operation = Operation(rawValue: words[2]), let count = Int(words[3]),
             let argument = Int(words[4])
-        else { throw BenchError("usage: client ID ADDRESS bulk|roundtrip|parallel|handshake|idle|file|get|publish N A") }
+        else {
+            throw BenchError("usage: client ID ADDRESS bulk|roundtrip|parallel|handshake|idle|file|get|publish N A")
+        }
         id = words[0]
         address = words[1]
         self.operation = operation
