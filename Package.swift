@@ -146,7 +146,9 @@ let package = Package(
         // Benchmarks: in this package for its `package` access, in none of its products.
         .executableTarget(
             name: "runar-bench",
-            dependencies: ["RunarNode", "Bytes", "Identity", "Transport", "QUIC", "Platform", "QRCode", "QRCorpus"],
+            dependencies: [
+                "RunarNode", "Bytes", "Identity", "Locking", "Transport", "QUIC", "Platform", "QRCode", "QRCorpus",
+            ],
             path: "Benchmarks/Sources/runar-bench",
             swiftSettings: house
         ),

@@ -64,6 +64,19 @@ internal import Testing
         #expect(party.members.allSatisfy { $0.isIsolated })
     }
 
+    @Test func `what is published before two have agreed to be neighbours is pushed all the same`() throws {
+        var limits = PubSub.Limits()
+        limits.windowBatches = 1
+        let party = try Party(2, limits: limits)
+        party.connect(0, 1)
+        for number in 0..<50 { party.publish("\(number)", by: 0) }
+        party.run(for: .seconds(1))
+        #expect(party.texts(of: 1) == (0..<50).map(String.init))
+        #expect(party.members[1].missed == 0)
+        // Of two, neither is a way around the other.
+        #expect(party.messageCounts[8] == nil)
+    }
+
     @Test func `what was published in isolation goes out to whoever comes`() throws {
         let party = try Party(2)
         party.publish("first", by: 0)

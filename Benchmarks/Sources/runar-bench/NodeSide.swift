@@ -1,6 +1,6 @@
 internal import Foundation
+internal import Locking
 internal import RunarNode
-internal import Synchronization
 
 /// The whole node: admission with tokens, and messages that a listener on the other side has confirmed.
 enum NodeSide {
@@ -26,11 +26,15 @@ enum NodeSide {
 
     /// Tells the publisher when the event has come that it marked as its last, and how many came.
     private static func countEvents(at node: RunarNode, in network: NetworkId) throws -> Subscription {
-        let count = Atomic(0)
+        let count = Locked(0)
         return try node.subscribe(networkId: network, topic: eventTopic) { (event: Data) in
-            let total = count.wrappingAdd(1, ordering: .relaxed).newValue
-            guard event.first == 1 else { return }
-            count.store(0, ordering: .relaxed)
+            let isLast = event.first == 1
+            let total = count.withLock { count in
+                count += 1
+                defer { if isLast { count = 0 } }
+                return count
+            }
+            guard isLast else { return }
             // To this run's own topic: what an earlier one was told may still be under way.
             let topic = doneTopic + "/\(event.count > 1 ? event[event.startIndex + 1] : 0)"
             Task { try await node.publish(networkId: network, topic: topic, message: Data("\(total)".utf8)) }
@@ -120,8 +124,9 @@ enum NodeSide {
             try await node.publish(networkId: ticket.networkId, topic: eventTopic, message: last)
             let answer = await answers.next()
             elapsed = ContinuousClock.now - started
-            guard answer.map({ String(decoding: $0.message, as: UTF8.self) }) == "\(count)" else {
-                throw BenchError("\(count) events were published, the subscriber says \(String(describing: answer))")
+            let received = answer.map { String(decoding: $0.message, as: UTF8.self) } ?? "nothing"
+            guard received == "\(count)" else {
+                throw BenchError("\(count) events were published, the subscriber has \(received)")
             }
         }
         Output.result(["perSecond": Double(order.count) / elapsed.seconds])

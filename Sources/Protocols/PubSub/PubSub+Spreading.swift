@@ -24,9 +24,9 @@ extension PubSub {
             )
         else { return }
         self.nextNumber = batch.end
-        let kept = Stream.Kept(batch: batch, hops: 0, publishedAt: now.monotonic)
+        let kept = Stream.Kept(batch: batch, hops: 0, publishedAt: now.monotonic, source: nil, wasPushed: false)
         let position = self.position(of: batch.stream, now)
-        self.accept(kept, at: position, from: nil, now, &effects)
+        self.accept(kept, at: position, now, &effects)
     }
 
     mutating func batchReceived(
@@ -39,7 +39,7 @@ extension PubSub {
         _ effects: inout [Effect]
     ) {
         guard !self.has(batch) else {
-            if isPush { self.prune(peer, &effects) }
+            if isPush { self.prune(peer, for: batch, &effects) }
             return
         }
         guard self.isTimely(batch, now), !self.revoked.contains(batch.stream.publisher),
@@ -50,13 +50,15 @@ extension PubSub {
         let kept = Stream.Kept(
             batch: batch,
             hops: hops,
-            publishedAt: now.monotonic - .milliseconds(Int64(min(age, UInt32(self.limits.windowAge.milliseconds))))
+            publishedAt: now.monotonic - .milliseconds(Int64(min(age, UInt32(self.limits.windowAge.milliseconds)))),
+            source: peer,
+            wasPushed: isPush
         )
         self.streams.values[position].touchedAt = now.monotonic
         let next = self.streams.values[position].next
         // What was asked for begins with the oldest that there is; so does whoever hears a publisher for the first time.
         if next == batch.first || next == nil && (batch.first == 1 || !isPush) {
-            self.accept(kept, at: position, from: peer, now, &effects)
+            self.accept(kept, at: position, now, &effects)
             self.acceptEarly(at: position, now, &effects)
             self.reconsider(at: position)
         } else {
@@ -98,9 +100,17 @@ extension PubSub {
         return nil
     }
 
-    /// The peer has what it pushed from others: both go over to announcing.
-    private mutating func prune(_ peer: PeerId, _ effects: inout [Effect]) {
+    /// The peer pushed what another neighbour had pushed, or what is this node's own: the two go over to announcing.
+    ///
+    /// Not when the first copy was asked for, nor when that neighbour is gone: then this peer is the way.
+    private mutating func prune(_ peer: PeerId, for batch: EventBatch, _ effects: inout [Effect]) {
         guard self.neighbours[peer]?.isEager == true else { return }
+        if !self.isOwn(batch.stream) {
+            let copy = self.streams[batch.stream]?.window.last { $0.batch.first == batch.first }
+            guard let copy, copy.wasPushed, let other = copy.source, other != peer,
+                self.neighbours[other]?.isEager == true
+            else { return }
+        }
         self.neighbours[peer]?.isEager = false
         effects.append(.send(peer, Message.prune.bytes))
     }
@@ -111,14 +121,13 @@ extension PubSub {
     mutating func accept(
         _ kept: Stream.Kept,
         at position: Int,
-        from peer: PeerId?,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
         self.streams.values[position].next = kept.batch.end
         self.keep(kept, at: position)
         effects.append(.deliver(kept.batch, publishedAt: kept.publishedAt, hops: kept.hops))
-        self.spread(kept, except: peer, now, &effects)
+        self.spread(kept, now, &effects)
         self.noteNews(now)
     }
 
@@ -128,7 +137,7 @@ extension PubSub {
             let next = self.streams.values[position].next, kept.batch.first <= next
         {
             self.streams.values[position].early.removeFirst()
-            if kept.batch.first == next { self.accept(kept, at: position, from: nil, now, &effects) }
+            if kept.batch.first == next { self.accept(kept, at: position, now, &effects) }
         }
     }
 
@@ -146,22 +155,22 @@ extension PubSub {
     }
 
     /// Pushes a batch to eager neighbours and announces it to the others.
-    private func spread(_ kept: Stream.Kept, except peer: PeerId?, _ now: NodeTime, _ effects: inout [Effect]) {
-        var push: [UInt8]?
-        var have: [UInt8]?
+    ///
+    /// Whoever was asked to be a neighbour counts as one until it declines, so that nothing published meanwhile is late.
+    private func spread(_ kept: Stream.Kept, _ now: NodeTime, _ effects: inout [Effect]) {
         let hops = kept.hops == .max ? .max : kept.hops + 1
-        for (neighbour, state) in self.neighbours where neighbour != peer {
-            if state.isEager, !state.isCongested {
-                let bytes = push ?? Message.push(kept.batch, hops: hops, age: self.age(of: kept, now)).bytes
-                push = bytes
-                effects.append(.send(neighbour, bytes))
-            } else {
-                let state = Message.StreamState(stream: kept.batch.stream, end: kept.batch.end, hops: hops)
-                let bytes = have ?? Message.have([state]).bytes
-                have = bytes
-                effects.append(.send(neighbour, bytes))
-            }
+        let eager =
+            self.neighbours.filter { $0.value.isEager && !$0.value.isCongested }.keys.elements
+            + self.requested.elements.filter { self.neighbours[$0] == nil }
+        if eager.contains(where: { $0 != kept.source }) {
+            let push = Message.push(kept.batch, hops: hops, age: self.age(of: kept, now)).bytes
+            for neighbour in eager where neighbour != kept.source { effects.append(.send(neighbour, push)) }
         }
+        let others = self.neighbours.filter { !$0.value.isEager || $0.value.isCongested }.keys
+        guard !others.isEmpty else { return }
+        let state = Message.StreamState(stream: kept.batch.stream, end: kept.batch.end, hops: hops)
+        let have = Message.have([state]).bytes
+        for neighbour in others where neighbour != kept.source { effects.append(.send(neighbour, have)) }
     }
 
     /// How many milliseconds ago a batch was published, as far as is known here.

@@ -9,6 +9,10 @@ struct Stream: Sendable {
         let hops: UInt8
         /// When it was published, by this node's monotonic clock.
         let publishedAt: Duration
+        /// From whom it came; nil when this node published it.
+        let source: PeerId?
+        /// Whether it came unasked.
+        let wasPushed: Bool
     }
 
     /// The number of the next event to deliver; nil before the first batch.
