@@ -77,6 +77,19 @@ internal import Testing
         #expect(party.messageCounts[8] == nil)
     }
 
+    @Test func `whoever has nobody else is taken in, and nobody is sent away for it`() throws {
+        let party = try Party(60)
+        for leaf in 1..<60 { party.connect(0, leaf) }
+        party.run(for: .seconds(5))
+        party.messageCounts = [:]
+        party.run(for: .seconds(60))
+        #expect(party.messageCounts.isEmpty)
+        party.publish("from the centre", by: 0)
+        party.publish("from a leaf", by: 59)
+        party.run(for: .seconds(1))
+        for leaf in 1..<60 { #expect(Set(party.texts(of: leaf)) == ["from the centre", "from a leaf"]) }
+    }
+
     @Test func `what was published in isolation goes out to whoever comes`() throws {
         let party = try Party(2)
         party.publish("first", by: 0)

@@ -3,7 +3,7 @@ extension PubSub {
     package struct Limits: Hashable, Sendable {
         /// How many neighbours a node wants; with fewer members it takes all.
         package var neighbours = 8
-        /// How many it has at most.
+        /// How many it has at most, without those who have nobody else.
         package var neighbourLimit = 12
         /// How long an announced event may still come along the tree before it is asked for.
         package var graftDelay = Duration.milliseconds(300)

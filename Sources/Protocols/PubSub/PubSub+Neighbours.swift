@@ -48,7 +48,6 @@ extension PubSub {
             guard hasRoom || isUrgent || self.requested.contains(peer) else {
                 return effects.append(.send(peer, Message.neighbourAnswer(isAgreed: false).bytes))
             }
-            if !hasRoom { self.dropNeighbour(&effects) }
             self.become(peer, &effects)
         }
         effects.append(.send(peer, Message.neighbourAnswer(isAgreed: true).bytes))
@@ -77,13 +76,6 @@ extension PubSub {
         guard self.neighbours[peer] != nil else { return }
         self.neighbours[peer]?.isCongested = isCongested
         if !isCongested { self.tell(self.states, to: peer, &effects) }
-    }
-
-    /// Makes a place for somebody who has no neighbour at all.
-    private mutating func dropNeighbour(_ effects: inout [Effect]) {
-        guard let peer = self.neighbours.keys.randomElement(using: &self.random) else { return }
-        self.neighbours[peer] = nil
-        effects.append(.send(peer, Message.neighbourEnd.bytes))
     }
 
     /// Takes a neighbour and tells it what there is, so that either asks for what it lacks.
