@@ -5,22 +5,6 @@ internal import Testing
 @testable internal import RunarNode
 
 @Suite("Events of a node", .timeLimit(.minutes(1))) struct EventTests {
-    private func run(
-        members count: Int,
-        _ body: (NetworkId, _ owner: RunarNode, _ members: [RunarNode]) async throws -> Void
-    ) async throws {
-        try await Household.run(members: count) { metadata, owner, members in
-            for member in members {
-                try await member.connectToPeer(
-                    peerId: owner.peerId,
-                    networkId: metadata.networkId,
-                    address: owner.address
-                )
-            }
-            try await body(metadata.networkId, owner, members)
-        }
-    }
-
     private func texts(_ events: EventSequence, count: Int) async -> [String] {
         var texts: [String] = []
         for await event in events {
@@ -31,7 +15,7 @@ internal import Testing
     }
 
     @Test func `what one member publishes reaches all who subscribed, over a member between them`() async throws {
-        try await run(members: 2) { network, owner, members in
+        try await Household.runConnected(members: 2) { network, owner, members in
             let heard = try ([owner] + members).map { try $0.events(networkId: network, topic: "news") }
             for number in 0..<10 {
                 try await members[0].publish(networkId: network, topic: "news", message: Data("\(number)".utf8))
@@ -43,7 +27,7 @@ internal import Testing
     }
 
     @Test func `an event says who published it, where and when`() async throws {
-        try await run(members: 1) { network, owner, members in
+        try await Household.runConnected(members: 1) { network, owner, members in
             let events = try owner.events(networkId: network, topic: "home/{room}/*")
             try await members[0].publish(networkId: network, topic: "home/kitchen/lamp", message: Data("on".utf8))
             var iterator = events.makeAsyncIterator()
@@ -59,7 +43,7 @@ internal import Testing
     }
 
     @Test func `only matching topics reach a subscription, and none after it was cancelled`() async throws {
-        try await run(members: 1) { network, owner, members in
+        try await Household.runConnected(members: 1) { network, owner, members in
             let heard = Locked<[String]>([])
             let subscription = try owner.subscribe(networkId: network, topic: "a/>") { (message: Data) in
                 heard.withLock { $0.append(String(decoding: message, as: UTF8.self)) }
@@ -81,7 +65,7 @@ internal import Testing
     }
 
     @Test func `a late subscriber gets the window if it asks, and otherwise nothing old`() async throws {
-        try await run(members: 1) { network, owner, members in
+        try await Household.runConnected(members: 1) { network, owner, members in
             let first = try owner.events(networkId: network, topic: "news")
             try await members[0].publish(networkId: network, topic: "news", message: Data("old".utf8))
             #expect(await texts(first, count: 1) == ["old"])
@@ -149,7 +133,7 @@ internal import Testing
     }
 
     @Test func `subscriptions outlive a stop and a start`() async throws {
-        try await run(members: 1) { network, owner, members in
+        try await Household.runConnected(members: 1) { network, owner, members in
             let events = try members[0].events(networkId: network, topic: "news")
             await members[0].stop()
             #expect(members[0].isIsolated(networkId: network))
@@ -161,7 +145,7 @@ internal import Testing
     }
 
     @Test func `a reader that is slow loses events, and the next one says how many`() async throws {
-        try await run(members: 1) { network, owner, members in
+        try await Household.runConnected(members: 1) { network, owner, members in
             let slow = try owner.events(networkId: network, topic: "news")
             let quick = try owner.events(networkId: network, topic: "news")
             var iterator = quick.makeAsyncIterator()
@@ -179,7 +163,7 @@ internal import Testing
     }
 
     @Test func `nothing that is published right after a subscription is missed`() async throws {
-        try await run(members: 1) { network, owner, members in
+        try await Household.runConnected(members: 1) { network, owner, members in
             for round in 0..<2_000 {
                 let events = try owner.events(networkId: network, topic: "round/\(round)")
                 try await members[0].publish(networkId: network, topic: "round/\(round)", message: Data())
@@ -190,7 +174,7 @@ internal import Testing
     }
 
     @Test func `mistakes are refused with their reason`() async throws {
-        try await run(members: 1) { network, owner, members in
+        try await Household.runConnected(members: 1) { network, owner, members in
             let big = Data(count: RunarNode.eventByteLimit + 1)
             let tooLarge = await failure { try await owner.publish(networkId: network, topic: "a", message: big) }
             #expect(tooLarge as? EventTooLarge == EventTooLarge(limit: 262_144, found: 262_145))

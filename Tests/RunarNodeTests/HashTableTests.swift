@@ -7,25 +7,8 @@ internal import Transport
 @Suite("The hash table of a node", .timeLimit(.minutes(1))) struct HashTableTests {
     private let key = Data("greeting".utf8)
 
-    /// An owner and members of whom each is connected to the owner.
-    private func run(
-        members count: Int,
-        _ body: (NetworkId, _ owner: RunarNode, _ members: [RunarNode]) async throws -> Void
-    ) async throws {
-        try await Household.run(members: count) { metadata, owner, members in
-            for member in members {
-                try await member.connectToPeer(
-                    peerId: owner.peerId,
-                    networkId: metadata.networkId,
-                    address: owner.address
-                )
-            }
-            try await body(metadata.networkId, owner, members)
-        }
-    }
-
     @Test func `what one member puts another one gets, and the writer deletes`() async throws {
-        try await run(members: 3) { network, owner, members in
+        try await Household.runConnected(members: 3) { network, owner, members in
             let receipt = try await members[0].dhtPut(networkId: network, key: key, value: Data("hello".utf8))
             #expect(receipt.holders >= 1)
             #expect(receipt.expiration.timeIntervalSinceNow > 5 * 86_400)
@@ -41,7 +24,7 @@ internal import Transport
     }
 
     @Test func `each member has its own record under a key, and readers get the newest`() async throws {
-        try await run(members: 2) { network, owner, members in
+        try await Household.runConnected(members: 2) { network, owner, members in
             let first = try await members[0].dhtPut(networkId: network, key: key, value: Data([1]))
             try await members[1].dhtPut(
                 networkId: network,
@@ -58,7 +41,7 @@ internal import Transport
     }
 
     @Test func `a condition that does not hold says what holds instead`() async throws {
-        try await run(members: 2) { network, owner, members in
+        try await Household.runConnected(members: 2) { network, owner, members in
             let first = try await members[0].dhtPut(
                 networkId: network,
                 key: key,
@@ -78,7 +61,7 @@ internal import Transport
     }
 
     @Test func `mistakes are named before anything is sent`() async throws {
-        try await run(members: 1) { network, owner, members in
+        try await Household.runConnected(members: 1) { network, owner, members in
             let large = Data(count: 65_537)
             let error = await failure { try await owner.dhtPut(networkId: network, key: key, value: large) }
             #expect(error as? DHTError == .valueTooLarge(limit: 65_536, found: 65_537))
@@ -129,7 +112,7 @@ internal import Transport
     }
 
     @Test func `the cache answers until it is cleared, deleted from or revoked by pattern`() async throws {
-        try await run(members: 1) { network, owner, members in
+        try await Household.runConnected(members: 1) { network, owner, members in
             let keys = ["a/1", "a/2", "b"].map { Data($0.utf8) }
             for key in keys { try await members[0].dhtPut(networkId: network, key: key, value: Data([1])) }
             func cached() -> [UInt8?] { keys.map { owner.cached([UInt8]($0), in: network)?.value.first } }
@@ -149,7 +132,7 @@ internal import Transport
     }
 
     @Test func `what a node comes to hold replaces what it has cached`() async throws {
-        try await run(members: 1) { network, owner, members in
+        try await Household.runConnected(members: 1) { network, owner, members in
             for number: UInt8 in 1...3 {
                 try await members[0].dhtPut(networkId: network, key: key, value: Data([number]))
                 if number == 1 { _ = try await owner.dhtGet(networkId: network, key: key) }
@@ -161,7 +144,7 @@ internal import Transport
     }
 
     @Test func `members find each other through the one they all know`() async throws {
-        try await run(members: 4) { network, owner, members in
+        try await Household.runConnected(members: 4) { network, owner, members in
             try await members[0].dhtBootstrap(networkId: network, bootstrapPeer: owner.peerId)
             let found = try await members[0].dhtFindPeers(networkId: network)
             #expect(Set(found.map(\.peerId)) == Set([owner.peerId] + members.dropFirst().map(\.peerId)))
@@ -173,7 +156,7 @@ internal import Transport
     }
 
     @Test func `a message reaches a member of whom only others know`() async throws {
-        try await run(members: 2) { network, owner, members in
+        try await Household.runConnected(members: 2) { network, owner, members in
             let inbox = members[1].startListening()
             try await members[0].sendToPeer("found you", peerId: members[1].peerId)
             let (peer, _) = try await inbox.first { _ in true }

@@ -59,6 +59,25 @@ struct Household: Sendable {
     }
 }
 
+extension Household {
+    /// The same with each member connected to the owner.
+    static func runConnected(
+        members count: Int,
+        _ body: (NetworkId, _ owner: RunarNode, _ members: [RunarNode]) async throws -> Void
+    ) async throws {
+        try await run(members: count) { metadata, owner, members in
+            for member in members {
+                try await member.connectToPeer(
+                    peerId: owner.peerId,
+                    networkId: metadata.networkId,
+                    address: owner.address
+                )
+            }
+            try await body(metadata.networkId, owner, members)
+        }
+    }
+}
+
 extension RunarNode {
     /// Returns once whatever this node has said so far to the one other member is heard: frames arrive in order.
     func settle(in network: NetworkId) async throws {

@@ -58,7 +58,7 @@ extension PubSub {
         if isAgreed {
             self.become(peer, &effects)
         } else if self.neighbours.count < self.limits.neighbours {
-            // Somebody else; who declined is full for now, and asks us itself once it is not.
+            // Somebody else, but not for ever: where all are full, rumours still come.
             let others = self.candidates.filter { $0 != peer }
             if self.declines < self.limits.neighbourLimit, let other = others.randomElement(using: &self.random) {
                 self.declines += 1

@@ -6,7 +6,8 @@ internal import QRCode
 
 /// The device's camera, whose frames go to a scanner.
 ///
-/// The application must say in its `Info.plist` why it wants the camera (`NSCameraUsageDescription`).
+/// The application must say in its `Info.plist` why it wants the camera (`NSCameraUsageDescription`). A capture session is
+/// not `Sendable`; this one is touched on one queue alone, hence `@unchecked Sendable`.
 public final class QRCodeCamera: @unchecked Sendable {
     /// Why there are no frames.
     public enum Problem: Error, Sendable {
