@@ -4,25 +4,14 @@ internal import Testing
 
 /// Small versions of the scenarios about events; the full ones are run by benchmarks.
 @Suite("Events in simulation", .timeLimit(.minutes(5))) struct EventTests {
-    private func run(
-        _ name: String,
-        nodes: Int,
-        seed: UInt64 = 1,
-        changing change: (inout Scenario) -> Void = { _ in }
-    ) throws -> SimulationReport {
-        var scenario = try Scenario.named(name)
-        change(&scenario)
-        return try Simulation(scenario, seed: seed, nodeCount: nodes).run()
-    }
-
     @Test func `an event reaches all nodes over a tree that sends hardly anything twice`() throws {
-        let report = try run("broadcast", nodes: 50)
+        let report = try Scenario.run("broadcast", nodes: 50)
         #expect(report.figures["eventsPublished"] == 100)
         #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
     }
 
     @Test func `events from anybody all arrive while links lose packets`() throws {
-        let report = try run("broadcast", nodes: 30, seed: 2) { scenario in
+        let report = try Scenario.run("broadcast", nodes: 30, seed: 2) { scenario in
             scenario.network.loss = 0.05
             scenario.network.jitter = .milliseconds(10)
             for index in scenario.steps.indices {
@@ -37,13 +26,13 @@ internal import Testing
 
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `when many fall silent at once the others still get what comes next`(seed: UInt64) throws {
-        let report = try run("broadcast-silence", nodes: 60, seed: seed)
+        let report = try Scenario.run("broadcast-silence", nodes: 60, seed: seed)
         #expect(report.figures["runningNodes"].map { $0 < 45 } == true)
         #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
     }
 
     @Test func `who was cut off gets what it missed once it is back`() throws {
-        let report = try run("broadcast", nodes: 30) { scenario in
+        let report = try Scenario.run("broadcast", nodes: 30) { scenario in
             let cut = Scenario.Action.partition(share: 0.3, lasting: .seconds(20), isOneWay: false)
             scenario.steps.append(Scenario.Step(at: .seconds(160), action: cut))
         }
@@ -52,8 +41,8 @@ internal import Testing
     }
 
     @Test func `the same seed gives the same run`() throws {
-        let digests = try (0..<2).map { _ in try run("broadcast-silence", nodes: 25, seed: 7).digest }
+        let digests = try (0..<2).map { _ in try Scenario.run("broadcast-silence", nodes: 25, seed: 7).digest }
         #expect(digests[0] == digests[1])
-        #expect(try run("broadcast-silence", nodes: 25, seed: 8).digest != digests[0])
+        #expect(try Scenario.run("broadcast-silence", nodes: 25, seed: 8).digest != digests[0])
     }
 }

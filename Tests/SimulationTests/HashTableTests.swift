@@ -4,20 +4,9 @@ internal import Testing
 
 /// Small versions of the scenarios about the hash table; the full ones are run by benchmarks.
 @Suite("Hash tables in simulation", .timeLimit(.minutes(5))) struct HashTableTests {
-    private func run(
-        _ name: String,
-        nodes: Int,
-        seed: UInt64 = 1,
-        changing change: (inout Scenario) -> Void = { _ in }
-    ) throws -> SimulationReport {
-        var scenario = try Scenario.named(name)
-        change(&scenario)
-        return try Simulation(scenario, seed: seed, nodeCount: nodes).run()
-    }
-
     @Test(arguments: [1, 2] as [UInt64])
     func `nodes under churn know their nearest and find others in few hops`(seed: UInt64) throws {
-        let report = try run("dht-churn", nodes: 50, seed: seed) { scenario in
+        let report = try Scenario.run("dht-churn", nodes: 50, seed: seed) { scenario in
             scenario.shrinkWork(by: 20)
             scenario.shorten(to: .seconds(5400))
         }
@@ -26,20 +15,20 @@ internal import Testing
     }
 
     @Test func `records are stored and read within seconds`() throws {
-        let stored = try run("dht-store", nodes: 50) { $0.shrinkWork(by: 20) }
+        let stored = try Scenario.run("dht-store", nodes: 50) { $0.shrinkWork(by: 20) }
         #expect(stored.figures["records"] == 50)
         #expect(stored.ok, "\(stored.expectations.filter { !$0.isMet })")
     }
 
     @Test func `a lookup ends at the members that are nearest`() throws {
-        let report = try run("dht-lookup", nodes: 60) { $0.shrinkWork(by: 20) }
+        let report = try Scenario.run("dht-lookup", nodes: 60) { $0.shrinkWork(by: 20) }
         #expect(report.figures["dhtGetCount"] == 100)
         #expect(report.figures["dhtLookupCount"] == 50)
         #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
     }
 
     @Test func `no record is lost while its holders come and go`() throws {
-        let report = try run("dht-durability", nodes: 40) { scenario in
+        let report = try Scenario.run("dht-durability", nodes: 40) { scenario in
             scenario.shrinkWork(by: 200)
             scenario.shorten(to: .seconds(6 * 3600))
             scenario.expectations.removeAll { $0.figure == "records" }
@@ -49,13 +38,13 @@ internal import Testing
     }
 
     @Test func `a fifth of liars hide neither records nor members`() throws {
-        let report = try run("dht-hostile", nodes: 60) { $0.shrinkWork(by: 10) }
+        let report = try Scenario.run("dht-hostile", nodes: 60) { $0.shrinkWork(by: 10) }
         #expect(report.figures["dhtGetCount"] == 100)
         #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
     }
 
     @Test func `a besieged key is mostly read right`() throws {
-        let report = try run("dht-besieged", nodes: 60) { $0.shrinkWork(by: 10) }
+        let report = try Scenario.run("dht-besieged", nodes: 60) { $0.shrinkWork(by: 10) }
         #expect(report.figures["dhtGetCorrectShare"].map { $0 > 0.5 } == true)
     }
 }
