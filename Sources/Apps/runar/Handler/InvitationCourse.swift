@@ -6,7 +6,7 @@ internal import RunarNode
 /// Follows one invitation from its being shown to its end: who comes with it, what the person says, who is admitted.
 struct InvitationCourse: Sendable {
     /// A member that was just admitted connects well within this; it may also be done with the network at once.
-    private static let arrivalPatience = Duration.seconds(10)
+    private static let arrivalPatience = Duration.seconds(30)
 
     private enum Step: Sendable {
         case event(NodeEvent)
