@@ -27,6 +27,29 @@ public protocol Endpoint: AnyObject, Sendable {
     /// Sends one datagram that is not QUIC from the endpoint's own socket. Errors of the network are dropped like loss.
     func sendForeignDatagram(_ bytes: [UInt8], to address: SocketAddress)
 
+    /// Sends one from a port of ``openPorts(count:)``, or from the endpoint's own when it is nil.
+    func sendForeignDatagram(_ bytes: [UInt8], to address: SocketAddress, from port: UInt16?)
+
+    /// Opens further IPv4 ports beside the endpoint's own, fewer where the system has no more; what is not QUIC and comes
+    /// to one is among ``foreignDatagrams``.
+    func openPorts(count: Int) async -> [UInt16]
+
+    /// Closes ports of ``openPorts(count:)``; those that a connection uses stay until it ends.
+    func closePorts(_ ports: [UInt16])
+
+    /// From now on the channel's address leads over the connection to a relay, by the rules of docs/spec/traversal.md.
+    func openChannel(_ channel: ChannelId, over relay: any Connection)
+
+    /// The channel's address leads nowhere any more.
+    func closeChannel(_ channel: ChannelId)
+
+    /// Forwards what comes on either channel from its connection's address to the other connection's, at most so many
+    /// bytes per second in both directions together, until one of the connections ends.
+    func relay(_ first: RelayEnd, _ second: RelayEnd, bytesPerSecond: Int)
+
+    /// Forwards nothing any more from this channel, nor to it.
+    func stopRelaying(_ channel: ChannelId)
+
     /// Tells that this machine's addresses changed, so that connections find out at once whether their paths still work.
     func networkChanged()
 
@@ -40,11 +63,14 @@ public struct ForeignDatagram: Sendable, Hashable {
     public let bytes: [UInt8]
     /// Where it came from (spoofable).
     public let source: SocketAddress
+    /// The port of ``Endpoint/openPorts(count:)`` that it came to; nil for the endpoint's own.
+    public let port: UInt16?
 
     /// Creates one.
-    public init(bytes: [UInt8], source: SocketAddress) {
+    public init(bytes: [UInt8], source: SocketAddress, port: UInt16? = nil) {
         self.bytes = bytes
         self.source = source
+        self.port = port
     }
 }
 
@@ -60,6 +86,13 @@ public protocol Connection: AnyObject, Sendable {
 
     /// Whether this side dialled.
     var isDialler: Bool { get }
+
+    /// What happens to the way of the packets, for one reader.
+    var pathEvents: AsyncStream<PathEvent> { get }
+
+    /// Sends to another address of the peer from now on, once it has answered from there (RFC 9000, section 9); only for
+    /// the side that dialled. `port` is one of ``Endpoint/openPorts(count:)``.
+    func migrate(to address: SocketAddress, from port: UInt16?)
 
     /// Bytes that both sides and nobody else can derive from the handshake (RFC 8446, section 7.5, with an empty context).
     ///
