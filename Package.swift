@@ -61,6 +61,7 @@ let package = Package(
         module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("PubSub", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
+        module("Traversal", in: "Protocols", ["Bytes", "Identity", crypto]),
         module("NodeCore", in: "Protocols", ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", collections]),
 
         // Transport: streams between two authenticated peers.
@@ -220,6 +221,7 @@ let package = Package(
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Locking", "TestSupport", collections]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", collections]),
         tests(of: "PubSub", ["Bytes", "Identity", "PubSub", "TestSupport", collections]),
+        tests(of: "Traversal", ["Bytes", "Identity", "Traversal", "TestSupport", crypto]),
         tests(
             of: "NodeCore",
             ["Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "TestSupport", collections]

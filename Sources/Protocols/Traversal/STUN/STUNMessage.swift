@@ -1,0 +1,105 @@
+internal import Bytes
+package import Identity
+
+/// A message of STUN (RFC 8489): a question of what the outside sees, and its answer.
+///
+/// How it travels, and with it every check of what arrives, is ``STUNPacket``.
+package struct STUNMessage: Hashable, Sendable {
+    /// What a message is in its transaction.
+    package enum Class: UInt8, Hashable, Sendable {
+        case request = 0
+        case indication = 1
+        case success = 2
+        case failure = 3
+    }
+
+    /// The method of every message that is spoken here (RFC 8489, section 18.2).
+    package static let binding: UInt16 = 1
+
+    package var kind: Class
+    /// 12 bits.
+    package var method: UInt16
+    package var transaction: STUNTransactionId
+    /// All but the last ones, which ``STUNPacket`` makes and checks: integrity and fingerprint.
+    package var attributes: [STUNAttribute]
+
+    package init(
+        _ kind: Class,
+        method: UInt16 = binding,
+        transaction: STUNTransactionId,
+        attributes: [STUNAttribute] = []
+    ) {
+        precondition(method < 1 << 12, "a method has 12 bits, not \(method)")
+        self.kind = kind
+        self.method = method
+        self.transaction = transaction
+        self.attributes = attributes
+    }
+}
+
+// A message may repeat an attribute; the first one counts (RFC 8489, section 14).
+extension STUNMessage {
+    /// The address from which the request came, as the answer says it; that of RFC 3489 if there is no other.
+    package var mappedAddress: SocketAddress? {
+        var plain: SocketAddress?
+        for attribute in self.attributes {
+            if case .xorMappedAddress(let address) = attribute { return address }
+            if case .mappedAddress(let address) = attribute { plain = plain ?? address }
+        }
+        return plain
+    }
+
+    /// Whom the sender names itself to whoever shares a key with it.
+    package var username: [UInt8]? {
+        self.first { if case .username(let name) = $0 { name } else { nil } }
+    }
+
+    /// Why a request was refused.
+    package var failure: STUNErrorCode? {
+        self.first { if case .errorCode(let code) = $0 { code } else { nil } }
+    }
+
+    /// The server's other address and other port (RFC 5780).
+    package var otherAddress: SocketAddress? {
+        self.first { if case .otherAddress(let address) = $0 { address } else { nil } }
+    }
+
+    /// From where a request wants its answer (RFC 5780); from where it went unless it says otherwise.
+    package var change: STUNChange {
+        self.first { if case .changeRequest(let change) = $0 { change } else { nil } } ?? []
+    }
+
+    /// The attributes that must be understood and are not known here.
+    package var unknownAttributes: [UInt16] {
+        self.attributes.compactMap { attribute in
+            guard case .other(let type, _) = attribute, type < STUNAttribute.firstOptionalType,
+                !STUNAttribute.understoodTypes.contains(type)
+            else { return nil }
+            return type
+        }
+    }
+
+    private func first<Value>(_ value: (STUNAttribute) -> Value?) -> Value? {
+        for attribute in self.attributes {
+            if let found = value(attribute) { return found }
+        }
+        return nil
+    }
+}
+
+/// What tells one transaction from every other: 96 bits that nobody can guess.
+package struct STUNTransactionId: Hashable, Sendable {
+    package static let byteCount = 12
+    package let bytes: [UInt8]
+
+    /// Nil unless there are ``byteCount`` bytes.
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.bytes = Array(bytes)
+    }
+
+    /// Draws one; from the system's generator, since whoever guesses it can forge an answer.
+    package init(using random: inout some RandomNumberGenerator) {
+        self.bytes = (0..<Self.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    }
+}
