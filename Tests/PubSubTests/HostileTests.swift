@@ -170,6 +170,32 @@ internal import Testing
         #expect(answered * 200_000 <= 2 * PubSub.Limits().answerBytesBurst)
     }
 
+    @Test func `whoever asks again and again to be a neighbour is answered a bounded number of times`() throws {
+        let party = try party()
+        party.publish("news", by: 0)
+        party.run(for: .seconds(1))
+        party.messageCounts = [:]
+        for _ in 0..<1_000 {
+            party.inject(.neighbourEnd, from: 1, to: 2)
+            party.inject(.neighbourRequest(isUrgent: true), from: 1, to: 2)
+        }
+        party.run(for: .milliseconds(100))
+        let answers = party.messageCounts[2, default: 0]
+        #expect(answers >= 10)
+        // The other one is asked again each time it left, and answers by the same rule.
+        #expect(answers <= 3 * PubSub.Limits().requestsAtOnce)
+        #expect(party.messageCounts[6, default: 0] <= 3 * PubSub.Limits().requestsAtOnce)
+        // Patience earns it back.
+        party.run(for: .seconds(10))
+        party.messageCounts = [:]
+        party.inject(.neighbourEnd, from: 1, to: 2)
+        party.inject(.neighbourRequest(isUrgent: true), from: 1, to: 2)
+        party.publish("more", by: 0)
+        party.run(for: .seconds(1))
+        #expect(party.messageCounts[2, default: 0] >= 1)
+        #expect(party.texts(of: 2) == ["news", "more"])
+    }
+
     @Test func `strangers are not heard`() throws {
         let party = try party()
         let batch = try party.batch(by: 0)

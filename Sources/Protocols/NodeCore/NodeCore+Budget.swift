@@ -51,8 +51,7 @@ extension NodeCore {
         let peer = state.link.peer
         let hasRoom = 2 * self.configuration.eventLimits.neighbourLimit <= self.configuration.limits.keptConnections
         return state.peerings.keys.contains {
-            self.tables[$0]?.table.keeps(peer) == true
-                || hasRoom && self.events[$0]?.exchange.isNeighbour(peer) == true
+            self.tables[$0]?.keeps(peer) == true || hasRoom && self.events[$0]?.isNeighbour(peer) == true
         }
     }
 

@@ -177,6 +177,39 @@ extension NodeCore {
         }
     }
 
+    /// Sends a frame of a network, made with its index there, to a member that is admitted; false if there is no way.
+    mutating func send(
+        to peer: PeerId,
+        in network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect],
+        _ frame: (UInt8) -> Frame
+    ) -> Bool {
+        guard let ids = self.peers[peer]?.connections,
+            let route = Self.route(among: ids, self.connections, in: network)
+        else { return false }
+        self.connections[route.connection]?.lastUsed = now.monotonic
+        effects.append(.send(route.connection, frame(route.index)))
+        return true
+    }
+
+    /// Who sent a frame with this index, and of which network, which counts as a use of the connection; nil unless the
+    /// two are admitted there.
+    mutating func sender(
+        of index: UInt8,
+        on id: ConnectionId,
+        _ now: NodeTime
+    ) -> (peer: PeerId, network: NetworkId)? {
+        guard let state = self.connections[id], let network = state.admittedNetwork(index) else { return nil }
+        self.connections[id]?.lastUsed = now.monotonic
+        return (state.link.peer, network)
+    }
+
+    /// Closes every connection of a peer that broke the protocol.
+    mutating func punish(_ peer: PeerId, _ what: String, _ now: NodeTime, _ effects: inout [Effect]) {
+        for id in self.peers[peer]?.connections ?? [] { self.punish(id, what, now, &effects) }
+    }
+
     /// Closes the connection of a peer that broke the protocol.
     mutating func punish(_ id: ConnectionId, _ what: String, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let peer = self.connections[id]?.link.peer else { return }

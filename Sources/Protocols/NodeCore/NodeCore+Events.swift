@@ -1,4 +1,3 @@
-internal import DequeModule
 package import Identity
 internal import OrderedCollections
 package import PubSub
@@ -12,19 +11,10 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        self.eventInputs.append((network, input))
-        guard !self.isTellingEvents else { return }
-        self.isTellingEvents = true
-        defer { self.isTellingEvents = false }
-        var buffer: [PubSub.Effect] = []
-        swap(&buffer, &self.eventEffects)
-        while let (network, input) = self.eventInputs.popFirst() {
-            guard let position = self.events.index(forKey: network) else { continue }
-            self.events.values[position].exchange.handle(input, at: now, into: &buffer)
-            for effect in buffer { self.carryOut(effect, of: network, now, &effects) }
-            buffer.removeAll(keepingCapacity: true)
+        guard var wishes = self.events.begin(input, of: network) else { return }
+        while let network = self.events.handleNext(now, into: &wishes) {
+            for wish in wishes { self.carryOut(wish, of: network, now, &effects) }
         }
-        swap(&buffer, &self.eventEffects)
     }
 
     private mutating func carryOut(
@@ -35,20 +25,16 @@ extension NodeCore {
     ) {
         switch effect {
         case .send(let peer, let bytes):
-            guard let ids = self.peers[peer]?.connections,
-                let route = Self.route(among: ids, self.connections, in: network)
-            else { return }
-            self.connections[route.connection]?.lastUsed = now.monotonic
-            effects.append(.send(route.connection, .events(index: route.index, bytes)))
+            // Whoever is gone by now is told when it comes back.
+            _ = self.send(to: peer, in: network, now, &effects) { .events(index: $0, bytes) }
         case .wake(let time):
-            if let position = self.events.index(forKey: network) { self.events.values[position].wakeAt = time }
+            self.events.wake(network, at: time)
             self.arm(time, &effects)
         case .deliver(let batch, let publishedAt, let hops):
             effects.append(.eventsReceived(network, batch, publishedAt: publishedAt, hops: hops))
         case .missed(let stream, let count): effects.append(.eventsMissed(network, stream, count: count))
         case .isolated(let isIsolated): effects.append(.eventsIsolated(network, isIsolated))
-        case .offence(let peer, let what):
-            for id in self.peers[peer]?.connections ?? [] { self.punish(id, what, now, &effects) }
+        case .offence(let peer, let what): self.punish(peer, what, now, &effects)
         }
     }
 
@@ -59,24 +45,9 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let peer = self.connections[id]?.link.peer, let network = self.connections[id]?.admittedNetwork(index)
-        else { return }
-        self.connections[id]?.lastUsed = now.monotonic
+        guard let (peer, network) = self.sender(of: index, on: id, now) else { return }
         self.tellEvents(.messageReceived(from: peer, bytes), of: network, now, &effects)
     }
-
-    mutating func wakeEvents(_ now: NodeTime, _ effects: inout [Effect]) {
-        var due: [NetworkId] = []
-        for position in self.events.values.indices {
-            guard let time = self.events.values[position].wakeAt, time <= now.monotonic else { continue }
-            self.events.values[position].wakeAt = nil
-            due.append(self.events.keys[position])
-        }
-        for network in due { self.tellEvents(.timeReached, of: network, now, &effects) }
-    }
-
-    /// The earliest time that the events of a network wait for.
-    var eventWake: Duration? { self.events.values.compactMap(\.wakeAt).min() }
 }
 
 // MARK: - Questions
@@ -84,21 +55,14 @@ extension NodeCore {
 extension NodeCore {
     /// The batches in the replay window of a network, each publisher's in order.
     package func eventWindow(of network: NetworkId) -> [EventBatch] {
-        self.events[network]?.exchange.window ?? []
+        self.events[network]?.window ?? []
     }
 
     /// Whether there is nobody with whom to exchange events.
     package func isIsolated(in network: NetworkId) -> Bool {
-        self.events[network]?.exchange.isIsolated ?? true
+        self.events[network]?.isIsolated ?? true
     }
 
     /// Whether this node is a member of the network at present.
     package func isMember(of network: NetworkId) -> Bool { self.memberships[network]?.isExpired == false }
-}
-
-/// The events of one network.
-struct EventState: Sendable {
-    var exchange: PubSub
-    /// When it wants to be woken.
-    var wakeAt: Duration?
 }

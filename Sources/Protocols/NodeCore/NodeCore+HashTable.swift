@@ -1,4 +1,3 @@
-internal import DequeModule
 package import Identity
 package import Kademlia
 internal import OrderedCollections
@@ -13,19 +12,10 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard self.configuration.hasTables else { return }
-        self.tableInputs.append((network, input))
-        guard !self.isTellingTables else { return }
-        self.isTellingTables = true
-        defer { self.isTellingTables = false }
-        var buffer: [Kademlia.Effect] = []
-        swap(&buffer, &self.tableEffects)
-        while let (network, input) = self.tableInputs.popFirst() {
-            guard let position = self.tables.index(forKey: network) else { continue }
-            self.tables.values[position].table.handle(input, at: now, into: &buffer)
-            for effect in buffer { self.carryOut(effect, of: network, now, &effects) }
-            buffer.removeAll(keepingCapacity: true)
+        guard var wishes = self.tables.begin(input, of: network) else { return }
+        while let network = self.tables.handleNext(now, into: &wishes) {
+            for wish in wishes { self.carryOut(wish, of: network, now, &effects) }
         }
-        swap(&buffer, &self.tableEffects)
     }
 
     private mutating func carryOut(
@@ -38,34 +28,13 @@ extension NodeCore {
         case .send(let peer, let addresses, let bytes):
             self.post(bytes, to: Contact(peerId: peer, addresses: addresses), in: network, now, &effects)
         case .wake(let time):
-            if let position = self.tables.index(forKey: network) { self.tables.values[position].wakeAt = time }
+            self.tables.wake(network, at: time)
             self.arm(time, &effects)
         case .finished(let id, let outcome, let effort): effects.append(.dhtFinished(id, outcome, effort))
         case .persist(let record): effects.append(.persistRecord(network, record))
         case .forget(let id): effects.append(.forgetRecord(network, id))
-        case .offence(let peer, let what):
-            for id in self.peers[peer]?.connections ?? [] { self.punish(id, what, now, &effects) }
+        case .offence(let peer, let what): self.punish(peer, what, now, &effects)
         }
-    }
-
-    mutating func wakeTables(_ now: NodeTime, _ effects: inout [Effect]) {
-        var due: [NetworkId] = []
-        for position in self.tables.values.indices {
-            guard let time = self.tables.values[position].wakeAt, time <= now.monotonic else { continue }
-            self.tables.values[position].wakeAt = nil
-            due.append(self.tables.keys[position])
-        }
-        for network in due { self.tell(.timeReached, of: network, now, &effects) }
-    }
-
-    /// The earliest time that a table waits for.
-    var tableWake: Duration? {
-        var earliest: Duration?
-        for position in self.tables.values.indices {
-            guard let time = self.tables.values[position].wakeAt else { continue }
-            earliest = min(earliest ?? time, time)
-        }
-        return earliest
     }
 
     // MARK: The application
@@ -98,9 +67,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let peer = self.connections[id]?.link.peer, let network = self.connections[id]?.admittedNetwork(index)
-        else { return }
-        self.connections[id]?.lastUsed = now.monotonic
+        guard let (peer, network) = self.sender(of: index, on: id, now) else { return }
         self.tell(.messageReceived(from: peer, bytes), of: network, now, &effects)
     }
 
@@ -113,10 +80,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let peer = contact.peerId
-        if let ids = self.peers[peer]?.connections, let route = Self.route(among: ids, self.connections, in: network) {
-            self.connections[route.connection]?.lastUsed = now.monotonic
-            return effects.append(.send(route.connection, .dht(index: route.index, bytes)))
-        }
+        if self.send(to: peer, in: network, now, &effects, { .dht(index: $0, bytes) }) { return }
         let limits = self.configuration.limits
         guard peer != self.configuration.peerId, self.memberships[network]?.isExpired == false,
             self.memberships[network]?.revocations.contains(peer) == false, !self.isStopping,
@@ -181,35 +145,28 @@ extension NodeCore {
 extension NodeCore {
     /// The members nearest to this node that its table knows alive.
     package func neighbours(in network: NetworkId) -> [Contact] {
-        self.tables[network]?.table.neighbours ?? []
+        self.tables[network]?.neighbours ?? []
     }
 
     /// Every member that the table of a network knows alive.
     package func contacts(in network: NetworkId) -> [Contact] {
-        self.tables[network]?.table.contacts ?? []
+        self.tables[network]?.contacts ?? []
     }
 
     /// The version under which this node holds a record of a network, for figures about replication.
     package func heldVersion(of id: RecordId, in network: NetworkId) -> UInt64? {
-        self.tables[network]?.table.heldVersion(of: id)
+        self.tables[network]?.heldVersion(of: id)
     }
 
     /// The record that this node holds, or nil.
     package func heldRecord(_ id: RecordId, in network: NetworkId) -> Record? {
-        self.tables[network]?.table.heldRecord(id)
+        self.tables[network]?.heldRecord(id)
     }
 
     /// How well the table of a network stands; nil when this node is no member.
     package func tableHealth(of network: NetworkId) -> Kademlia.Health? {
-        self.tables[network]?.table.health
+        self.tables[network]?.health
     }
-}
-
-/// The hash table of one network.
-struct HashTable: Sendable {
-    var table: Kademlia
-    /// When it wants to be woken.
-    var wakeAt: Duration?
 }
 
 /// A message that waits for its receiver's admission.

@@ -30,8 +30,8 @@ extension NodeCore {
                 obtainedSeconds: obtainedSeconds,
                 revocations: merged
             )
-            self.tables[network] = HashTable(table: Kademlia(self.tableConfiguration(for: network)))
-            self.events[network] = EventState(exchange: PubSub(self.eventConfiguration(for: network)))
+            self.tables.add(Kademlia(self.tableConfiguration(for: network)), for: network)
+            self.events.add(PubSub(self.eventConfiguration(for: network)), for: network)
         } else {
             self.memberships[network]?.replaceToken(with: token, obtainedSeconds: obtainedSeconds)
             self.memberships[network]?.replaceRevocations(with: merged)
@@ -101,8 +101,8 @@ extension NodeCore {
             self.memberships[network]?.isExpired = true
         } else {
             self.memberships.removeValue(forKey: network)
-            self.tables.removeValue(forKey: network)
-            self.events.removeValue(forKey: network)
+            self.tables.remove(network)
+            self.events.remove(network)
             for peer in Array(self.peers.keys) { self.forget(network, of: peer) }
         }
         if code != .leftNetwork {

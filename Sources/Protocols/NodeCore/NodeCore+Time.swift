@@ -1,5 +1,7 @@
 internal import Identity
+internal import Kademlia
 internal import OrderedCollections
+internal import PubSub
 
 // Timers are data: the earliest one is an effect, and everything that is due is done when it comes.
 //
@@ -45,8 +47,8 @@ extension NodeCore {
         if self.isDue(self.clockWake, now) { self.lookAtClock(now, &effects) }
         if self.isDue(self.budgetWake, now) { self.closeSurplus(now, &effects) }
         self.wakeDiscovery(now, &effects)
-        self.wakeTables(now, &effects)
-        self.wakeEvents(now, &effects)
+        for network in self.tables.takeDue(now) { self.tell(.timeReached, of: network, now, &effects) }
+        for network in self.events.takeDue(now) { self.tellEvents(.timeReached, of: network, now, &effects) }
         self.rearm(&effects)
     }
 
@@ -65,8 +67,8 @@ extension NodeCore {
         if let time = self.clockWake { self.arm(time, &effects) }
         if let time = self.budgetWake { self.arm(time, &effects) }
         if let time = self.discoveryWake { self.arm(time, &effects) }
-        if let time = self.tableWake { self.arm(time, &effects) }
-        if let time = self.eventWake { self.arm(time, &effects) }
+        if let time = self.tables.nextWake { self.arm(time, &effects) }
+        if let time = self.events.nextWake { self.arm(time, &effects) }
     }
 
     private mutating func connectionOverdue(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {

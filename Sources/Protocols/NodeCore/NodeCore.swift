@@ -103,7 +103,8 @@ package struct NodeCore: Sendable {
     var random: SeededGenerator
     var memberships: OrderedDictionary<NetworkId, Membership> = [:]
     /// Of the same networks, apart from them so that looking at a membership copies no table.
-    var tables: OrderedDictionary<NetworkId, HashTable> = [:]
+    var tables = PerNetwork<Kademlia>()
+    var events = PerNetwork<PubSub>()
     /// Looked up, and walked only in the order of the keys; so are ``connections``.
     var peers: [PeerId: KnownPeer] = [:]
     var connections: [ConnectionId: ConnectionState] = [:]
@@ -112,15 +113,6 @@ package struct NodeCore: Sendable {
     /// Messages that wait for their receiver's admission, and their bytes in all.
     var parcels: [PeerId: [Parcel]] = [:]
     var parcelByteCount = 0
-    /// What the networks' hash tables are to be told, in order, and where they say what they want.
-    var tableInputs: Deque<(network: NetworkId, input: Kademlia.Input)> = []
-    var tableEffects: [Kademlia.Effect] = []
-    var isTellingTables = false
-    /// The events of the same networks, what they are to be told, and where they say what they want.
-    var events: OrderedDictionary<NetworkId, EventState> = [:]
-    var eventInputs: Deque<(network: NetworkId, input: PubSub.Input)> = []
-    var eventEffects: [PubSub.Effect] = []
-    var isTellingEvents = false
     var discovery: Discovery
     var discoveryEffects: [Discovery.Effect] = []
     /// Invitations that this node shows.

@@ -31,6 +31,9 @@ extension PubSub {
         package var rumourFanout = 2
         /// How many times after the last news.
         package var rumourRounds = 10
+        /// How often a member may ask to be a neighbour, in the long run and at once.
+        package var requestsPerSecond = 1
+        package var requestsAtOnce = 32
         /// The bytes of batches sent for one question; more is asked for anew.
         package var answerBytes = 1 << 20
         /// The bytes of batches that a peer may ask for at once.

@@ -12,7 +12,7 @@ extension PubSub {
     mutating func memberDown(_ peer: PeerId, _ effects: inout [Effect]) {
         self.members.remove(peer)
         self.requested.remove(peer)
-        self.answerAllowances[peer] = nil
+        self.allowances[peer] = nil
         guard self.neighbours.removeValue(forKey: peer) != nil else { return }
         self.seekNeighbours(&effects)
     }
@@ -42,7 +42,17 @@ extension PubSub {
         effects.append(.send(peer, request.bytes))
     }
 
-    mutating func neighbourRequested(by peer: PeerId, _ isUrgent: Bool, _ effects: inout [Effect]) {
+    /// A member asks to be a neighbour.
+    ///
+    /// Whoever does that too often gets no answer: each time may cost all that is known of the streams.
+    mutating func neighbourRequested(
+        by peer: PeerId,
+        _ isUrgent: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let rate = Rate(perSecond: self.limits.requestsPerSecond, atOnce: self.limits.requestsAtOnce)
+        guard self.allowances[peer, default: Allowances()].requests.take(under: rate, at: now.monotonic) else { return }
         if self.neighbours[peer] == nil {
             let hasRoom = self.neighbours.count < self.limits.neighbourLimit
             guard hasRoom || isUrgent || self.requested.contains(peer) else {

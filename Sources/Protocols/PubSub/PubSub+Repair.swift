@@ -98,13 +98,11 @@ extension PubSub {
         if isGraft { self.neighbours[peer]?.isEager = true }
         guard let known = self.streams[stream], let last = known.window.last else { return }
         let rate = Rate(perSecond: self.limits.answerBytesPerSecond, atOnce: self.limits.answerBytesBurst)
-        var allowance = self.answerAllowances[peer] ?? Allowance()
-        guard allowance.hasRoom(under: rate, at: now.monotonic) else { return }
-        var bytes = 0
-        defer {
-            allowance.charge(bytes, under: rate, at: now.monotonic)
-            self.answerAllowances[peer] = allowance
+        guard self.allowances[peer, default: Allowances()].answers.hasRoom(under: rate, at: now.monotonic) else {
+            return
         }
+        var bytes = 0
+        defer { self.allowances[peer]?.answers.charge(bytes, under: rate, at: now.monotonic) }
         for kept in known.window where kept.batch.end > from {
             guard bytes < self.limits.answerBytes else {
                 // There is more: whoever still wants it asks again.

@@ -105,8 +105,8 @@ package struct PubSub: Sendable {
     /// The admitted peers, in order.
     var members = OrderedSet<PeerId>()
     var neighbours: OrderedDictionary<PeerId, Neighbour> = [:]
-    /// What each member may still ask for, in bytes.
-    var answerAllowances: [PeerId: Allowance] = [:]
+    /// What each member may still cause.
+    var allowances: [PeerId: Allowances] = [:]
     /// Who was asked to be a neighbour and has not answered.
     var requested = OrderedSet<PeerId>()
     /// How often in a row a member declined.
@@ -173,7 +173,7 @@ package struct PubSub: Sendable {
             return effects.append(.offence(peer, error.description))
         }
         switch message {
-        case .neighbourRequest(let isUrgent): self.neighbourRequested(by: peer, isUrgent, &effects)
+        case .neighbourRequest(let isUrgent): self.neighbourRequested(by: peer, isUrgent, now, &effects)
         case .neighbourAnswer(let isAgreed): self.neighbourAnswered(peer, isAgreed, &effects)
         case .neighbourEnd: self.neighbourEnded(peer, &effects)
         case .push(let batch, let hops, let age):
@@ -218,4 +218,12 @@ struct Neighbour: Sendable {
     var isEager = true
     /// Whether it reads too slowly at the moment to get batches.
     var isCongested = false
+}
+
+/// What a member may still cause here.
+struct Allowances: Sendable {
+    /// In bytes of batches.
+    var answers = Allowance()
+    /// In requests to be a neighbour.
+    var requests = Allowance()
 }
