@@ -166,7 +166,7 @@ let package = Package(
         tests(of: "Tidy", []),
         .target(
             name: "TestSupport",
-            dependencies: ["Bytes", "Identity", crypto],
+            dependencies: ["Bytes", "Identity", "Locking", crypto],
             path: "Tests/TestSupport",
             swiftSettings: house
         ),
@@ -231,6 +231,8 @@ let package = Package(
             ["Bytes", "Identity", "Locking", "NodeCore", "Node", "Platform", "Transport", "TestSupport", logging]
         ),
         tests(of: "Simulation", ["Simulation", "Bytes", "Identity", "TestSupport"]),
+        // Real processes in network namespaces.
+        tests(of: "Lab", ["TestSupport"]),
         tests(of: "RunarNode", ["Locking", "RunarNode", "Simulation", "Transport", "TestSupport", logging]),
     ]
 )

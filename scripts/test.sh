@@ -29,7 +29,18 @@ if [ -z "$suites" ]; then
 fi
 
 # What went wrong in a log, for the end of the output, where it is read.
-faults() { grep -a -m 20 -E '^.{1,4}Test .* recorded an issue|Fatal error|^\*\*\* ' "$1" || tail -5 "$1"; }
+faults() {
+    if [ "$2" -eq 124 ] || [ "$2" -eq 137 ]; then unended "$1"; fi
+    grep -a -m 20 -E '^.{1,4}Test .* recorded an issue|Fatal error|^\*\*\* ' "$1" || tail -5 "$1"
+}
+
+# The tests that began and did not end in the log of a run that was stopped: one of them hung.
+unended() {
+    sed -n -E '/Test run started/d; s/^.{1,4}Test (.*) started\.$/\1/p' "$1" | while IFS= read -r name; do
+        grep -a -q -F -e "Test $name passed after" -e "Test $name failed after" -e "Test $name with" "$1" ||
+            printf 'began and did not end: %s\n' "$name"
+    done
+}
 
 mkdir -p "$logs"
 summary=""
@@ -55,7 +66,7 @@ for suite in $suites; do
         verdict="FAILED (exit $status)"
         [ "$bad" -gt 0 ] || broken=$((broken + 1))
     fi
-    [ "$verdict" = passed ] || findings="$findings$(printf '%s:\n' "$suite"; faults "$log")
+    [ "$verdict" = passed ] || findings="$findings$(printf '%s:\n' "$suite"; faults "$log" "$status")
 "
     total=$((total + count))
     failed=$((failed + bad))

@@ -1,6 +1,7 @@
 internal import Certificates
 internal import Foundation
 internal import Identity
+internal import TestSupport
 internal import Testing
 
 @testable import runar

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Foundation
 internal import Identity
+internal import TestSupport
 internal import Testing
 
 /// An owner of a network and a device that is no member, each with a home.

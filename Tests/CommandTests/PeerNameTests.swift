@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Identity
+internal import TestSupport
 internal import Testing
 
 /// Peers by the beginnings of their ids and by their labels.

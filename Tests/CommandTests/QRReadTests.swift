@@ -1,5 +1,6 @@
 internal import Foundation
 internal import QRCode
+internal import TestSupport
 internal import Testing
 
 @Suite("runar qr read") struct QRReadTests {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// What is stored by one member and read by another, with nodes that find each other on loopback.

@@ -1,5 +1,6 @@
 internal import Platform
 internal import RunarNode
+internal import TestSupport
 internal import Testing
 
 @testable import runar

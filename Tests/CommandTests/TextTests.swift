@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Identity
 internal import RunarNode
+internal import TestSupport
 internal import Testing
 
 @testable import runar

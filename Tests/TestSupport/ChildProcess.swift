@@ -4,7 +4,7 @@ internal import Foundation
 package final class ChildProcess {
     private let process = Process()
     private let output = Pipe()
-    private var buffered: [UInt8] = []
+    private let lines: LineReader
 
     /// Starts an executable target of this package.
     package convenience init(_ name: String, arguments: [String]) throws {
@@ -13,6 +13,7 @@ package final class ChildProcess {
 
     /// Starts the program at `path`.
     package init(path: String, arguments: [String]) throws {
+        lines = LineReader(output.fileHandleForReading)
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
         process.standardOutput = output
@@ -23,17 +24,7 @@ package final class ChildProcess {
     package var id: Int32 { process.processIdentifier }
 
     /// The next line that it writes, or nil once it has ended.
-    package func nextLine() -> String? {
-        while true {
-            if let end = buffered.firstIndex(of: 0x0A) {
-                defer { buffered.removeFirst(end + 1) }
-                return String(decoding: buffered[..<end], as: UTF8.self)
-            }
-            let data = output.fileHandleForReading.availableData
-            guard !data.isEmpty else { return nil }
-            buffered += data
-        }
-    }
+    package func nextLine() -> String? { lines.next() }
 
     /// Ends it as a loss of power would, without a chance to tidy up, and returns the lines that it wrote before.
     package func kill() -> [String] {

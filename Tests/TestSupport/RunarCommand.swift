@@ -1,35 +1,47 @@
 internal import Foundation
 internal import Identity
-internal import TestSupport
-internal import Testing
 
 /// What a run of the command has printed, and how it ended.
-struct Outcome {
-    let status: Int32
-    let output: String
-    let errors: String
+package struct Outcome: Sendable {
+    package let status: Int32
+    package let output: String
+    package let errors: String
+
+    /// It is not what the test asked for.
+    package struct Unexpected: Error, CustomStringConvertible {
+        package let description: String
+    }
 
     /// The output as one JSON object.
-    var json: [String: Any] {
-        get throws {
-            try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
-        }
+    package var json: [String: Any] {
+        get throws { try value(try JSONSerialization.jsonObject(with: Data(output.utf8)), "is no object") }
     }
 
     /// The `error` object of the output.
-    var failure: [String: Any] {
-        get throws { try #require(try json["error"] as? [String: Any]) }
+    package var failure: [String: Any] {
+        get throws { try value(try json["error"], "has no error") }
     }
 
     /// A text of the output's object.
-    func text(_ key: String) throws -> String { try #require(try json[key] as? String, "\(output) has no \(key)") }
+    package func text(_ key: String) throws -> String { try value(try json[key], "has no \(key)") }
+
+    private func value<Value>(_ any: Any?, _ complaint: String) throws -> Value {
+        guard let value = any as? Value else { throw Unexpected(description: "\(output)\(errors) \(complaint)") }
+        return value
+    }
+
+    /// What was printed, if the run ended with status 0.
+    fileprivate func successful(_ arguments: [String]) throws -> Outcome {
+        guard status == 0 else { throw Unexpected(description: "\(arguments): \(output)\(errors)") }
+        return self
+    }
 }
 
 /// A directory of its own for a node, which goes away with this value.
-final class TemporaryHome {
-    let path: String
+package final class TemporaryHome: Sendable {
+    package let path: String
 
-    init() throws {
+    package init() throws {
         let name = "runar-test-" + String(UInt64.random(in: .min ... .max), radix: 36)
         path = FileManager.default.temporaryDirectory.appending(path: name).path
     }
@@ -40,29 +52,29 @@ final class TemporaryHome {
 
     /// A node whose vault a key file opens, and its peer id.
     @discardableResult
-    func makeNode() throws -> String {
-        let outcome = try runar(["init", "--no-passphrase", "--json"])
-        try #require(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
-        return try outcome.text("peerId")
+    package func makeNode() throws -> String {
+        try answer(["init", "--no-passphrase"]).text("peerId")
     }
 
     /// Runs the built command with this home to its end.
-    func runar(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> Outcome {
-        try CommandTests.runar(arguments, input: input, environment: ["RUNAR_HOME": path].merging(environment) { $1 })
+    package func runar(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> Outcome
+    {
+        try TestSupport.runar(arguments, input: input, environment: ["RUNAR_HOME": path].merging(environment) { $1 })
     }
 
     /// The same for an object, which must come with exit status 0.
-    func answer(_ arguments: [String], input: String = "") throws -> Outcome {
-        let outcome = try runar(arguments + ["--json"], input: input)
-        try #require(outcome.status == 0, "\(arguments): \(outcome.output)\(outcome.errors)")
-        return outcome
+    package func answer(_ arguments: [String], input: String = "") throws -> Outcome {
+        try runar(arguments + ["--json"], input: input).successful(arguments)
     }
 
     /// An id in the form that people type.
-    func text(of peerId: String) throws -> String { try #require(PeerId(peerId)).text }
+    package func text(of peerId: String) throws -> String {
+        guard let id = PeerId(peerId) else { throw Outcome.Unexpected(description: "no peer id: \(peerId)") }
+        return id.text
+    }
 
     /// Writes a file into the home's neighbourhood and returns its path.
-    func file(_ name: String, _ content: String) throws -> String {
+    package func file(_ name: String, _ content: String) throws -> String {
         let place = path + "-" + name
         try Data(content.utf8).write(to: URL(filePath: place))
         return place
@@ -70,7 +82,7 @@ final class TemporaryHome {
 }
 
 /// An environment in which nothing of this machine's settings counts.
-func environment(_ changes: [String: String]) -> [String: String] {
+package func environment(_ changes: [String: String]) -> [String: String] {
     var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("RUNAR_") }
     variables["RUNAR_LISTEN"] = "127.0.0.1:0"
     // Tests that run at the same time would hear each other.
@@ -89,7 +101,7 @@ private func process(_ arguments: [String], _ changes: [String: String], wrapper
 }
 
 /// Runs the built command to its end.
-func runar(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> Outcome {
+package func runar(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> Outcome {
     let command = process(arguments, environment)
     let (output, errors, standardInput) = (Pipe(), Pipe(), Pipe())
     command.standardOutput = output
@@ -110,21 +122,22 @@ func runar(_ arguments: [String], input: String = "", environment: [String: Stri
 }
 
 /// A command that runs until it is stopped, such as `up` and `listen`.
-final class RunningCommand {
+package final class RunningCommand: Sendable {
     private let command: Process
-    private let output = Pipe()
-    private var buffered = Data()
+    private let lines: LineReader
 
-    init(
+    package init(
         _ arguments: [String],
         home: TemporaryHome,
         input: String? = nil,
         environment: [String: String] = [:],
         wrapper: [String] = []
     ) throws {
+        let output = Pipe()
         command = process(arguments, ["RUNAR_HOME": home.path].merging(environment) { $1 }, wrapper: wrapper)
         command.standardOutput = output
         command.standardError = FileHandle.nullDevice
+        lines = LineReader(output.fileHandleForReading)
         let pipe = Pipe()
         command.standardInput = input == nil ? FileHandle.nullDevice : pipe
         try command.run()
@@ -138,39 +151,28 @@ final class RunningCommand {
         command.waitUntilExit()
     }
 
-    var id: Int32 { command.processIdentifier }
+    package var id: Int32 { command.processIdentifier }
 
-    /// Waits for the next object that is an event of that name.
-    func next(_ event: String) throws -> [String: Any] {
-        while let line = try nextLine() {
+    /// Waits for the next object that is an event of that name, for as long as `patience` if there is one.
+    package func next(_ event: String, within patience: Duration? = nil) throws -> [String: Any] {
+        let deadline = patience.map { ContinuousClock.now + $0 }
+        while let line = lines.next(by: deadline) {
             let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
             if let object, object["event"] as? String == event { return object }
         }
-        throw CocoaError(.fileReadUnknown)
+        throw Outcome.Unexpected(description: "process \(id) did not tell of \(event)")
     }
 
     /// Waits for its end after `signal`, and returns its exit status.
-    func end(by signal: Int32? = nil) -> Int32 {
+    package func end(by signal: Int32? = nil) -> Int32 {
         if let signal { kill(id, signal) }
         command.waitUntilExit()
         return command.terminationReason == .exit ? command.terminationStatus : -command.terminationStatus
     }
 
     /// Waits for its end and returns how that was and what it has printed by then.
-    func outcome() throws -> Outcome {
-        let printed = buffered + (try output.fileHandleForReading.readToEnd() ?? Data())
+    package func outcome() throws -> Outcome {
+        let printed = try lines.rest()
         return Outcome(status: end(), output: String(decoding: printed, as: UTF8.self), errors: "")
-    }
-
-    private func nextLine() throws -> String? {
-        while true {
-            if let end = buffered.firstIndex(of: 0x0A) {
-                defer { buffered = Data(buffered[(end + 1)...]) }
-                return String(decoding: buffered[..<end], as: UTF8.self)
-            }
-            let data = output.fileHandleForReading.availableData
-            guard !data.isEmpty else { return nil }
-            buffered += data
-        }
     }
 }
