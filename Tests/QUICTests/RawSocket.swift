@@ -66,10 +66,11 @@ final class RawSocket: @unchecked Sendable {
     /// Waits until something has arrived; empty when `waker` rang instead.
     func received(or waker: Waker) -> [Arrival] {
         let sockets: [OpaquePointer?] = unsafe [raw]
-        let readable = unsafe sockets.withUnsafeBufferPointer {
-            unsafe rq_waker_wait(waker.raw, $0.baseAddress, $0.count, .max)
+        var isReadable = false
+        unsafe sockets.withUnsafeBufferPointer {
+            unsafe rq_waker_wait(waker.raw, $0.baseAddress, $0.count, .max, &isReadable)
         }
-        return readable == 0 ? [] : received()
+        return isReadable ? received() : []
     }
 
     /// The next `count` datagrams, however long they take.

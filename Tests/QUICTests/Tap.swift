@@ -57,7 +57,8 @@ final class Tap: @unchecked Sendable {
                 Self.pass(front.received(), isFromDialler: true, on: back, state) { _ in server }
                 Self.pass(back.received(), isFromDialler: false, on: front, state) { $0.dialler }
                 let sockets = unsafe [front.raw, back.raw] as [OpaquePointer?]
-                _ = unsafe rq_waker_wait(waker.raw, sockets, sockets.count, 50_000_000)
+                var readable = unsafe [Bool](repeating: false, count: sockets.count)
+                unsafe rq_waker_wait(waker.raw, sockets, sockets.count, 50_000_000, &readable)
             }
         }.start()
     }

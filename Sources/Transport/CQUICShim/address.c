@@ -40,6 +40,11 @@ bool rq_addr_equal(const rq_addr *a, const rq_addr *b) {
     return a->family == b->family && a->port == b->port && a->scope == b->scope && memcmp(a->ip, b->ip, 16) == 0;
 }
 
+bool rq_addr_is_channel(const rq_addr *address) {
+    static const uint8_t prefix[8] = {1};
+    return address->family == 6 && memcmp(address->ip, prefix, sizeof(prefix)) == 0;
+}
+
 bool rq_is_family_missing(int error) { return error == EAFNOSUPPORT || error == EADDRNOTAVAIL; }
 
 bool rq_outgoing_takes(const rq_outgoing *train, const rq_outgoing *packet) {

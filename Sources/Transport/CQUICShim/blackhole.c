@@ -5,7 +5,7 @@
 // RFC's timer ends.
 #include "internal.h"
 
-enum { RQ_SILENT_TIMEOUTS = 3 };
+enum { RQ_SILENT_TIMEOUTS = 3, RQ_SUSPICIOUS_TIMEOUTS = 2 };
 static const uint64_t RQ_RAISE_NANOSECONDS = 600 * NGTCP2_SECONDS;
 
 static bool is_swallowed(const rq_conn *conn) {
@@ -16,12 +16,27 @@ static bool is_swallowed(const rq_conn *conn) {
     return false;
 }
 
+// Also a lone ping counts, which no stream waits for.
+static bool is_anything_under_way(const rq_conn *conn) {
+#if RQ_NGTCP2_1
+    ngtcp2_conn_info info;
+    ngtcp2_conn_get_conn_info(conn->engine, &info);
+#else
+    ngtcp2_conn_stat info;
+    ngtcp2_conn_get_conn_stat(conn->engine, &info);
+#endif
+    return info.bytes_in_flight > 0;
+}
+
+bool rq_conn_is_silent(const rq_conn *conn) { return conn->silent_timeouts >= RQ_SUSPICIOUS_TIMEOUTS; }
+
 // Timeouts are counted as they are lived through, at most one per call: a clock that leaps ahead proves nothing.
 void rq_conn_count_timeout(rq_conn *conn) {
     uint64_t now = conn->last_now;
     if (now - conn->counted_at < ngtcp2_conn_get_pto(conn->engine)) return;
     conn->counted_at = now;
     conn->timeouts++;
+    if (is_anything_under_way(conn)) conn->silent_timeouts++;
     if (ngtcp2_conn_get_path_max_tx_udp_payload_size(conn->engine) <= NGTCP2_MAX_UDP_PAYLOAD_SIZE) return;
     if (is_swallowed(conn)) conn->small_until = now + RQ_RAISE_NANOSECONDS;
 }

@@ -118,6 +118,22 @@ static int stream_reset(ngtcp2_conn *engine, int64_t id, uint64_t size, uint64_t
     return 0;
 }
 
+static int path_validation(ngtcp2_conn *engine, uint32_t flags, const ngtcp2_path *path,
+#if RQ_NGTCP2_1
+                           const ngtcp2_path *old_path,
+#endif
+                           ngtcp2_path_validation_result result, void *user) {
+    (void)engine, (void)flags;
+#if RQ_NGTCP2_1
+    (void)old_path;
+#endif
+    rq_conn *conn = user;
+    if (result == NGTCP2_PATH_VALIDATION_RESULT_SUCCESS) return 0;
+    rq_addr_from_system(&conn->refused_remote, path->remote.addr);
+    conn->has_refused_path = true;
+    return 0;
+}
+
 void rq_callbacks_fill(ngtcp2_callbacks *callbacks, bool is_server) {
     memset(callbacks, 0, sizeof(*callbacks));
     if (is_server) {
@@ -137,6 +153,7 @@ void rq_callbacks_fill(ngtcp2_callbacks *callbacks, bool is_server) {
     callbacks->delete_crypto_cipher_ctx = ngtcp2_crypto_delete_crypto_cipher_ctx_cb;
     callbacks->get_path_challenge_data = ngtcp2_crypto_get_path_challenge_data_cb;
     callbacks->version_negotiation = ngtcp2_crypto_version_negotiation_cb;
+    callbacks->path_validation = path_validation;
     callbacks->rand = random_bytes;
     callbacks->get_new_connection_id = new_connection_id;
     callbacks->remove_connection_id = remove_connection_id;

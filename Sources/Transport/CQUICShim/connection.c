@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "system.h"
 
 static ngtcp2_conn *engine_of(ngtcp2_crypto_conn_ref *ref) { return ((rq_conn *)(void *)ref)->engine; }
 
@@ -212,12 +212,17 @@ int rq_conn_read(rq_conn *conn, const rq_train *train, const uint8_t *bytes, siz
     ngtcp2_sockaddr_union from, to;
     ngtcp2_path path;
     ngtcp2_pkt_info info = {train->ecn};
-    set_path(&path, &from, &train->destination, &to, &train->source);
+    rq_addr local = train->destination;
+    if (conn->alias_port != 0 && local.port == conn->port && rq_addr_equal(&train->source, &conn->alias_remote)) {
+        local.port = conn->alias_port;
+    }
+    set_path(&path, &from, &local, &to, &train->source);
     enter();
     int status = ngtcp2_conn_read_pkt(conn->engine, &path, &info, bytes, length, rq_clamp(conn, now));
     leave();
     conn->expiry = 0;
     conn->has_heard = true;
+    if (status == 0) conn->silent_timeouts = 0;
     return judge(conn, status);
 }
 
@@ -260,6 +265,11 @@ static ngtcp2_ssize fill_packet(rq_conn *conn, ngtcp2_path *path, ngtcp2_pkt_inf
 static void depart(rq_conn *conn, const rq_outgoing *train, rq_udp *ipv4, rq_udp *ipv6) {
     if (train->length == 0) return;
     rq_udp *udp = train->remote.family == 6 ? ipv6 : ipv4;
+    bool is_plain = udp != NULL && !rq_addr_is_channel(&train->remote) && train->local.port == udp->bound.port;
+    if (!is_plain) {
+        if (conn->hooks->depart(conn->user, train) != RQ_OK) conn->send_errors++;
+        return;
+    }
     if (udp == NULL || rq_udp_send(udp, &train->local, &train->remote, train->ecn, train->bytes, train->length,
                                    train->segment) != RQ_OK) {
         conn->send_errors++;
@@ -347,14 +357,36 @@ size_t rq_conn_exporter_secret(const rq_conn *conn, uint8_t out[RQ_MAX_EXPORTER_
     return conn->exporter_length;
 }
 
-int rq_conn_migrate(rq_conn *conn, const rq_addr *local, uint64_t now) {
+// ngtcp2 takes a path from the same local address for the same path, wherever it leads. Such a one gets another port for
+// ngtcp2's eyes, which is translated where packets come in and is no port of ours where they go out.
+static void tell_apart(rq_conn *conn, rq_addr *local, const rq_addr *remote) {
+    rq_addr current;
+    rq_conn_local_address(conn, &current);
+    if (!rq_addr_equal(local, &current)) {
+        if (rq_addr_equal(remote, &conn->alias_remote)) conn->alias_port = 0;
+        return;
+    }
+    conn->port = local->port;
+    conn->alias_port = local->port = local->port ^ 0x8000;
+    conn->alias_remote = *remote;
+}
+
+int rq_conn_migrate(rq_conn *conn, const rq_addr *local, const rq_addr *remote, bool at_once, uint64_t now) {
     ngtcp2_sockaddr_union from, to;
     ngtcp2_path path;
-    rq_addr remote;
-    rq_conn_remote_address(conn, &remote);
-    set_path(&path, &from, local, &to, &remote);
-    int status = ngtcp2_conn_initiate_immediate_migration(conn->engine, &path, rq_clamp(conn, now));
+    rq_addr alias = *local;
+    tell_apart(conn, &alias, remote);
+    set_path(&path, &from, &alias, &to, remote);
+    int status = at_once ? ngtcp2_conn_initiate_immediate_migration(conn->engine, &path, rq_clamp(conn, now))
+                         : ngtcp2_conn_initiate_migration(conn->engine, &path, rq_clamp(conn, now));
     return status == 0 ? RQ_OK : RQ_FAILED;
+}
+
+bool rq_conn_take_refused_path(rq_conn *conn, rq_addr *remote) {
+    if (!conn->has_refused_path) return false;
+    conn->has_refused_path = false;
+    *remote = conn->refused_remote;
+    return true;
 }
 
 uint32_t rq_conn_take_send_errors(rq_conn *conn) {

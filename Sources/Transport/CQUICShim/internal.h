@@ -103,6 +103,11 @@ struct rq_conn {
     uint32_t timeouts;                  // probe timeouts that passed, counted one by one
     uint64_t counted_at;                // when the last of them was
     uint64_t small_until;               // until then only packets that every path must carry
+    uint32_t silent_timeouts;           // probe timeouts since something was heard, with something under way
+    rq_addr alias_remote;               // the remote of the path whose local address has `alias_port` for ngtcp2
+    uint16_t alias_port, port;
+    rq_addr refused_remote;
+    bool has_refused_path;
 };
 
 // address.c

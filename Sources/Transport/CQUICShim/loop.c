@@ -2,13 +2,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "system.h"
 
-// As many sockets as one wait looks at.
-enum { RQ_MAX_SOCKETS = 8 };
+// As many sockets as one wait looks at: those of both families, and the further ports of a few searches.
+enum { RQ_MAX_SOCKETS = 1026 };
 
 uint64_t rq_now(void) {
     struct timespec now;
@@ -66,16 +67,16 @@ void rq_waker_wake(rq_waker *waker) {
     (void)written;
 }
 
-uint32_t rq_waker_wait(rq_waker *waker, rq_udp *const *sockets, size_t count, uint64_t timeout) {
-    struct pollfd descriptors[RQ_MAX_SOCKETS + 1];
-    uint32_t readable = 0;
+void rq_waker_wait(rq_waker *waker, rq_udp *const *sockets, size_t count, uint64_t timeout, bool *readable) {
+    static _Thread_local struct pollfd descriptors[RQ_MAX_SOCKETS + 1];
+    memset(readable, 0, count * sizeof(*readable));
     if (count > RQ_MAX_SOCKETS) count = RQ_MAX_SOCKETS;
     descriptors[0] = (struct pollfd){waker->ends[0], POLLIN, 0};
     for (size_t i = 0; i < count; i++) {
         short events = (short)(POLLIN | (rq_udp_is_blocked(sockets[i]) ? POLLOUT : 0));
         descriptors[i + 1] = (struct pollfd){sockets[i]->descriptor, events, 0};
     }
-    if (rq_system_wait(descriptors, count + 1, timeout) <= 0) return 0;
+    if (rq_system_wait(descriptors, count + 1, timeout) <= 0) return;
     if (descriptors[0].revents != 0) {
         // Whatever is left wakes the loop once more.
         uint64_t ignored[64];
@@ -84,7 +85,6 @@ uint32_t rq_waker_wait(rq_waker *waker, rq_udp *const *sockets, size_t count, ui
     }
     for (size_t i = 0; i < count; i++) {
         if (descriptors[i + 1].revents & POLLOUT) rq_udp_flush(sockets[i]);
-        if (descriptors[i + 1].revents & (POLLIN | POLLERR)) readable |= 1u << i;
+        readable[i] = (descriptors[i + 1].revents & (POLLIN | POLLERR)) != 0;
     }
-    return readable;
 }

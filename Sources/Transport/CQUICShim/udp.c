@@ -159,6 +159,27 @@ int rq_udp_send(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn
     return result;
 }
 
+int rq_udp_send_wrapped(rq_udp *udp, const rq_addr *from, const rq_addr *to, const uint8_t *header,
+                        const uint8_t *bytes, size_t length, size_t segment, size_t skipped) {
+    static _Thread_local uint8_t train[RQ_TRAIN_BYTES];
+    int result = RQ_OK;
+    if (segment <= skipped || segment - skipped + RQ_CHANNEL_HEADER > sizeof(train)) return RQ_FAILED;
+    size_t stride = segment - skipped + RQ_CHANNEL_HEADER, filled = 0;
+    for (size_t offset = 0; offset < length; offset += segment) {
+        size_t piece = length - offset < segment ? length - offset : segment;
+        if (piece <= skipped) break;
+        if (filled + stride > sizeof(train) || filled / stride == RQ_TRAIN_SEGMENTS) {
+            if (rq_udp_send(udp, from, to, 0, train, filled, stride) != RQ_OK) result = RQ_FAILED;
+            filled = 0;
+        }
+        memcpy(train + filled, header, RQ_CHANNEL_HEADER);
+        memcpy(train + filled + RQ_CHANNEL_HEADER, bytes + offset + skipped, piece - skipped);
+        filled += piece - skipped + RQ_CHANNEL_HEADER;
+    }
+    if (filled > 0 && rq_udp_send(udp, from, to, 0, train, filled, stride) != RQ_OK) result = RQ_FAILED;
+    return result;
+}
+
 void rq_udp_flush(rq_udp *udp) {
     if (udp->parked_length == 0) return;
     size_t length = udp->parked_length;

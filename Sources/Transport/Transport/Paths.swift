@@ -48,9 +48,12 @@ extension Endpoint {
 
 /// One side of what a relay forwards: the channel, and the connection over which its peer was told of it.
 public struct RelayEnd: Sendable {
+    /// The number that its datagrams come with.
     public let channel: ChannelId
+    /// The way to its peer.
     public let connection: any Connection
 
+    /// Puts a channel and its connection together.
     public init(channel: ChannelId, connection: any Connection) {
         self.channel = channel
         self.connection = connection

@@ -37,7 +37,7 @@ public protocol Endpoint: AnyObject, Sendable {
     /// Closes ports of ``openPorts(count:)``; those that a connection uses stay until it ends.
     func closePorts(_ ports: [UInt16])
 
-    /// From now on the channel's address leads over the connection to a relay, by the rules of docs/spec/traversal.md.
+    /// From now on the channel's address leads over the connection to a relay.
     func openChannel(_ channel: ChannelId, over relay: any Connection)
 
     /// The channel's address leads nowhere any more.

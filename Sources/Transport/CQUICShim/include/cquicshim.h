@@ -89,6 +89,13 @@ void rq_udp_stop_segmentation(rq_udp *udp);
 // Whether a train waits for room in the socket.
 bool rq_udp_is_blocked(const rq_udp *udp);
 void rq_udp_flush(rq_udp *udp);
+// The addresses 100::/64 stand for the far ends of channels through relays; no packet goes there as it is.
+bool rq_addr_is_channel(const rq_addr *address);
+// What a datagram of a channel begins with: this byte, which neither QUIC nor STUN begins with, and 7 bytes of number.
+enum { RQ_CHANNEL_BYTE = 0x30, RQ_CHANNEL_HEADER = 8 };
+// Sends each segment behind a header of RQ_CHANNEL_HEADER bytes, without its own first `skipped` bytes.
+int rq_udp_send_wrapped(rq_udp *udp, const rq_addr *from, const rq_addr *to, const uint8_t *header,
+                        const uint8_t *bytes, size_t length, size_t segment, size_t skipped);
 // Sends one datagram (or a train of segments of `segment` bytes). Errors of the network count as loss.
 int rq_udp_send(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn, const uint8_t *bytes, size_t length,
                 size_t segment);
@@ -138,8 +145,8 @@ void rq_waker_free(rq_waker *waker);
 // Any thread may call this.
 void rq_waker_wake(rq_waker *waker);
 // Sleeps until a socket can be read (or written, when blocked), somebody wakes us, or `timeout` nanoseconds passed.
-// Returns a bit mask of the readable sockets, by index.
-uint32_t rq_waker_wait(rq_waker *waker, rq_udp *const *sockets, size_t count, uint64_t timeout);
+// `readable` gets for each socket whether it can be read.
+void rq_waker_wait(rq_waker *waker, rq_udp *const *sockets, size_t count, uint64_t timeout, bool *readable);
 void rq_random(uint8_t *out, size_t length);
 
 // ---- Connections --------------------------------------------------------------------------------------------------
@@ -160,6 +167,8 @@ typedef struct rq_hooks {
     void (*stream_data)(void *stream, const uint8_t *bytes, size_t length);
     // A buffer given to rq_stream_write is no longer needed.
     void (*release)(void *owner);
+    // A train for a channel or from a further port; RQ_OK when it left.
+    int (*depart)(void *connection, const rq_outgoing *train);
 } rq_hooks;
 
 // Whether the calling thread is below one of the hooks, in the middle of a packet.
@@ -237,8 +246,13 @@ void rq_conn_local_address(const rq_conn *conn, rq_addr *local);
 size_t rq_conn_exporter_secret(const rq_conn *conn, uint8_t out[RQ_MAX_EXPORTER_SECRET]);
 // Frees what only the handshake needed; call outside of rq_conn_read once confirmed.
 void rq_conn_trim(rq_conn *conn);
-// Moves a connection that we dialled to another local address, with path validation.
-int rq_conn_migrate(rq_conn *conn, const rq_addr *local, uint64_t now);
+// Moves a connection that we dialled to another path, with path validation: `at_once` also if the peer does not answer
+// there, else when it does.
+int rq_conn_migrate(rq_conn *conn, const rq_addr *local, const rq_addr *remote, bool at_once, uint64_t now);
+// The path whose validation failed since the last call; false if there is none.
+bool rq_conn_take_refused_path(rq_conn *conn, rq_addr *remote);
+// Whether probe timeouts passed without a sign of the peer while something was under way.
+bool rq_conn_is_silent(const rq_conn *conn);
 // Send errors since the last call.
 uint32_t rq_conn_take_send_errors(rq_conn *conn);
 

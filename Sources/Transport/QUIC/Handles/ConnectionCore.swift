@@ -27,6 +27,9 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         case gone
     }
 
+    /// News of the path that wait for their reader; older ones are of no use.
+    private static let pathEventLimit = 16
+
     let mailbox: Mailbox
     let isDialler: Bool
     /// Whom we dialled.
@@ -39,6 +42,8 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     let ended = Latch<TransportError>()
     let arrivals = WaitingQueue<StreamCore>()
     let shared: Locked<Shared>
+    let pathEvents: AsyncStream<PathEvent>
+    let pathQueue: AsyncStream<PathEvent>.Continuation
 
     // The I/O thread's.
     var raw: OpaquePointer?
@@ -48,6 +53,8 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     var deadline: UInt64 = .max
     var heapIndex = -1
     var isDirty = false
+    /// Whether its users know that nothing is heard any more.
+    var isSuspect = false
     /// Whether there is nothing to say but that one small packet came.
     var mayWait = false
     var phase = Phase.handshaking
@@ -65,6 +72,10 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         lowWater = limits.sendLowWater
         creditThreshold = max(limits.streamWindow / 4, min(256 << 10, limits.streamWindow / 2))
         shared = Locked(Shared(remotePeerId: nil, remoteAddress: remote))
+        (pathEvents, pathQueue) = AsyncStream.makeStream(
+            of: PathEvent.self,
+            bufferingPolicy: .bufferingNewest(Self.pathEventLimit)
+        )
     }
 
     /// Whether the user can do anything with it.

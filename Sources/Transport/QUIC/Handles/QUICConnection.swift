@@ -8,7 +8,7 @@ internal import Transport
 /// It closes when neither itself nor any of its streams is in use.
 final class QUICConnection: Connection {
     let remotePeerId: PeerId
-    private let core: ConnectionCore
+    let core: ConnectionCore
     /// The endpoint lives as long as its connections.
     private let endpoint: QUICEndpoint
 
@@ -26,6 +26,12 @@ final class QUICConnection: Connection {
     var remoteAddress: SocketAddress { core.shared.withLock { $0.remoteAddress } }
 
     var isDialler: Bool { core.isDialler }
+
+    var pathEvents: AsyncStream<PathEvent> { core.pathEvents }
+
+    func migrate(to address: SocketAddress, from port: UInt16?) {
+        core.mailbox.post(.migrate(core, rq_addr(address.unmapped), port: port))
+    }
 
     func exportKeyingMaterial(label: String, byteCount: Int) throws -> [UInt8] {
         if let error = core.ended.value { throw error }

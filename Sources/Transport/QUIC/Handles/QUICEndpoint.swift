@@ -67,7 +67,7 @@ package final class QUICEndpoint: Endpoint {
     }
 
     package func sendForeignDatagram(_ bytes: [UInt8], to address: SocketAddress) {
-        loop.mailbox.post(.sendForeign(bytes, rq_addr(address.unmapped)))
+        sendForeignDatagram(bytes, to: address, from: nil)
     }
 
     /// Tells the endpoint that the system's addresses or routes changed: connections that we dialled move where needed.

@@ -39,6 +39,10 @@ enum EngineHooks {
             release: { owner in
                 guard let owner = unsafe owner else { return }
                 unsafe Unmanaged<SendBuffer>.fromOpaque(owner).release()
+            },
+            depart: { user, train in
+                guard let core = unsafe connection(user), let train = unsafe train else { return Int32(RQ_FAILED) }
+                return unsafe core.loop.depart(train.pointee)
             }
         )
     }

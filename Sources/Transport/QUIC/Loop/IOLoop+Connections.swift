@@ -21,15 +21,11 @@ extension IOLoop {
     func dial(_ core: ConnectionCore, _ remote: rq_addr) {
         var remote = remote
         var local = rq_addr()
-        guard let bound = sockets.address(family: remote.family) else {
-            return fail(core, .connectionFailed("the endpoint has no socket for this family of addresses"))
+        do {
+            local = try localAddress(towards: remote)
+        } catch {
+            return fail(core, error)
         }
-        let error = unsafe rq_route(&remote, bound.port, &local)
-        guard error == 0 else {
-            let why = unsafe String(cString: rq_error_text(error))
-            return fail(core, .connectionFailed("the system knows no way to that address: \(why)"))
-        }
-        if !bound.isUnspecified { local = rq_addr(bound) }
         let user = unsafe Unmanaged.passRetained(core)
         let raw = unsafe rq_conn_dial(tls.raw, &options, hooks, user.toOpaque(), &local, &remote, now)
         guard let raw = unsafe raw else {
@@ -150,9 +146,17 @@ extension IOLoop {
     }
 
     func send(_ packet: some Collection<UInt8>, from local: inout rq_addr, to remote: inout rq_addr) {
-        guard !packet.isEmpty, let udp = unsafe sockets.socket(family: remote.family) else { return }
+        guard !packet.isEmpty else { return }
         _ = packet.withContiguousStorageIfAvailable { bytes in
-            unsafe rq_udp_send(udp, &local, &remote, 0, bytes.baseAddress, bytes.count, bytes.count)
+            let train = unsafe rq_outgoing(
+                local: local,
+                remote: remote,
+                ecn: 0,
+                bytes: bytes.baseAddress,
+                length: bytes.count,
+                segment: bytes.count
+            )
+            _ = unsafe depart(train)
         }
     }
 
@@ -168,6 +172,7 @@ extension IOLoop {
         guard let raw = unsafe core.raw else { return answerLate(core) }
         let isFirst = !core.isDirty
         let status = unsafe rq_conn_read(raw, train, datagram.baseAddress, datagram.count, now)
+        core.isSuspect = false
         settle(core, status)
         if isFirst, datagram.count <= Self.smallDatagram, case .open = core.phase { core.mayWait = true }
     }
@@ -213,6 +218,7 @@ extension IOLoop {
     func expire(_ core: ConnectionCore) {
         guard let raw = unsafe core.raw else { return vanish(core) }
         unsafe settle(core, rq_conn_expire(raw, now))
+        notice(core)
     }
 
     func send(_ core: ConnectionCore) {
@@ -233,9 +239,13 @@ extension IOLoop {
         var remote = rq_addr()
         unsafe rq_conn_remote_address(raw, &remote)
         guard let address = remote.socketAddress else { return }
-        core.shared.withLock { shared in
-            if shared.remoteAddress != address { shared.remoteAddress = address }
+        let hasMoved = core.shared.withLock { shared in
+            guard shared.remoteAddress != address else { return false }
+            shared.remoteAddress = address
+            return true
         }
+        if hasMoved { core.pathQueue.yield(.moved(address)) }
+        notice(core)
     }
 
     /// Moves a connection that we dialled when the system would now reach the peer from another address.
@@ -246,11 +256,11 @@ extension IOLoop {
         var local = rq_addr()
         unsafe rq_conn_remote_address(raw, &remote)
         unsafe rq_conn_local_address(raw, &current)
-        guard unsafe rq_route(&remote, current.port, &local) == 0, local.socketAddress != current.socketAddress else {
-            return
-        }
+        guard unsafe !rq_addr_is_channel(&remote), unsafe rq_route(&remote, current.port, &local) == 0,
+            local.socketAddress != current.socketAddress
+        else { return }
         // Refused while another migration is under way; the next occasion comes.
-        _ = unsafe rq_conn_migrate(raw, &local, now)
+        _ = unsafe rq_conn_migrate(raw, &local, &remote, true, now)
         markDirty(core)
     }
 }

@@ -28,6 +28,7 @@ extension IOLoop {
         unsafe rq_conn_free(raw)
         unsafe Unmanaged.passUnretained(core).release()
         core.arrivals.finish(discarding: true)
+        core.pathQueue.finish()
         core.established.set(core.refusal ?? asHandshakeFailure(error))
         core.ended.set(error)
         var mustLinger = !isSilent(ending)
@@ -50,6 +51,7 @@ extension IOLoop {
     /// Nothing finds the connection any more.
     func vanish(_ core: ConnectionCore) {
         core.phase = .gone
+        forgetPaths(over: core)
         timers.remove(core)
         for id in core.ids { table[id] = nil }
         core.ids = []

@@ -26,6 +26,10 @@ final class IOLoop: @unchecked Sendable {
     private let batch: OpaquePointer
 
     var table: [ConnectionID: ConnectionCore] = [:]
+    /// The relays of our channels.
+    var channels: [ChannelId: ConnectionCore] = [:]
+    /// What this endpoint forwards for others.
+    var legs: [ChannelId: RelayLeg] = [:]
     var timers = TimerHeap<ConnectionCore>()
     var gate: AdmissionGate
     /// When this pass began.
@@ -98,15 +102,15 @@ final class IOLoop: @unchecked Sendable {
     }
 
     private func run() {
-        var readable = UInt32.max
+        sockets.markReadable()
         while true {
             now = clock.now()
             takeMail()
-            receive(from: readable)
+            receive()
             fireTimers()
             flush()
             if isDone { break }
-            readable = sleep()
+            sleep()
         }
         foreign.finish()
         accepted.finish(discarding: true)
@@ -123,15 +127,16 @@ final class IOLoop: @unchecked Sendable {
         return timers.first == nil || now >= shutdownDeadline
     }
 
-    /// Waits for something to do; returns the sockets to read from.
-    private func sleep() -> UInt32 {
-        guard mailbox.mayFallAsleep() else { return .max }
+    /// Waits for something to do, and marks the sockets to read from.
+    private func sleep() {
+        guard mailbox.mayFallAsleep() else { return sockets.markReadable() }
         let now = clock.now()
         let next = min(timers.first?.deadline ?? .max, shutdownDeadline ?? .max)
         let wait = next == .max ? UInt64.max : next > now ? next - now : 0
-        let readable = unsafe sockets.withAll { all, count in unsafe rq_waker_wait(waker.raw, all, count, wait) }
+        unsafe sockets.markReadable { all, count, readable in
+            unsafe rq_waker_wait(waker.raw, all, count, wait, readable)
+        }
         mailbox.wokeUp()
-        return readable
     }
 
     // MARK: Mail
@@ -151,20 +156,26 @@ final class IOLoop: @unchecked Sendable {
             dial(core, remote)
         case .close(let core, let code, let reason):
             end(core, .locally(code: code, reason: reason))
-        case .sendForeign(let bytes, let address):
-            sendForeign(bytes, to: address)
+        case .sendForeign(let bytes, let address, let port):
+            sendForeign(bytes, to: address, from: port)
         case .networkChanged:
             for core in timers.all { followRoute(core) }
         case .shutDown(let code):
             shutDown(code: code)
+        default:
+            carryOutOnPaths(job)
         }
     }
 
     /// Answers a job that nobody will carry out any more.
     private func refuse(_ job: Job) {
-        guard case .dial(let core, _) = job else { return }
-        core.established.set(.endpointClosed)
-        core.ended.set(.endpointClosed)
+        switch job {
+        case .dial(let core, _):
+            core.established.set(.endpointClosed)
+            core.ended.set(.endpointClosed)
+        case .openPorts(_, let opened): opened.set([])
+        default: break
+        }
     }
 
     private func shutDown(code: UInt64) {
@@ -180,8 +191,8 @@ final class IOLoop: @unchecked Sendable {
         accepted.finish(discarding: true)
     }
 
-    private func sendForeign(_ bytes: [UInt8], to address: rq_addr) {
-        guard !bytes.isEmpty, let udp = unsafe sockets.socket(family: address.family) else { return }
+    private func sendForeign(_ bytes: [UInt8], to address: rq_addr, from port: UInt16?) {
+        guard !bytes.isEmpty, let udp = unsafe sockets.socket(family: address.family, port: port) else { return }
         var address = address
         _ = unsafe bytes.withUnsafeBufferPointer { bytes in
             unsafe rq_udp_send(udp, nil, &address, 0, bytes.baseAddress, bytes.count, bytes.count)
@@ -190,9 +201,9 @@ final class IOLoop: @unchecked Sendable {
 
     // MARK: Receiving
 
-    private func receive(from readable: UInt32) {
-        for index in 0..<sockets.count where readable & 1 << UInt32(index) != 0 {
-            guard let udp = unsafe sockets[index] else { continue }
+    private func receive() {
+        for index in 0..<sockets.count where sockets.isReadable(index) {
+            let udp = unsafe sockets[index]
             for _ in 0..<Self.batchesPerPass {
                 let count = unsafe rq_udp_receive(udp, batch)
                 for number in 0..<count {
@@ -212,13 +223,18 @@ final class IOLoop: @unchecked Sendable {
         let segment = unsafe max(1, train.pointee.segment)
         var offset = 0
         while offset < length {
+            if unsafe base[offset] == UInt8(RQ_CHANNEL_BYTE) {
+                let rest = unsafe UnsafeBufferPointer(start: base + offset, count: length - offset)
+                offset += unsafe receiveFromChannel(rest, segment: segment, of: train)
+                continue
+            }
             let datagram = unsafe UnsafeBufferPointer(start: base + offset, count: min(segment, length - offset))
             unsafe receive(datagram, of: train)
             offset += segment
         }
     }
 
-    private func receive(_ datagram: UnsafeBufferPointer<UInt8>, of train: UnsafePointer<rq_train>) {
+    func receive(_ datagram: UnsafeBufferPointer<UInt8>, of train: UnsafePointer<rq_train>) {
         var cid = rq_cid()
         var isLong = false
         var version: UInt32 = 0
@@ -226,7 +242,7 @@ final class IOLoop: @unchecked Sendable {
         // Without the fixed bit only Version Negotiation is QUIC (RFC 9443); we never let peers clear it.
         let isNegotiation = isLong && hasID && version == 0
         guard unsafe datagram[0] & 0x40 != 0 || isNegotiation else {
-            return unsafe handOut(datagram, source: train.pointee.source)
+            return unsafe handOut(datagram, train.pointee)
         }
         guard hasID else { return }
         let id = ConnectionID(cid)
@@ -241,9 +257,13 @@ final class IOLoop: @unchecked Sendable {
         unsafe feed(core, datagram, train)
     }
 
-    private func handOut(_ datagram: UnsafeBufferPointer<UInt8>, source: rq_addr) {
-        guard datagram.count <= limits.foreignDatagramBytes, let source = source.socketAddress else { return }
-        unsafe foreign.yield(ForeignDatagram(bytes: Array(datagram), source: source))
+    private func handOut(_ datagram: UnsafeBufferPointer<UInt8>, _ train: rq_train) {
+        guard datagram.count <= limits.foreignDatagramBytes, let source = unsafe train.source.socketAddress else {
+            return
+        }
+        let destination = unsafe train.destination
+        let port = sockets.isFurther(port: destination.port) ? destination.port : nil
+        unsafe foreign.yield(ForeignDatagram(bytes: Array(datagram), source: source, port: port))
     }
 
     /// Forgets which connection the last datagram belonged to, because ids changed.

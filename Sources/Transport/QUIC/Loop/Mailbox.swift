@@ -6,7 +6,14 @@ internal import Locking
 enum Job: Sendable {
     case dial(ConnectionCore, rq_addr)
     case close(ConnectionCore, code: UInt64, reason: String)
-    case sendForeign([UInt8], rq_addr)
+    case sendForeign([UInt8], rq_addr, port: UInt16?)
+    case migrate(ConnectionCore, rq_addr, port: UInt16?)
+    case openChannel(ChannelId, ConnectionCore)
+    case closeChannel(ChannelId)
+    case relay(RelayLeg, RelayLeg)
+    case stopRelaying(ChannelId)
+    case openPorts(Int, Latch<[UInt16]>)
+    case closePorts([UInt16])
     case networkChanged
     case shutDown(code: UInt64)
 }

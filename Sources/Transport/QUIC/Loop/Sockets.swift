@@ -9,9 +9,17 @@ internal import Transport
 final class Sockets: @unchecked Sendable {
     /// The bound addresses.
     let addresses: [SocketAddress]
+    /// Those of the families first, then the further ones.
     private var raw: [OpaquePointer?]
     private let families: [UInt8]
+    private var furtherPorts: [UInt16] = []
+    /// Further ports that are to be closed once no connection uses them.
+    private(set) var abandonedPorts: [UInt16] = []
+    private var readable: [Bool]
     private let fault: Fault?
+
+    /// Further ports of an endpoint at a time: those of three searches.
+    private static let maximumFurtherPorts = 768
 
     /// How often another free port is tried that both families can have.
     private static let attempts = 16
@@ -29,6 +37,7 @@ final class Sockets: @unchecked Sendable {
         unsafe raw = opened.sockets
         addresses = opened.addresses.compactMap(\.socketAddress)
         families = opened.addresses.map(\.family)
+        readable = [Bool](repeating: true, count: opened.addresses.count)
         fault = seams.fault.map(Fault.init)
         for index in families.indices {
             let udp = unsafe raw[index]
@@ -41,13 +50,63 @@ final class Sockets: @unchecked Sendable {
         close()
     }
 
-    var count: Int { families.count }
+    var count: Int { readable.count }
 
     subscript(index: Int) -> OpaquePointer? { unsafe raw[index] }
 
-    func socket(family: UInt8) -> OpaquePointer? {
+    func isReadable(_ index: Int) -> Bool { readable[index] }
+
+    var hasFurtherPorts: Bool { !furtherPorts.isEmpty }
+
+    func isFurther(port: UInt16) -> Bool { furtherPorts.contains(port) }
+
+    /// The socket of a family on that port; its own one where no further socket has the port.
+    func socket(family: UInt8, port: UInt16? = nil) -> OpaquePointer? {
+        if family == 4, let port, let index = furtherPorts.firstIndex(of: port) {
+            return unsafe raw[families.count + index]
+        }
         guard let index = families.firstIndex(of: family) else { return nil }
         return unsafe raw[index]
+    }
+
+    // MARK: Further ports
+
+    /// Opens further IPv4 sockets.
+    func openPorts(count: Int) -> [UInt16] {
+        guard var wanted = address(family: 4) else { return [] }
+        let own = wanted.port
+        wanted.port = 0
+        var opened: [UInt16] = []
+        while opened.count < count, furtherPorts.count < Self.maximumFurtherPorts {
+            var address = rq_addr(wanted)
+            var error: Int32 = 0
+            guard let udp = unsafe rq_udp_bind(&address, &error) else { break }
+            // That number has a meaning of its own to the engine.
+            guard address.port != own ^ 0x8000 else {
+                unsafe rq_udp_free(udp)
+                break
+            }
+            unsafe raw.append(udp)
+            furtherPorts.append(address.port)
+            readable.append(true)
+            opened.append(address.port)
+        }
+        return opened
+    }
+
+    /// Closes further ports; those in `used` when they are used no more.
+    func closePorts(_ ports: [UInt16], butAbandon used: Set<UInt16>) {
+        abandonedPorts.removeAll { ports.contains($0) }
+        for port in ports {
+            guard let index = furtherPorts.firstIndex(of: port) else { continue }
+            guard !used.contains(port) else {
+                abandonedPorts.append(port)
+                continue
+            }
+            furtherPorts.remove(at: index)
+            unsafe rq_udp_free(raw.remove(at: families.count + index))
+            readable.remove(at: families.count + index)
+        }
     }
 
     /// The bound address of a family.
@@ -55,13 +114,22 @@ final class Sockets: @unchecked Sendable {
         families.firstIndex(of: family).map { addresses[$0] }
     }
 
-    func withAll<R>(_ body: (UnsafePointer<OpaquePointer?>?, Int) -> R) -> R {
-        unsafe raw.withUnsafeBufferPointer { unsafe body($0.baseAddress, $0.count) }
+    /// Has all of them read from.
+    func markReadable() {
+        for index in readable.indices { readable[index] = true }
+    }
+
+    /// Has those read from that `body` marks.
+    func markReadable(_ body: (UnsafePointer<OpaquePointer?>?, Int, UnsafeMutablePointer<Bool>?) -> Void) {
+        unsafe raw.withUnsafeBufferPointer { raw in
+            unsafe readable.withUnsafeMutableBufferPointer { unsafe body(raw.baseAddress, raw.count, $0.baseAddress) }
+        }
     }
 
     func close() {
-        for index in families.indices { unsafe rq_udp_free(raw[index]) }
-        unsafe raw = families.map { _ in nil }
+        unsafe raw.forEach { unsafe rq_udp_free($0) }
+        unsafe raw = unsafe raw.map { _ in nil }
+        for index in readable.indices { readable[index] = false }
     }
 }
 

@@ -1,0 +1,198 @@
+internal import CQUICShim
+internal import Identity
+internal import Transport
+
+// Paths that are more than an address: through a relay, from a further port; and connections that change theirs.
+extension IOLoop {
+    func carryOutOnPaths(_ job: Job) {
+        switch job {
+        case .migrate(let core, let remote, let port): migrate(core, to: remote, from: port)
+        case .openChannel(let channel, let relay): channels[channel] = relay
+        case .closeChannel(let channel): channels[channel] = nil
+        case .relay(let forth, let back):
+            legs[forth.channel] = forth
+            legs[back.channel] = back
+        case .stopRelaying(let channel):
+            if let leg = legs.removeValue(forKey: channel) { legs[leg.onward] = nil }
+        case .openPorts(let count, let opened): opened.set(sockets.openPorts(count: count))
+        case .closePorts(let ports): closePorts(ports)
+        default: break
+        }
+    }
+
+    // MARK: Going out
+
+    /// The address from which packets to `remote` leave.
+    func localAddress(towards remote: rq_addr, from port: UInt16? = nil) throws(TransportError) -> rq_addr {
+        var remote = remote
+        if unsafe rq_addr_is_channel(&remote) {
+            guard let address = remote.socketAddress, let channel = ChannelId(address: address),
+                channels[channel] != nil
+            else { throw .connectionFailed("that channel through a relay is not open") }
+            return rq_addr(ChannelId.nearEnd.address)
+        }
+        guard let bound = sockets.address(family: remote.family) else {
+            throw .connectionFailed("the endpoint has no socket for this family of addresses")
+        }
+        var local = rq_addr()
+        let error = unsafe rq_route(&remote, port ?? bound.port, &local)
+        guard error == 0 else {
+            let why = unsafe String(cString: rq_error_text(error))
+            throw .connectionFailed("the system knows no way to that address: \(why)")
+        }
+        if !bound.isUnspecified {
+            local = rq_addr(bound)
+            local.port = port ?? bound.port
+        }
+        return local
+    }
+
+    /// Sends a train on its way, wherever that leads; errors of the network count as loss.
+    func depart(_ train: rq_outgoing) -> Int32 {
+        var (local, remote) = unsafe (train.local, train.remote)
+        guard unsafe rq_addr_is_channel(&remote) else {
+            guard let udp = unsafe sockets.socket(family: remote.family, port: local.port) else {
+                return Int32(RQ_FAILED)
+            }
+            return unsafe rq_udp_send(udp, &local, &remote, train.ecn, train.bytes, train.length, train.segment)
+        }
+        guard let address = remote.socketAddress, let channel = ChannelId(address: address),
+            let relay = channels[channel]
+        else { return Int32(RQ_FAILED) }
+        let bytes = unsafe UnsafeBufferPointer(start: train.bytes, count: train.length)
+        return unsafe sendWrapped(bytes, segment: train.segment, header: channel.header, skipping: 0, over: relay)
+    }
+
+    /// Sends datagrams on the path of a connection, each behind a header. A relay that is itself behind a relay is none.
+    private func sendWrapped(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        segment: Int,
+        header: [UInt8],
+        skipping skipped: Int,
+        over core: ConnectionCore
+    ) -> Int32 {
+        guard let raw = unsafe core.raw else { return Int32(RQ_FAILED) }
+        var local = rq_addr()
+        var remote = rq_addr()
+        unsafe rq_conn_local_address(raw, &local)
+        unsafe rq_conn_remote_address(raw, &remote)
+        guard unsafe !rq_addr_is_channel(&remote),
+            let udp = unsafe sockets.socket(family: remote.family, port: local.port)
+        else {
+            return Int32(RQ_FAILED)
+        }
+        return unsafe rq_udp_send_wrapped(
+            udp,
+            &local,
+            &remote,
+            header,
+            bytes.baseAddress,
+            bytes.count,
+            segment,
+            skipped
+        )
+    }
+
+    // MARK: Coming in
+
+    /// Takes the datagrams of one channel at the beginning of a train; returns how many bytes they are.
+    func receiveFromChannel(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        segment: Int,
+        of train: UnsafePointer<rq_train>
+    ) -> Int {
+        let headerLength = Int(RQ_CHANNEL_HEADER)
+        guard bytes.count > headerLength else { return bytes.count }
+        var end = min(segment, bytes.count)
+        while end + headerLength < bytes.count, unsafe isSameChannel(bytes, end) {
+            end = min(end + segment, bytes.count)
+        }
+        let run = unsafe UnsafeBufferPointer(rebasing: bytes[..<end])
+        let channel = unsafe ChannelId(header: run)
+        let source = unsafe train.pointee.source
+        if let leg = legs[channel], isFrom(leg.from, source) {
+            guard leg.budget.take(run.count, at: now) else { return end }
+            _ = unsafe sendWrapped(run, segment: segment, header: leg.header, skipping: headerLength, over: leg.to)
+        } else if let relay = channels[channel], isFrom(relay, source) {
+            unsafe unwrap(run, segment: segment, of: channel)
+        }
+        return end
+    }
+
+    private func isSameChannel(_ bytes: UnsafeBufferPointer<UInt8>, _ offset: Int) -> Bool {
+        for index in 0..<Int(RQ_CHANNEL_HEADER) where unsafe bytes[index] != bytes[offset + index] { return false }
+        return true
+    }
+
+    /// Whether a datagram came from where a connection's packets go.
+    private func isFrom(_ core: ConnectionCore, _ source: rq_addr) -> Bool {
+        guard let raw = unsafe core.raw else { return false }
+        var remote = rq_addr()
+        unsafe rq_conn_remote_address(raw, &remote)
+        return remote.socketAddress == source.socketAddress
+    }
+
+    private func unwrap(_ run: UnsafeBufferPointer<UInt8>, segment: Int, of channel: ChannelId) {
+        var train = unsafe rq_train()
+        unsafe train.source = rq_addr(channel.address)
+        unsafe train.destination = rq_addr(ChannelId.nearEnd.address)
+        var offset = 0
+        while offset < run.count {
+            let inner = unsafe run[offset..<min(offset + segment, run.count)].dropFirst(Int(RQ_CHANNEL_HEADER))
+            let datagram = unsafe UnsafeBufferPointer(rebasing: inner)
+            // Nothing but QUIC travels in a channel.
+            if unsafe datagram.first.map({ $0 & 0x40 != 0 }) == true { unsafe receive(datagram, of: &train) }
+            offset += segment
+        }
+    }
+
+    // MARK: Changing
+
+    private func migrate(_ core: ConnectionCore, to remote: rq_addr, from port: UInt16?) {
+        var remote = remote
+        guard core.isDialler, case .open = core.phase, let raw = unsafe core.raw, let address = remote.socketAddress
+        else {
+            return
+        }
+        do {
+            var local = try localAddress(towards: remote, from: port)
+            guard unsafe rq_conn_migrate(raw, &local, &remote, false, now) == Int32(RQ_OK) else {
+                core.pathQueue.yield(.refused(address))
+                return
+            }
+            markDirty(core)
+        } catch {
+            core.pathQueue.yield(.refused(address))
+        }
+    }
+
+    /// Tells the users of a connection that its path is in doubt, or that another one did not work.
+    func notice(_ core: ConnectionCore) {
+        guard let raw = unsafe core.raw else { return }
+        if !core.isSuspect, unsafe rq_conn_is_silent(raw) {
+            core.isSuspect = true
+            core.pathQueue.yield(.suspect)
+        }
+        var remote = rq_addr()
+        guard unsafe rq_conn_take_refused_path(raw, &remote), let address = remote.socketAddress else { return }
+        core.pathQueue.yield(.refused(address))
+    }
+
+    /// A connection is gone, and with it the channels that led over it.
+    func forgetPaths(over core: ConnectionCore) {
+        if !channels.isEmpty { channels = channels.filter { $0.value !== core } }
+        if !legs.isEmpty { legs = legs.filter { $0.value.from !== core && $0.value.to !== core } }
+        if sockets.hasFurtherPorts { closePorts(sockets.abandonedPorts) }
+    }
+
+    private func closePorts(_ ports: [UInt16]) {
+        var used: Set<UInt16> = []
+        for core in timers.all {
+            guard let raw = unsafe core.raw else { continue }
+            var local = rq_addr()
+            unsafe rq_conn_local_address(raw, &local)
+            used.insert(local.port)
+        }
+        sockets.closePorts(ports, butAbandon: used)
+    }
+}

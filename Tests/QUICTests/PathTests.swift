@@ -1,0 +1,235 @@
+internal import Identity
+internal import Locking
+internal import Testing
+internal import Transport
+internal import TransportConformance
+
+@testable internal import QUIC
+
+/// Connections whose packets change their way: through a relay, to another address, from a further port.
+@Suite("Paths", .timeLimit(.minutes(1))) struct PathTests {
+    /// Two peers that are both connected to a third one.
+    private struct Triangle {
+        let relay: QUICEndpoint
+        let dialler: QUICEndpoint
+        let listener: QUICEndpoint
+        let channels = (ChannelId(0x11), ChannelId(0x22))
+        /// Where the dialler cannot send, and the listener neither.
+        let blocked = Locked<Set<SocketAddress>>([])
+        /// The sizes of what the relay sent since it began to relay.
+        let forwarded = Locked<[Int]>([])
+        /// The connections to the relay, of both, and the relay's ends of them.
+        private let held: [any Connection]
+        private let ends: [RelayEnd]
+
+        init() async throws {
+            let (blocked, forwarded) = (blocked, forwarded)
+            let relay = try loopbackEndpoint {
+                $0.seams.fault = { _, byteCount, _ in
+                    forwarded.withLock { $0.append(byteCount) }
+                    return 0
+                }
+            }
+            let block: @Sendable (SocketAddress, Int, Int) -> Int32 = { to, _, _ in
+                blocked.withLock { $0.contains(to) } ? 1 : 0
+            }
+            let endpoints = try (0..<2).map { _ in try loopbackEndpoint { $0.seams.fault = block } }
+            var (held, ends): ([any Connection], [RelayEnd]) = ([], [])
+            for (endpoint, channel) in zip(endpoints, [channels.0, channels.1]) {
+                let link = try await endpoint.connect(to: try address(of: relay), expecting: relay.localPeerId)
+                endpoint.openChannel(channel, over: link)
+                held.append(link)
+                ends.append(RelayEnd(channel: channel, connection: try #require(try await relay.accept())))
+            }
+            (self.relay, dialler, listener) = (relay, endpoints[0], endpoints[1])
+            (self.held, self.ends) = (held, ends)
+        }
+
+        func beginRelaying(bytesPerSecond: Int = 1 << 30) {
+            forwarded.withLock { $0 = [] }
+            relay.relay(ends[0], ends[1], bytesPerSecond: bytesPerSecond)
+        }
+
+        /// A connection through the relay, seen from both sides.
+        func connect() async throws -> (any Connection, any Connection) {
+            async let accepted = listener.accept()
+            let dialled = try await dialler.connect(to: channels.0.address, expecting: listener.localPeerId)
+            return (dialled, try #require(try await accepted))
+        }
+
+        /// Both directions between the two.
+        func block(_ isBlocked: Bool) throws {
+            let both = Set([try address(of: dialler), try address(of: listener)])
+            blocked.withLock { $0 = isBlocked ? both : [] }
+        }
+
+        func close() async {
+            for endpoint in [dialler, listener, relay] { await endpoint.close(code: 0) }
+        }
+    }
+
+    /// Waits for an event of a connection's path.
+    private func wait(for event: PathEvent, on connection: any Connection) async {
+        for await found in connection.pathEvents where found == event { return }
+        Issue.record("the connection ended without \(event)")
+    }
+
+    /// Sends bytes and reads them back from whoever accepted the connection.
+    private func echo(_ count: Int, over dialled: any Connection, _ accepted: any Connection) async throws {
+        let sent = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        async let answered: Void = {
+            let stream = try #require(try await accepted.acceptStream())
+            var isFinal = false
+            while !isFinal {
+                let piece = try await stream.read(atMost: 65_536)
+                isFinal = piece.isFinal
+                try await stream.write(piece.bytes, finish: isFinal)
+            }
+        }()
+        let stream = try dialled.openStream()
+        async let written: Void = stream.write(sent, finish: true)
+        var received: [UInt8] = []
+        var isFinal = false
+        while !isFinal {
+            let piece = try await stream.read(atMost: 65_536)
+            received += piece.bytes
+            isFinal = piece.isFinal
+        }
+        _ = try await (answered, written)
+        #expect(received == sent)
+    }
+
+    @Test func `two peers talk through a relay that cannot read them`() async throws {
+        let triangle = try await Triangle()
+        triangle.beginRelaying()
+        try triangle.block(true)
+        let (dialled, accepted) = try await triangle.connect()
+        #expect(dialled.remoteAddress == triangle.channels.0.address)
+        #expect(accepted.remoteAddress == triangle.channels.1.address)
+        #expect(accepted.remotePeerId == triangle.dialler.localPeerId)
+        try await echo(1_000_000, over: dialled, accepted)
+        await triangle.close()
+    }
+
+    @Test func `a relayed connection becomes direct and falls back without losing a byte`() async throws {
+        let triangle = try await Triangle()
+        triangle.beginRelaying()
+        let (dialled, accepted) = try await triangle.connect()
+        let direct = try address(of: triangle.listener)
+        async let moved: Void = wait(for: .moved(direct), on: dialled)
+        dialled.migrate(to: direct, from: nil)
+        try await echo(200_000, over: dialled, accepted)
+        await moved
+        #expect(dialled.remoteAddress == direct)
+        try await echo(200_000, over: dialled, accepted)
+        #expect(accepted.remoteAddress == (try address(of: triangle.dialler)))
+        try triangle.block(true)
+        async let echoed: Void = echo(200_000, over: dialled, accepted)
+        var events = dialled.pathEvents.makeAsyncIterator()
+        while let event = await events.next(), event != .suspect {}
+        dialled.migrate(to: triangle.channels.0.address, from: nil)
+        try await echoed
+        #expect(dialled.remoteAddress == triangle.channels.0.address)
+        await triangle.close()
+    }
+
+    @Test func `a path where nobody answers is refused, and the connection stays where it is`() async throws {
+        let triangle = try await Triangle()
+        triangle.beginRelaying()
+        let (dialled, accepted) = try await triangle.connect()
+        let dead = try await SilentPort.shared.address(on: "127.0.0.1")
+        dialled.migrate(to: dead, from: nil)
+        try await echo(100_000, over: dialled, accepted)
+        await wait(for: .refused(dead), on: dialled)
+        #expect(dialled.remoteAddress == triangle.channels.0.address)
+        try await echo(100_000, over: dialled, accepted)
+        await triangle.close()
+    }
+
+    @Test func `the same two addresses may be left and come back to`() async throws {
+        let triangle = try await Triangle()
+        triangle.beginRelaying()
+        let (dialled, accepted) = try await triangle.connect()
+        let ports = await triangle.listener.openPorts(count: 2)
+        #expect(ports.count == 2)
+        let further = try ports.map { try SocketAddress(parsing: "127.0.0.1:\($0)") }
+        for target in [
+            further[0], further[1], try address(of: triangle.listener), further[0], triangle.channels.0.address,
+        ] {
+            async let moved: Void = wait(for: .moved(target), on: dialled)
+            dialled.migrate(to: target, from: nil)
+            try await echo(50_000, over: dialled, accepted)
+            await moved
+            #expect(dialled.remoteAddress == target)
+        }
+        await triangle.close()
+    }
+
+    @Test func `a further port becomes a connection's own, and the others close`() async throws {
+        let triangle = try await Triangle()
+        triangle.beginRelaying()
+        let (dialled, accepted) = try await triangle.connect()
+        let ports = await triangle.dialler.openPorts(count: 255)
+        #expect(ports.count == 255)
+        let direct = try address(of: triangle.listener)
+        async let moved: Void = wait(for: .moved(direct), on: dialled)
+        dialled.migrate(to: direct, from: ports[17])
+        try await echo(100_000, over: dialled, accepted)
+        await moved
+        triangle.dialler.closePorts(ports)
+        try await echo(100_000, over: dialled, accepted)
+        #expect(accepted.remoteAddress.port == ports[17])
+        await triangle.close()
+    }
+
+    @Test func `what is not QUIC comes to a further port and leaves from it`() async throws {
+        let sender = try loopbackEndpoint()
+        let receiver = try loopbackEndpoint()
+        let here = try #require(await sender.openPorts(count: 1).first)
+        let there = try #require(await receiver.openPorts(count: 1).first)
+        sender.sendForeignDatagram([0, 1, 2], to: try SocketAddress(parsing: "127.0.0.1:\(there)"), from: here)
+        for await datagram in receiver.foreignDatagrams {
+            #expect(
+                datagram
+                    == ForeignDatagram(
+                        bytes: [0, 1, 2],
+                        source: try SocketAddress(parsing: "127.0.0.1:\(here)"),
+                        port: there
+                    )
+            )
+            break
+        }
+        await sender.close(code: 0)
+        await receiver.close(code: 0)
+    }
+
+    @Test func `a channel that nobody opened is no address`() async throws {
+        let endpoint = try loopbackEndpoint()
+        await #expect(throws: TransportError.self) {
+            _ = try await endpoint.connect(to: ChannelId(7).address, expecting: endpoint.localPeerId)
+        }
+        await endpoint.close(code: 0)
+    }
+
+    @Test func `a relay forwards from a peer's own address alone`() async throws {
+        let triangle = try await Triangle()
+        triangle.beginRelaying()
+        let datagram = [0x30] + triangle.channels.0.bytes + [0x40] + [UInt8](repeating: 0, count: 777)
+        #expect(try RawSocket().send(datagram, to: try address(of: triangle.relay)))
+        triangle.dialler.sendForeignDatagram(datagram + [0], to: try address(of: triangle.relay))
+        _ = try await triangle.connect()
+        let sizes = triangle.forwarded.withLock { $0 }
+        #expect(sizes.contains(datagram.count + 1))
+        #expect(!sizes.contains(datagram.count))
+        await triangle.close()
+    }
+
+    @Test func `a relay forwards no more than it was told`() async throws {
+        let triangle = try await Triangle()
+        // A quarter of a second's worth at once, which is less than a handshake.
+        triangle.beginRelaying(bytesPerSecond: 1_000)
+        await #expect(throws: TransportError.self) { _ = try await triangle.connect() }
+        #expect(triangle.forwarded.withLock { $0 }.allSatisfy { $0 < 1_200 })
+        await triangle.close()
+    }
+}
