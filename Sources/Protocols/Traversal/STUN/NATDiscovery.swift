@@ -1,0 +1,200 @@
+package import Identity
+
+/// Finds out what kind of NAT there is, by asking a STUN server with two addresses (RFC 5780, sections 4.3 and 4.4).
+///
+/// All questions leave from one socket that nothing else was sent from. The order matters: first the server is asked,
+/// then it is asked to answer from places to which nothing was sent yet, and only then anything is sent to those, which
+/// opens filters. Silence of the filters is believed only if the server's second address was heard at all.
+package struct NATDiscovery: Sendable {
+    /// What can happen.
+    package typealias Input = STUNTransaction.Input
+
+    /// What the driver must do next.
+    package enum Effect: Hashable, Sendable {
+        case send([UInt8], to: SocketAddress)
+        /// Feed `timeReached` at this time; replaces an earlier wake.
+        case wake(at: Duration)
+        /// This is all that can be found out.
+        case finish(NATReport)
+        /// Not even the first question was answered.
+        case fail(STUNFailure)
+    }
+
+    /// The questions (RFC 5780 numbers them in each section from I to III).
+    private enum Question: Int, CaseIterable {
+        /// Where do you see me?
+        case plain
+        /// The same, answered from your other address and other port.
+        case otherSource
+        /// The same, answered from your other port.
+        case otherSourcePort
+        /// Where does your other address see me?
+        case otherAddress
+        /// Where does your other address see me at its other port?
+        case otherAddressAndPort
+    }
+
+    private let server: SocketAddress
+    private let own: [SocketAddress]
+    private let schedule: STUNTransaction.Schedule
+    private let ids: [STUNTransactionId]
+    private var running: [(question: Question, transaction: STUNTransaction, dueAt: Duration?)] = []
+    private var outcomes: [STUNTransaction.Outcome?]
+    private var otherAddress: SocketAddress?
+    private var hasEnded = false
+
+    /// Asks `server` from a socket that is known under the addresses in `own`.
+    package init(
+        server: SocketAddress,
+        own: [SocketAddress],
+        schedule: STUNTransaction.Schedule = .brief,
+        using random: inout some RandomNumberGenerator
+    ) {
+        self.server = server.unmapped
+        self.own = own.map { SocketAddress($0.ip.unmapped.withoutScope, port: $0.port) }
+        self.schedule = schedule
+        var ids: [STUNTransactionId] = []
+        for _ in Question.allCases { ids.append(STUNTransactionId(using: &random)) }
+        self.ids = ids
+        self.outcomes = ids.map { _ in nil }
+    }
+
+    /// Applies `input` as of `now` and appends what the driver must do, in order.
+    package mutating func handle(_ input: Input, at now: Duration, into effects: inout [Effect]) {
+        guard !self.hasEnded else { return }
+        if case .started = input {
+            self.ask([.plain], now, &effects)
+        } else {
+            for index in self.running.indices { self.feed(input, to: index, now, &effects) }
+        }
+        self.running.removeAll { self.outcomes[$0.question.rawValue] != nil }
+        self.advance(now, &effects)
+        guard !self.hasEnded, let dueAt = self.running.compactMap(\.dueAt).min() else { return }
+        effects.append(.wake(at: dueAt))
+    }
+
+    private mutating func feed(_ input: Input, to index: Int, _ now: Duration, _ effects: inout [Effect]) {
+        var steps: [STUNTransaction.Effect] = []
+        self.running[index].transaction.handle(input, at: now, into: &steps)
+        for step in steps {
+            switch step {
+            case .send(let bytes, let place): effects.append(.send(bytes, to: place))
+            case .wake(let dueAt): self.running[index].dueAt = dueAt
+            case .finish(let outcome): self.outcomes[self.running[index].question.rawValue] = outcome
+            }
+        }
+    }
+
+    // MARK: The order of questions
+
+    private mutating func advance(_ now: Duration, _ effects: inout [Effect]) {
+        switch self.outcomes[Question.plain.rawValue] {
+        case nil: return
+        case .failed(let failure): return self.end(.fail(failure), &effects)
+        case .answered(let answer):
+            guard let other = answer.otherAddress, self.isSecond(other) else {
+                let doubt = NATDoubt.noSecondAddress
+                return self.end(.finish(self.report(answer, .unknown(doubt), .unknown(doubt))), &effects)
+            }
+            self.otherAddress = other.unmapped
+            self.goOn(after: answer, now, &effects)
+        }
+    }
+
+    private mutating func goOn(after answer: STUNAnswer, _ now: Duration, _ effects: inout [Effect]) {
+        // Whoever is let in from elsewhere is let in from the other port, too.
+        if self.isAnswered(.otherSource) { self.running.removeAll { $0.question == .otherSourcePort } }
+        guard self.running.isEmpty else { return }
+        if self.outcomes[Question.otherSource.rawValue] == nil {
+            self.ask([.otherSource, .otherSourcePort], now, &effects)
+        } else if self.outcomes[Question.otherAddress.rawValue] == nil {
+            self.ask([.otherAddress, .otherAddressAndPort], now, &effects)
+        } else {
+            self.end(.finish(self.report(answer, self.mapping(answer), self.filtering)), &effects)
+        }
+    }
+
+    private mutating func ask(_ questions: [Question], _ now: Duration, _ effects: inout [Effect]) {
+        for question in questions {
+            self.running.append((question, self.transaction(question), nil))
+            self.feed(.started, to: self.running.count - 1, now, &effects)
+        }
+    }
+
+    private func transaction(_ question: Question) -> STUNTransaction {
+        let other = self.otherAddress ?? self.server
+        let (place, change, source): (SocketAddress, STUNChange, SocketAddress) =
+            switch question {
+            case .plain: (self.server, [], self.server)
+            case .otherSource: (self.server, [.address, .port], other)
+            case .otherSourcePort: (self.server, .port, SocketAddress(self.server.ip, port: other.port))
+            case .otherAddress: Self.plain(SocketAddress(other.ip, port: self.server.port))
+            case .otherAddressAndPort: Self.plain(other)
+            }
+        return STUNTransaction(
+            id: self.ids[question.rawValue],
+            server: place,
+            change: change,
+            source: source,
+            schedule: self.schedule
+        )
+    }
+
+    private static func plain(_ place: SocketAddress) -> (SocketAddress, STUNChange, SocketAddress) {
+        (place, [], place)
+    }
+
+    private mutating func end(_ effect: Effect, _ effects: inout [Effect]) {
+        self.hasEnded = true
+        self.running = []
+        effects.append(effect)
+    }
+
+    // MARK: What the answers mean
+
+    /// Whether what the server calls its other address is one, and not its own invention.
+    private func isSecond(_ other: SocketAddress) -> Bool {
+        let other = other.unmapped
+        return other.isDialable && other.isIPv6 == self.server.isIPv6
+            && other.ip != self.server.ip && other.port != self.server.port
+    }
+
+    private func isAnswered(_ question: Question) -> Bool { self.answer(to: question) != nil }
+
+    private func answer(to question: Question) -> STUNAnswer? {
+        guard case .answered(let answer) = self.outcomes[question.rawValue] else { return nil }
+        return answer
+    }
+
+    private func isRefused(_ question: Question) -> Bool {
+        guard case .failed(let failure) = self.outcomes[question.rawValue] else { return false }
+        return failure != .noAnswer
+    }
+
+    private func isOwn(_ address: SocketAddress) -> Bool { self.own.contains(address.unmapped) }
+
+    private func report(_ answer: STUNAnswer, _ mapping: NATMapping, _ filtering: NATFiltering) -> NATReport {
+        NATReport(
+            publicAddress: answer.mappedAddress,
+            mapping: self.isOwn(answer.mappedAddress) ? .notTranslated : mapping,
+            filtering: filtering
+        )
+    }
+
+    private func mapping(_ first: STUNAnswer) -> NATMapping {
+        guard let second = self.answer(to: .otherAddress) else { return .unknown(.secondAddressSilent) }
+        if second.mappedAddress == first.mappedAddress { return .endpointIndependent }
+        guard let third = self.answer(to: .otherAddressAndPort) else { return .unknown(.secondAddressSilent) }
+        return third.mappedAddress == second.mappedAddress ? .addressDependent : .addressAndPortDependent
+    }
+
+    private var filtering: NATFiltering {
+        if self.isAnswered(.otherSource) { return .endpointIndependent }
+        if self.isRefused(.otherSource) || self.isRefused(.otherSourcePort) { return .unknown(.changeRefused) }
+        // From a place that is never heard there is nothing to filter.
+        guard self.isAnswered(.otherAddress) || self.isAnswered(.otherAddressAndPort) else {
+            return .unknown(.secondAddressSilent)
+        }
+        return self.isAnswered(.otherSourcePort) ? .addressDependent : .addressAndPortDependent
+    }
+}

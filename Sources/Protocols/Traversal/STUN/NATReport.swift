@@ -1,0 +1,49 @@
+package import Identity
+
+/// What a NAT does with what leaves from one of our ports (RFC 4787, section 4.1).
+package enum NATMapping: Hashable, Sendable {
+    /// The server sees one of our own addresses: there is no NAT in between.
+    case notTranslated
+    /// Everybody sees the same address and port.
+    case endpointIndependent
+    /// Every address that is sent to sees a port of its own.
+    case addressDependent
+    /// Every address and port that is sent to sees a port of its own.
+    case addressAndPortDependent
+    case unknown(NATDoubt)
+}
+
+/// Whom a NAT or firewall lets in to one of our ports (RFC 4787, section 5).
+package enum NATFiltering: Hashable, Sendable {
+    /// Everybody.
+    case endpointIndependent
+    /// Whoever has an address that was sent to.
+    case addressDependent
+    /// Only exactly those that were sent to.
+    case addressAndPortDependent
+    case unknown(NATDoubt)
+}
+
+/// Why something about a NAT was not found out.
+package enum NATDoubt: Hashable, Sendable {
+    /// The server has no second address with a second port.
+    case noSecondAddress
+    /// The server names a second address, from which nothing was ever heard.
+    case secondAddressSilent
+    /// The server does not answer from elsewhere though it could.
+    case changeRefused
+}
+
+/// What the world sees of a port of this device.
+package struct NATReport: Hashable, Sendable {
+    /// The address and port that the server saw.
+    package var publicAddress: SocketAddress
+    package var mapping: NATMapping
+    package var filtering: NATFiltering
+
+    package init(publicAddress: SocketAddress, mapping: NATMapping, filtering: NATFiltering) {
+        self.publicAddress = publicAddress
+        self.mapping = mapping
+        self.filtering = filtering
+    }
+}

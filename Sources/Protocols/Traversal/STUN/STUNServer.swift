@@ -1,0 +1,171 @@
+package import Identity
+
+/// The side of STUN that answers: it tells whoever asks from where the question came.
+///
+/// It keeps nothing of those who ask but how much it answered them of late. Since the source of a datagram can be
+/// forged, an answer could hit somebody who never asked: so no answer is longer than ``replyFactor`` times its question,
+/// none goes to another address or port than the question names as its source, and there are only so many for one
+/// source and in all.
+package struct STUNServer: Sendable {
+    /// How much is answered.
+    package struct Limits: Sendable {
+        /// For one IPv4 address or one /64 of IPv6; finding out the kind of a NAT takes about ten.
+        package var perSource: Rate
+        /// For everybody together.
+        package var total: Rate
+        /// The sources that are remembered; whoever asks after so many others starts anew.
+        package var sourceLimit: Int
+
+        package init(
+            perSource: Rate = Rate(perSecond: 20, atOnce: 60),
+            total: Rate = Rate(perSecond: 5_000, atOnce: 10_000),
+            sourceLimit: Int = 8_192
+        ) {
+            self.perSource = perSource
+            self.total = total
+            self.sourceLimit = sourceLimit
+        }
+    }
+
+    /// Why a server cannot have these two addresses.
+    package enum Misplacement: Error, Hashable, Sendable {
+        /// Both are the same machine's same address.
+        case sameAddress
+        /// Both have the same port.
+        case samePort
+        /// One is IPv4 and the other IPv6.
+        case differentFamilies
+        /// One stands for all addresses, so that nobody can be told which it is.
+        case unspecified
+    }
+
+    /// An answer.
+    package struct Reply: Hashable, Sendable {
+        package let bytes: [UInt8]
+        /// Which of ``places`` sends it.
+        package let from: SocketAddress
+        package let to: SocketAddress
+    }
+
+    /// How many times as long as the question an answer may be.
+    package static let replyFactor = 3
+    /// The unknown attributes that are named in a refusal.
+    private static let namedUnknownLimit = 8
+
+    /// Where it is asked.
+    package let primary: SocketAddress
+    /// Its second address and port, with which the filters of a NAT can be found out (RFC 5780).
+    package let other: SocketAddress?
+    private let limits: Limits
+    private var total = Allowance()
+    /// The allowances of those who asked of late, in two generations, so that forgetting costs nothing.
+    private var sources: [IPAddress: Allowance] = [:]
+    private var olderSources: [IPAddress: Allowance] = [:]
+
+    /// A server at one place, or at the four that two addresses and two ports make.
+    package init(
+        primary: SocketAddress,
+        other: SocketAddress? = nil,
+        limits: Limits = Limits()
+    ) throws(Misplacement) {
+        if let other {
+            guard primary.isIPv6 == other.isIPv6 else { throw .differentFamilies }
+            guard !primary.isUnspecified, !other.isUnspecified else { throw .unspecified }
+            guard primary.ip != other.ip else { throw .sameAddress }
+            guard primary.port != other.port else { throw .samePort }
+        }
+        self.primary = primary
+        self.other = other
+        self.limits = limits
+    }
+
+    /// The places at which it must be heard, one or four.
+    package var places: [SocketAddress] {
+        guard let other = self.other else { return [self.primary] }
+        return [
+            self.primary, SocketAddress(self.primary.ip, port: other.port),
+            SocketAddress(other.ip, port: self.primary.port), other,
+        ]
+    }
+
+    /// How many sources are remembered.
+    package var rememberedSources: Int { self.sources.count + self.olderSources.count }
+
+    /// The answer to a datagram that came to one of ``places``, if it gets one.
+    package mutating func reply(
+        to bytes: [UInt8],
+        from source: SocketAddress,
+        at place: SocketAddress,
+        now: Duration
+    ) -> Reply? {
+        guard source.isDialable,
+            let packet = try? STUNPacket(bytes),  // what is no STUN message gets no answer
+            packet.message.kind == .request, packet.message.method == STUNMessage.binding,
+            self.allows(source, now)
+        else { return nil }
+        let request = packet.message
+        let limit = bytes.count * Self.replyFactor
+        var unknown = request.unknownAttributes
+        if self.other == nil, !request.change.isEmpty { unknown.append(STUNAttributeType.changeRequest) }
+        guard unknown.isEmpty else {
+            let attributes: [STUNAttribute] = [
+                .errorCode(.unknownAttribute), .unknownAttributes(Array(unknown.prefix(Self.namedUnknownLimit))),
+            ]
+            let refusal = Self.encode(.failure, attributes, to: packet, limit: limit)
+            return refusal.map { Reply(bytes: $0, from: place, to: source) }
+        }
+        let origin = self.place(place, changed: request.change)
+        var attributes: [STUNAttribute] = [.xorMappedAddress(source.unmapped)]
+        if self.other != nil { attributes.append(.otherAddress(self.place(place, changed: [.address, .port]))) }
+        attributes += [.responseOrigin(origin), .software("Runar")]
+        let answer = Self.encode(.success, attributes, to: packet, limit: limit)
+        return answer.map { Reply(bytes: $0, from: origin, to: source) }
+    }
+
+    /// The place with the other address or the other port, as seen from `place`.
+    private func place(_ place: SocketAddress, changed change: STUNChange) -> SocketAddress {
+        guard let other = self.other else { return place }
+        let ip = change.contains(.address) == (place.ip == self.primary.ip) ? other.ip : self.primary.ip
+        let port = change.contains(.port) == (place.port == self.primary.port) ? other.port : self.primary.port
+        return SocketAddress(ip, port: port)
+    }
+
+    /// The most attributes, in order, that make no answer longer than `limit`; nil if not even the first does.
+    private static func encode(
+        _ kind: STUNMessage.Class,
+        _ attributes: [STUNAttribute],
+        to request: STUNPacket,
+        limit: Int
+    ) -> [UInt8]? {
+        for count in stride(from: attributes.count, through: 1, by: -1) {
+            let message = STUNMessage(
+                kind,
+                transaction: request.message.transaction,
+                attributes: Array(attributes.prefix(count))
+            )
+            let bytes = STUNPacket.encode(message, hasFingerprint: request.hasFingerprint)
+            if bytes.count <= limit { return bytes }
+        }
+        return nil
+    }
+
+    private mutating func allows(_ source: SocketAddress, _ now: Duration) -> Bool {
+        guard self.total.hasRoom(under: self.limits.total, at: now) else { return false }
+        let key = Self.key(of: source.ip.unmapped)
+        var allowance = self.sources[key] ?? self.olderSources[key] ?? Allowance()
+        let isAllowed = allowance.take(under: self.limits.perSource, at: now)
+        if self.sources[key] == nil, self.sources.count >= self.limits.sourceLimit / 2 {
+            self.olderSources = self.sources
+            self.sources = [:]
+        }
+        self.sources[key] = allowance
+        if isAllowed { self.total.charge(under: self.limits.total, at: now) }
+        return isAllowed
+    }
+
+    /// What counts as one source: whoever has one IPv6 address of a /64 has them all.
+    private static func key(of ip: IPAddress) -> IPAddress {
+        guard case .v6(let high, _, _) = ip else { return ip }
+        return .v6(high: high, low: 0, scope: 0)
+    }
+}

@@ -1,0 +1,166 @@
+package import Identity
+
+/// One question to a STUN server, repeated until there is an answer or the patience ends (RFC 8489, section 6.2.1).
+///
+/// It belongs to whoever asks: the driver feeds it what came from the network and the time, and carries out the effects.
+package struct STUNTransaction: Sendable {
+    /// How often a question is sent, and how long is waited.
+    package struct Schedule: Hashable, Sendable {
+        /// The time between the first question and the second (RTO); each wait is twice the one before.
+        package let firstWait: Duration
+        /// How often the question is sent (Rc).
+        package let questionLimit: Int
+        /// How many first waits are waited after the last question (Rm).
+        package let lastWaits: Int
+
+        package init(firstWait: Duration = .milliseconds(500), questionLimit: Int = 7, lastWaits: Int = 16) {
+            precondition(firstWait > .zero && questionLimit > 0 && lastWaits > 0, "a schedule that never asks")
+            self.firstWait = firstWait
+            self.questionLimit = min(questionLimit, 16)
+            self.lastWaits = lastWaits
+        }
+
+        /// The standard's: 7 questions, silence is certain after 39.5 seconds.
+        package static let standard = Schedule()
+        /// For a person who waits, and for questions to which silence is an answer: 5 questions in 9.5 seconds.
+        package static let brief = Schedule(questionLimit: 5, lastWaits: 4)
+    }
+
+    /// What can happen.
+    package enum Input: Sendable {
+        /// Ask now.
+        case started
+        /// A datagram came on the socket from which the question was sent.
+        case datagramReceived([UInt8], from: SocketAddress)
+        /// The time of the last `wake` effect came.
+        case timeReached
+    }
+
+    /// What the driver must do next.
+    package enum Effect: Hashable, Sendable {
+        case send([UInt8], to: SocketAddress)
+        /// Feed `timeReached` at this time; replaces an earlier wake.
+        case wake(at: Duration)
+        /// It is over.
+        case finish(Outcome)
+    }
+
+    /// How it ended.
+    package enum Outcome: Hashable, Sendable {
+        case answered(STUNAnswer)
+        case failed(STUNFailure)
+    }
+
+    /// Where the question goes.
+    package let server: SocketAddress
+    /// From where the answer must come.
+    package let source: SocketAddress
+    private let id: STUNTransactionId
+    private let question: [UInt8]
+    private let schedule: Schedule
+    private var questionCount = 0
+    private var dueAt: Duration?
+
+    /// Asks `server` where it sees us; an answer to a request for a change comes from another `source`.
+    package init(
+        id: STUNTransactionId,
+        server: SocketAddress,
+        change: STUNChange = [],
+        source: SocketAddress? = nil,
+        schedule: Schedule = .standard
+    ) {
+        self.id = id
+        self.server = server
+        self.source = source ?? server
+        self.schedule = schedule
+        // A longer question is allowed a longer answer.
+        let attributes: [STUNAttribute] = [.software("Runar")] + (change.isEmpty ? [] : [.changeRequest(change)])
+        self.question = STUNPacket.encode(STUNMessage(.request, transaction: id, attributes: attributes))
+    }
+
+    /// Applies `input` as of `now` and appends what the driver must do, in order.
+    package mutating func handle(_ input: Input, at now: Duration, into effects: inout [Effect]) {
+        switch input {
+        case .started: self.ask(now, &effects)
+        case .datagramReceived(let bytes, let sender): self.received(bytes, from: sender, &effects)
+        case .timeReached:
+            guard let dueAt = self.dueAt, dueAt <= now else { return }
+            guard self.questionCount < self.schedule.questionLimit else {
+                return self.end(.failed(.noAnswer), &effects)
+            }
+            self.ask(now, &effects)
+        }
+    }
+
+    private mutating func ask(_ now: Duration, _ effects: inout [Effect]) {
+        effects.append(.send(self.question, to: self.server))
+        self.questionCount += 1
+        let isLast = self.questionCount == self.schedule.questionLimit
+        let waits = isLast ? self.schedule.lastWaits : 1 << (self.questionCount - 1)
+        let dueAt = now + self.schedule.firstWait * waits
+        self.dueAt = dueAt
+        effects.append(.wake(at: dueAt))
+    }
+
+    /// Whatever does not answer this question, from where the answer must come, is as if it had not been sent.
+    private mutating func received(_ bytes: [UInt8], from sender: SocketAddress, _ effects: inout [Effect]) {
+        guard self.dueAt != nil, sender.unmapped == self.source.unmapped,
+            let message = try? STUNPacket(bytes).message,  // anybody may send anything to a socket
+            message.transaction == self.id, message.method == STUNMessage.binding
+        else { return }
+        switch message.kind {
+        case .request, .indication: return
+        case .failure:
+            guard let code = message.failure else { return }
+            self.end(.failed(.refused(code)), &effects)
+        case .success:
+            guard message.unknownAttributes.isEmpty else {
+                return self.end(.failed(.notUnderstood(message.unknownAttributes)), &effects)
+            }
+            guard let mapped = message.mappedAddress, mapped.isDialable else {
+                return self.end(.failed(.noAddress), &effects)
+            }
+            self.end(.answered(STUNAnswer(mappedAddress: mapped, otherAddress: message.otherAddress)), &effects)
+        }
+    }
+
+    private mutating func end(_ outcome: Outcome, _ effects: inout [Effect]) {
+        self.dueAt = nil
+        effects.append(.finish(outcome))
+    }
+}
+
+/// What a STUN server answered.
+package struct STUNAnswer: Hashable, Sendable {
+    /// Where it sees us.
+    package let mappedAddress: SocketAddress
+    /// Its other address and port, if it has both.
+    package let otherAddress: SocketAddress?
+
+    package init(mappedAddress: SocketAddress, otherAddress: SocketAddress?) {
+        self.mappedAddress = mappedAddress
+        self.otherAddress = otherAddress
+    }
+}
+
+/// Why there is no answer of a STUN server.
+package enum STUNFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Nothing came back.
+    case noAnswer
+    /// The server refused.
+    case refused(STUNErrorCode)
+    /// The answer says something that must be understood and is not.
+    case notUnderstood([UInt16])
+    /// The answer names no address at which anybody could be.
+    case noAddress
+
+    package var description: String {
+        switch self {
+        case .noAnswer: "no answer: the server is not there, or something on the way stops UDP"
+        case .refused(let code): "the server refused with \(code.code) : \(PlainText.quoted(code.reason))"
+        case .notUnderstood(let types):
+            "the answer has parts that are not understood here (\(types.map(String.init).joined(separator: ", ")))"
+        case .noAddress: "the answer names no address: this is no proper STUN server"
+        }
+    }
+}
