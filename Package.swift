@@ -61,7 +61,7 @@ let package = Package(
         module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("PubSub", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
-        module("Traversal", in: "Protocols", ["Bytes", "Identity", crypto]),
+        module("Traversal", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("NodeCore", in: "Protocols", ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", collections]),
 
         // Transport: streams between two authenticated peers.

@@ -1,0 +1,76 @@
+/// The name of a call: eight random bytes of the caller's.
+package struct CallId: Hashable, Sendable {
+    package static let byteCount = 8
+
+    package let number: UInt64
+
+    package init(number: UInt64) {
+        self.number = number
+    }
+}
+
+/// Sixteen bytes that only the two sides of a call, and whoever brought them together, know.
+package struct CallKey: Hashable, Sendable {
+    package static let byteCount = 16
+
+    let bytes: [UInt8]
+
+    /// Takes 16 bytes.
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.bytes = [UInt8](bytes)
+    }
+}
+
+extension CallKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Always `CallKey(redacted)`.
+    package var description: String { "CallKey(redacted)" }
+
+    /// Always `CallKey(redacted)`.
+    package var debugDescription: String { "CallKey(redacted)" }
+
+    /// A mirror without children.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// What both ends of a connection derive from it, and by which they know each other where the path is lost.
+package struct PathKey: Hashable, Sendable {
+    /// How many bytes of keying material a path key takes.
+    package static let byteCount = CallId.byteCount + CallKey.byteCount
+
+    package let id: CallId
+    package let key: CallKey
+
+    /// Takes 24 bytes of the connection's keying material.
+    package init?(_ material: some Collection<UInt8>) {
+        guard material.count == Self.byteCount, let key = CallKey(material.dropFirst(CallId.byteCount)) else {
+            return nil
+        }
+        self.id = CallId(number: material.prefix(CallId.byteCount).reduce(0) { $0 << 8 | UInt64($1) })
+        self.key = key
+    }
+}
+
+/// How a node's NAT chooses the outer port, in the words of RFC 4787, section 4.1.
+package enum MappingBehaviour: UInt8, Hashable, Sendable {
+    /// Too few have said what they see.
+    case unknown = 0
+    /// The same one for every destination, or there is no NAT.
+    case endpointIndependent = 1
+    /// Another one for another destination.
+    case endpointDependent = 2
+}
+
+/// Why a call came to nothing.
+package enum CallFailure: Hashable, Sendable {
+    /// There is no peer to ask.
+    case nobodyToAsk
+    /// No peer that was asked is connected to the one called, or none answered.
+    case notConnected
+    /// The peer is calling at the same time.
+    case busy
+    /// A peer has too many calls.
+    case refused
+    /// The peer answered, but no way led there, and nobody relays.
+    case unreachable
+}

@@ -1,0 +1,90 @@
+extension Reach {
+    /// Bounds and times of reaching peers.
+    package struct Limits: Hashable, Sendable {
+        // MARK: Calls
+
+        /// Calls under way at once, as caller and as callee.
+        package var sessions = 64
+        /// Peers that are asked to help with one call, one after another.
+        package var coordinatorsPerCall = 8
+        /// How long one of them may take before the next one is asked, too.
+        package var answerPatience = Duration.seconds(1)
+        /// When a call that nobody answered is given up, and one that was answered but brought no connection.
+        package var callPatience = Duration.seconds(10)
+        /// What a peer may ask of this node as coordinator, and have it rung as callee: so many calls at once.
+        package var callsBurst = 16
+        /// And one more each time that this has passed.
+        package var callInterval = Duration.seconds(2)
+        /// How often a peer is called again after its calls failed.
+        package var retryPause = Duration.seconds(2)
+
+        // MARK: Candidates and probes
+
+        /// Addresses in one message.
+        package var candidates = 16
+        /// Addresses more that a peer's own requests may add to a call.
+        package var reflexiveCandidates = 8
+        /// How often each address is probed.
+        package var probeInterval = Duration.milliseconds(100)
+        /// For how long.
+        package var punchTime = Duration.seconds(5)
+        /// Probes in a minute to an address that no other member observed for the peer, over all calls.
+        package var unobservedProbes = 10
+        /// Such addresses of one peer in a minute; others are not probed.
+        package var unobservedAddresses = 32
+        /// The minute over which probes and searches are counted.
+        package var countingTime = Duration.seconds(60)
+        /// Peers of which they are counted.
+        package var countedPeers = 1024
+        /// How long the first address that works waits for a better one.
+        package var choiceTime = Duration.milliseconds(50)
+        /// How long a call waits for a direct way before it takes the one over the relay.
+        package var relayDelay = Duration.milliseconds(250)
+        /// How long a chosen address may take to become the connection's before the relay is used.
+        package var moveTime = Duration.seconds(2)
+        /// Requests that wait for their answer, in all.
+        package var transactions = 4096
+        /// How long they do.
+        package var transactionTime = Duration.seconds(3)
+        /// Answers to a peer's requests in one call: so many at once.
+        package var answersBurst = 64
+        /// And in the long run.
+        package var answersPerSecond = 250
+
+        // MARK: Birthday search
+
+        /// When it begins, after the punching did.
+        package var searchDelay = Duration.seconds(2)
+        /// Ports that are opened beside the node's own.
+        package var searchPorts = 255
+        /// Probes of one round, to random ports.
+        package var searchProbesPerRound = 512
+        package var searchRounds = 2
+        package var searchProbesPerSecond = 100
+        /// How long the last probes have to be answered.
+        package var searchLinger = Duration.seconds(1)
+
+        // MARK: Connections
+
+        /// When a connection that was suspected or whose network changed probes its last address.
+        package var pathProbes: [Duration] = [
+            .zero, .milliseconds(50), .milliseconds(100), .milliseconds(200), .milliseconds(400), .milliseconds(800),
+            .milliseconds(1600),
+        ]
+        /// When a connection over a relay is tried to be made direct, after it began.
+        package var upgradeDelays: [Duration] = [.seconds(10), .seconds(30), .seconds(60)]
+        /// And how often from then on.
+        package var upgradeInterval = Duration.seconds(300)
+
+        // MARK: Relaying
+
+        /// Ends of channels that one peer may have here.
+        package var channelsPeer = 8
+        /// Ends of channels in all.
+        package var channels = 64
+        /// Ways over relays that a node holds beside direct ones, to fall back to.
+        package var standbyChannels = 4
+
+        package init() {}
+    }
+}

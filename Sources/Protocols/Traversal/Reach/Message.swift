@@ -1,0 +1,208 @@
+internal import Bytes
+package import Identity
+
+extension Reach {
+    /// What two members say to each other about reaching a third; the layout is in `docs/spec/traversal.md`.
+    ///
+    /// A message travels in a frame that names the network, on a connection on which both are admitted.
+    package enum Message: Hashable, Sendable {
+        /// The address that the receiver's datagrams come from.
+        case observed(SocketAddress)
+        /// From the caller: bring me together with the target.
+        case call(CallId, target: PeerId, CallKey, Offer)
+        /// To the callee: somebody calls.
+        case ring(CallId, from: PeerId, CallKey, Offer, Introduction)
+        /// From the callee: it is there.
+        case answer(CallId, Offer)
+        /// From the callee: not now.
+        case decline(CallId, Refusal)
+        /// To the caller: the callee is there.
+        case answered(CallId, Offer, Introduction)
+        /// To the caller: it came to nothing.
+        case failed(CallId, Refusal)
+        /// The call, or the channel that came with it, is used no more; whoever helped tells the other side.
+        case hangUp(CallId)
+    }
+
+    /// Where a side of a call might be found, by its own account.
+    package struct Offer: Hashable, Sendable {
+        /// The most addresses in one.
+        package static let limit = 16
+
+        package var mapping: MappingBehaviour
+        /// The most promising first.
+        package var addresses: [SocketAddress]
+
+        package init(mapping: MappingBehaviour, addresses: [SocketAddress]) {
+            self.mapping = mapping
+            self.addresses = addresses
+        }
+    }
+
+    /// What the coordinator adds about one side for the other.
+    package struct Introduction: Hashable, Sendable {
+        /// Where it sees that side; nil when it does so over somebody else only.
+        package var observed: SocketAddress?
+        /// The receiver's end of a channel to that side.
+        package var channel: ChannelId?
+
+        package init(observed: SocketAddress?, channel: ChannelId?) {
+            self.observed = observed
+            self.channel = channel
+        }
+    }
+
+    /// What is said of a call that comes to nothing.
+    package enum Refusal: UInt8, Hashable, Sendable {
+        /// The target is not connected to whom was asked.
+        case notConnected = 1
+        /// The target calls at the same time, and its call goes first.
+        case busy = 2
+        /// There are too many calls.
+        case refused = 3
+    }
+}
+
+/// Why a message of ``Reach`` cannot be read.
+package struct ReachMessageError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+}
+
+// The wire form of messages: a kind, then the body.
+extension Reach.Message {
+    private enum Kind: UInt8 {
+        case observed = 1
+        case call = 2
+        case ring = 3
+        case answer = 4
+        case decline = 5
+        case answered = 6
+        case failed = 7
+        case hangUp = 8
+    }
+
+    /// The binary form.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 128)
+        switch self {
+        case .observed(let address):
+            writer.write(Kind.observed.rawValue)
+            address.write(to: &writer)
+        case .call(let id, let target, let key, let offer):
+            Self.write(.call, id, to: &writer)
+            writer.write(target.bytes)
+            writer.write(key.bytes)
+            offer.write(to: &writer)
+        case .ring(let id, let caller, let key, let offer, let introduction):
+            Self.write(.ring, id, to: &writer)
+            writer.write(caller.bytes)
+            writer.write(key.bytes)
+            offer.write(to: &writer)
+            introduction.write(to: &writer)
+        case .answer(let id, let offer):
+            Self.write(.answer, id, to: &writer)
+            offer.write(to: &writer)
+        case .decline(let id, let refusal):
+            Self.write(.decline, id, to: &writer)
+            writer.write(refusal.rawValue)
+        case .answered(let id, let offer, let introduction):
+            Self.write(.answered, id, to: &writer)
+            offer.write(to: &writer)
+            introduction.write(to: &writer)
+        case .failed(let id, let refusal):
+            Self.write(.failed, id, to: &writer)
+            writer.write(refusal.rawValue)
+        case .hangUp(let id): Self.write(.hangUp, id, to: &writer)
+        }
+        return writer.bytes
+    }
+
+    private static func write(_ kind: Kind, _ id: CallId, to writer: inout ByteWriter) {
+        writer.write(kind.rawValue)
+        writer.write(id.number)
+    }
+
+    /// Reads one message.
+    package init(_ bytes: [UInt8]) throws(ReachMessageError) {
+        do {
+            var reader = ByteReader(bytes)
+            let number = try reader.readUInt8()
+            guard let kind = Kind(rawValue: number) else {
+                throw ReachMessageError(description: "a message of the unknown kind \(number)")
+            }
+            self = try Self.read(kind, from: &reader)
+            try reader.finish()
+        } catch let error as ReachMessageError {
+            throw error
+        } catch {
+            throw ReachMessageError(description: "\(error)")
+        }
+    }
+
+    private static func read(_ kind: Kind, from reader: inout ByteReader) throws -> Self {
+        guard kind != .observed else { return .observed(try SocketAddress(reading: &reader)) }
+        let id = CallId(number: try reader.readUInt64())
+        switch kind {
+        case .call, .ring:
+            let peer = try PeerId(rawRepresentation: reader.readSlice(count: PeerId.byteCount))
+            guard let key = CallKey(try reader.readSlice(count: CallKey.byteCount)) else {
+                throw ReachMessageError(description: "no key")
+            }
+            let offer = try Reach.Offer(reading: &reader)
+            if kind == .call { return .call(id, target: peer, key, offer) }
+            return .ring(id, from: peer, key, offer, try Reach.Introduction(reading: &reader))
+        case .answer: return .answer(id, try Reach.Offer(reading: &reader))
+        case .answered:
+            let offer = try Reach.Offer(reading: &reader)
+            return .answered(id, offer, try Reach.Introduction(reading: &reader))
+        case .decline, .failed:
+            let number = try reader.readUInt8()
+            guard let refusal = Reach.Refusal(rawValue: number) else {
+                throw ReachMessageError(description: "a call refused for the unknown reason \(number)")
+            }
+            return kind == .decline ? .decline(id, refusal) : .failed(id, refusal)
+        case .hangUp, .observed: return .hangUp(id)
+        }
+    }
+}
+
+extension Reach.Offer {
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.write(self.mapping.rawValue)
+        writer.write(UInt8(self.addresses.count))
+        for address in self.addresses { address.write(to: &writer) }
+    }
+
+    fileprivate init(reading reader: inout ByteReader) throws {
+        let number = try reader.readUInt8()
+        guard let mapping = MappingBehaviour(rawValue: number) else {
+            throw ReachMessageError(description: "an unknown mapping behaviour \(number)")
+        }
+        let count = try reader.readUInt8()
+        guard count <= Self.limit else { throw ReachMessageError(description: "\(count) addresses") }
+        var addresses: [SocketAddress] = []
+        for _ in 0..<count { addresses.append(try SocketAddress(reading: &reader)) }
+        self.init(mapping: mapping, addresses: addresses)
+    }
+}
+
+extension Reach.Introduction {
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.write(UInt8(self.observed == nil ? 0 : 1))
+        self.observed?.write(to: &writer)
+        writer.write(UInt8(self.channel == nil ? 0 : 1))
+        if let channel { writer.write(channel.bytes) }
+    }
+
+    fileprivate init(reading reader: inout ByteReader) throws {
+        let observed = try Self.readFlag(from: &reader) ? try SocketAddress(reading: &reader) : nil
+        let channel = try Self.readFlag(from: &reader) ? try ChannelId(reading: &reader) : nil
+        self.init(observed: observed, channel: channel)
+    }
+
+    private static func readFlag(from reader: inout ByteReader) throws -> Bool {
+        let byte = try reader.readUInt8()
+        guard byte <= 1 else { throw ReachMessageError(description: "\(byte) for yes or no") }
+        return byte == 1
+    }
+}

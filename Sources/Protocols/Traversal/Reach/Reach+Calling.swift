@@ -1,0 +1,233 @@
+internal import Bytes
+internal import Identity
+internal import OrderedCollections
+
+// Calls of this node: whom it asks, and what comes back.
+extension Reach {
+    mutating func seek(_ peer: PeerId, _ network: NetworkId, _ now: Duration, _ effects: inout [Effect]) {
+        guard self.peers[peer] == nil, self.calls[peer] == nil, peer != self.configuration.localPeerId else { return }
+        if let failure = self.call(peer, network, now, &effects) {
+            effects.append(.record(peer, .failed(failure)))
+            effects.append(.failed(peer, network, failure))
+        }
+    }
+
+    mutating func abandon(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        guard self.peers[peer] == nil, let id = self.calls[peer], self.isOutgoing(id) else { return }
+        self.end(id, now, &effects)
+    }
+
+    /// Begins a call; returns why it cannot.
+    mutating func call(
+        _ peer: PeerId,
+        _ network: NetworkId,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) -> CallFailure? {
+        let coordinators = self.coordinators(for: peer, network)
+        guard !coordinators.isEmpty else { return .nobodyToAsk }
+        guard self.sessions.count < self.limits.sessions else { return .refused }
+        let drawn = self.secrets.call()
+        var session = Session(
+            peer: peer,
+            network: network,
+            key: drawn.key,
+            purpose: .outgoing,
+            isFirst: true,
+            startedAt: now,
+            endsAt: now + self.limits.callPatience
+        )
+        session.coordinators = coordinators.reversed()
+        self.sessions[drawn.id] = session
+        self.calls[peer] = drawn.id
+        self.ask(drawn.id, now, &effects)
+        return nil
+    }
+
+    /// Who could know the peer: those that can relay first, then whoever is nearest to it, because the hash table
+    /// makes members near to each other connected.
+    private func coordinators(for peer: PeerId, _ network: NetworkId) -> [PeerId] {
+        let target = peer.bytes
+        let known = self.peers.compactMap { other, state -> (isPoor: Int, distance: [UInt8], PeerId)? in
+            guard other != peer, state.networks.contains(network) else { return nil }
+            let isPoor = (state.channel == nil ? 0 : 1) + (state.isSuspect ? 2 : 0)
+            return (isPoor, zip(other.bytes, target).map { $0 ^ $1 }, other)
+        }
+        let ranked = known.sorted { left, right in
+            left.isPoor == right.isPoor
+                ? left.distance.lexicographicallyPrecedes(right.distance) : left.isPoor < right.isPoor
+        }
+        return ranked.prefix(self.limits.coordinatorsPerCall).map { $0.2 }
+    }
+
+    /// Asks the next coordinator.
+    mutating func ask(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
+        guard let session = self.sessions[id] else { return }
+        self.sessions[id]?.askAt = nil
+        guard let coordinator = self.sessions[id]?.coordinators.popLast() else { return }
+        self.sessions[id]?.asked.append(coordinator)
+        if session.coordinators.count > 1 { self.sessions[id]?.askAt = now + self.limits.answerPatience }
+        let message = Message.call(id, target: session.peer, session.key, self.offer)
+        effects.append(.send(coordinator, session.network, message.bytes))
+        effects.append(.record(session.peer, .asked(coordinator)))
+    }
+
+    mutating func callFailed(
+        _ id: CallId,
+        _ refusal: Refusal,
+        by coordinator: PeerId,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) {
+        guard self.isOutgoing(id), let session = self.sessions[id], session.punchedAt == nil,
+            self.sessions[id]?.asked.remove(coordinator) != nil
+        else { return }
+        effects.append(.record(session.peer, .refused(by: coordinator, refusal)))
+        self.sessions[id]?.refusal = refusal
+        if refusal == .busy {
+            // The peer's own call is on its way here.
+            self.sessions[id]?.coordinators = []
+            self.sessions[id]?.askAt = nil
+            self.sessions[id]?.endsAt = now + self.limits.retryPause
+        } else if !session.coordinators.isEmpty {
+            self.ask(id, now, &effects)
+        } else if self.sessions[id]?.asked.isEmpty == true {
+            self.giveUp(id, now, &effects)
+        }
+    }
+
+    /// Some coordinator fell away.
+    mutating func coordinatorLost(_ coordinator: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        for id in Array(self.sessions.keys) where self.sessions[id]?.asked.contains(coordinator) == true {
+            self.sessions[id]?.coordinators.removeAll { $0 == coordinator }
+            self.callFailed(id, .notConnected, by: coordinator, now, &effects)
+        }
+    }
+
+    mutating func callAnswered(
+        _ id: CallId,
+        _ offer: Offer,
+        _ introduction: Introduction,
+        by coordinator: PeerId,
+        _ network: NetworkId,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) {
+        guard self.isOutgoing(id), let session = self.sessions[id], session.network == network,
+            session.asked.contains(coordinator)
+        else {
+            // A late answer: whoever relays need not.
+            return effects.append(.send(coordinator, network, Message.hangUp(id).bytes))
+        }
+        self.sessions[id]?.asked.remove(coordinator)
+        guard session.helpers.isEmpty else {
+            return effects.append(.send(coordinator, network, Message.hangUp(id).bytes))
+        }
+        self.sessions[id]?.askAt = nil
+        self.sessions[id]?.coordinators = []
+        self.bind(introduction.channel, for: id, over: coordinator, &effects)
+        self.punch(id, offer, introduction, by: coordinator, now, &effects)
+        if self.sessions[id]?.channel != nil { self.planRelay(id, now, &effects) }
+    }
+
+    /// Whether the call is this node's.
+    func isOutgoing(_ id: CallId) -> Bool {
+        self.sessions[id]?.purpose == .outgoing
+    }
+
+    // MARK: Ends
+
+    /// Ends a session that brought nothing.
+    mutating func giveUp(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
+        guard let session = self.sessions[id] else { return }
+        let isFailure = self.isOutgoing(id) && self.peers[session.peer] == nil
+        self.end(id, now, &effects)
+        guard isFailure else { return }
+        let failure: CallFailure =
+            if session.punchedAt != nil {
+                .unreachable
+            } else {
+                switch session.refusal {
+                case .busy: .busy
+                case .refused: .refused
+                case .notConnected, nil: .notConnected
+                }
+            }
+        effects.append(.record(session.peer, .failed(failure)))
+        effects.append(.failed(session.peer, session.network, failure))
+    }
+
+    /// Ends a session, and gives back what it used unless a connection does.
+    mutating func end(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
+        guard let session = self.sessions.removeValue(forKey: id) else { return }
+        if self.calls[session.peer] == id { self.calls[session.peer] = nil }
+        self.endSearch(session, id, &effects)
+        guard self.peers[session.peer] == nil else { return self.trimStandbys(&effects) }
+        let channels = self.channels.filter { $0.value.call == id }
+        for channel in channels.keys { self.giveBack(channel, &effects) }
+        let told = Set(channels.values.map(\.relay))
+        guard session.purpose == .outgoing else { return }
+        for helper in session.asked.union(session.helpers) where !told.contains(helper) {
+            effects.append(.send(helper, session.network, Message.hangUp(id).bytes))
+        }
+    }
+
+    // MARK: Channels
+
+    /// Takes a channel that came with a call.
+    mutating func bind(
+        _ channel: ChannelId?,
+        for id: CallId,
+        over relay: PeerId,
+        _ effects: inout [Effect]
+    ) {
+        guard let channel, let session = self.sessions[id], self.channels[channel] == nil,
+            self.channels.count < self.limits.channels, self.peers[relay]?.channel == nil
+        else { return }
+        self.channels[channel] = HeldChannel(peer: session.peer, relay: relay, network: session.network, call: id)
+        if session.channel == nil { self.sessions[id]?.channel = channel }
+        effects.append(.bind(channel, to: session.peer, over: relay))
+    }
+
+    /// Uses a channel no more.
+    mutating func giveBack(_ channel: ChannelId, _ effects: inout [Effect]) {
+        guard let held = self.channels.removeValue(forKey: channel) else { return }
+        effects.append(.unbind(channel))
+        guard self.peers[held.relay]?.networks.contains(held.network) == true else { return }
+        effects.append(.send(held.relay, held.network, Message.hangUp(held.call).bytes))
+    }
+
+    /// Gives the oldest ways back that are held for nothing but to fall back to, if they are too many.
+    mutating func trimStandbys(_ effects: inout [Effect]) {
+        let idle = self.channels.filter { channel, held in
+            self.sessions[held.call] == nil && self.peers[held.peer]?.channel != channel
+        }
+        let inUse = idle.filter { self.peers[$0.value.peer]?.channel != nil }.keys
+        for channel in inUse { self.giveBack(channel, &effects) }
+        let standbys = idle.keys.filter { !inUse.contains($0) }
+        for channel in standbys.prefix(max(0, standbys.count - self.limits.standbyChannels)) {
+            self.giveBack(channel, &effects)
+        }
+    }
+
+    /// The other side hung up, or the relay did.
+    mutating func hungUp(_ id: CallId, by peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        if self.brokered[id]?.other(than: peer) != nil { return self.endBrokered(id, hungUpBy: peer, &effects) }
+        self.sessions[id]?.helpers.remove(peer)
+        for (channel, held) in self.channels where held.call == id && held.relay == peer {
+            self.lose(channel, now, &effects)
+        }
+        guard let session = self.sessions[id], session.purpose == .incoming, session.helpers.isEmpty,
+            !session.isWorking
+        else { return }
+        self.end(id, now, &effects)
+    }
+
+    /// A channel leads nowhere any more.
+    mutating func lose(_ channel: ChannelId, _ now: Duration, _ effects: inout [Effect]) {
+        guard let held = self.channels.removeValue(forKey: channel) else { return }
+        effects.append(.unbind(channel))
+        if self.sessions[held.call]?.channel == channel { self.sessions[held.call]?.channel = nil }
+        if self.peers[held.peer]?.channel == channel { self.pathSuspected(held.peer, now, &effects) }
+    }
+}

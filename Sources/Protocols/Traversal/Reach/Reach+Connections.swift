@@ -1,0 +1,168 @@
+internal import Identity
+internal import OrderedCollections
+
+// Connections that there are: made over a relay and moved to a direct way, or back when that one dies.
+extension Reach {
+    mutating func connected(
+        _ peer: PeerId,
+        _ network: NetworkId,
+        _ link: Link,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) {
+        let link = Link(isDialler: link.isDialler, remote: link.remote.unmapped, pathKey: link.pathKey)
+        let earlier = self.peers[peer]?.link
+        if earlier == nil { self.peers[peer] = Peer(link: link) }
+        self.peers[peer]?.networks.append(network)
+        guard earlier != link else { return }
+        if let earlier {
+            self.pathOwners[earlier.pathKey.id] = nil
+            if self.sessions[earlier.pathKey.id] != nil { self.end(earlier.pathKey.id, now, &effects) }
+            self.peers[peer]?.told = nil
+        }
+        self.peers[peer]?.link = link
+        self.pathOwners[link.pathKey.id] = peer
+        self.isOn(link.remote, peer, now, &effects)
+        guard let id = self.calls[peer], let choice = self.sessions[id]?.choice, link.isDialler else { return }
+        // A direct way was found while the connection was made over the relay.
+        self.take(choice, id, now, &effects)
+    }
+
+    mutating func disconnected(_ peer: PeerId, _ network: NetworkId, _ now: Duration, _ effects: inout [Effect]) {
+        guard self.peers[peer]?.networks.remove(network) != nil else { return }
+        self.endBrokered(of: peer, in: network, &effects)
+        for (channel, held) in self.channels where held.relay == peer && held.network == network {
+            self.lose(channel, now, &effects)
+        }
+        guard let state = self.peers[peer], state.networks.isEmpty else { return }
+        self.peers[peer] = nil
+        self.upgrades[peer] = nil
+        self.pathOwners[state.link.pathKey.id] = nil
+        for id in [state.link.pathKey.id, self.calls[peer]].compactMap({ $0 }) { self.end(id, now, &effects) }
+        for (channel, held) in self.channels where held.peer == peer { self.giveBack(channel, &effects) }
+        if !state.ports.isEmpty { effects.append(.closePorts(state.ports)) }
+        self.coordinatorLost(peer, now, &effects)
+    }
+
+    mutating func pathChanged(_ peer: PeerId, _ address: SocketAddress, _ now: Duration, _ effects: inout [Effect]) {
+        guard let state = self.peers[peer], state.link.remote != address.unmapped else { return }
+        self.peers[peer]?.link.remote = address.unmapped
+        self.isOn(address.unmapped, peer, now, &effects)
+    }
+
+    /// The connection runs there now.
+    private mutating func isOn(
+        _ remote: SocketAddress,
+        _ peer: PeerId,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) {
+        self.peers[peer]?.isSuspect = false
+        if let channel = ChannelId(address: remote) {
+            effects.append(.record(peer, .connected(remote, over: self.channels[channel]?.relay)))
+            let first = now + (self.limits.upgradeDelays.first ?? self.limits.upgradeInterval)
+            self.upgrades[peer] = Upgrade(since: now, due: first)
+            if self.peers[peer]?.lastDirect != nil, self.calls[peer] == nil, self.peers[peer]?.link.isDialler == true {
+                // It was direct before: the network changed.
+                self.upgrades[peer]?.due = now
+            }
+            return
+        }
+        effects.append(.record(peer, .connected(remote, over: nil)))
+        self.peers[peer]?.lastDirect = remote
+        self.upgrades[peer] = nil
+        self.tell(peer, remote, &effects)
+        self.endSessions(with: peer, now, &effects)
+    }
+
+    /// Tells a peer where its datagrams come from.
+    private mutating func tell(_ peer: PeerId, _ address: SocketAddress, _ effects: inout [Effect]) {
+        guard let state = self.peers[peer], state.told != address, let network = state.networks.first else { return }
+        self.peers[peer]?.told = address
+        effects.append(.send(peer, network, Message.observed(address).bytes))
+    }
+
+    private mutating func endSessions(with peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        for id in [self.peers[peer]?.link.pathKey.id, self.calls[peer]].compactMap({ $0 }) {
+            self.end(id, now, &effects)
+        }
+        self.trimStandbys(&effects)
+    }
+
+    // MARK: Lost paths
+
+    mutating func pathSuspected(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        guard let state = self.peers[peer] else { return }
+        if !state.isSuspect { effects.append(.record(peer, .suspected)) }
+        self.peers[peer]?.isSuspect = true
+        self.startPath(to: peer, now, &effects)
+        if state.link.isDialler, let (channel, held) = self.standby(to: peer) {
+            effects.append(.record(peer, .fellBack(over: held.relay)))
+            effects.append(.fallBack(peer, channel))
+        }
+        guard self.calls[peer] == nil, let network = state.networks.first else { return }
+        _ = self.call(peer, network, now, &effects)
+    }
+
+    /// A channel to a peer that its connection does not use, over a relay that is there.
+    private func standby(to peer: PeerId) -> (ChannelId, HeldChannel)? {
+        for (channel, held) in self.channels where held.peer == peer && self.peers[peer]?.channel != channel {
+            guard let relay = self.peers[held.relay], relay.channel == nil, !relay.isSuspect else { continue }
+            return (channel, held)
+        }
+        return nil
+    }
+
+    /// The peer answered on the connection's own path.
+    mutating func pathConfirmed(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        self.peers[peer]?.isSuspect = false
+        if self.peers[peer]?.channel == nil { self.endSessions(with: peer, now, &effects) }
+    }
+
+    /// Looks for the peer where it last was without a relay.
+    mutating func startPath(to peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        guard let state = self.peers[peer], let address = state.lastDirect,
+            self.sessions[state.link.pathKey.id] == nil
+        else { return }
+        self.beginPath(to: peer, now)
+        let way = Session.Way(address: address, port: nil)
+        self.sessions[state.link.pathKey.id]?.candidates.append(
+            Candidate(way: way, kind: .used, rank: Self.rank(of: address), isUnobserved: false, probeAt: now)
+        )
+        self.probe(state.link.pathKey.id, now, &effects)
+    }
+
+    /// Begins a session under the connection's own key.
+    mutating func beginPath(to peer: PeerId, _ now: Duration) {
+        guard let state = self.peers[peer], let network = state.networks.first else { return }
+        self.sessions[state.link.pathKey.id] = Session(
+            peer: peer,
+            network: network,
+            key: state.link.pathKey.key,
+            purpose: .path,
+            isFirst: state.link.isDialler,
+            startedAt: now,
+            endsAt: now + self.limits.punchTime
+        )
+    }
+
+    // MARK: Upgrades
+
+    mutating func upgradeDue(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        guard var upgrade = self.upgrades[peer], let state = self.peers[peer], let network = state.networks.first else {
+            self.upgrades[peer] = nil
+            return
+        }
+        upgrade.attempts += 1
+        let delays = self.limits.upgradeDelays
+        upgrade.due =
+            upgrade.attempts < delays.count
+            ? max(now + .seconds(1), upgrade.since + delays[upgrade.attempts]) : now + self.limits.upgradeInterval
+        let isOwn = state.link.isDialler || upgrade.isUrgent
+        upgrade.isUrgent = false
+        self.upgrades[peer] = upgrade
+        // One side's calls are enough; after a change of this device's network they are this side's.
+        guard isOwn, self.calls[peer] == nil else { return }
+        _ = self.call(peer, network, now, &effects)
+    }
+}

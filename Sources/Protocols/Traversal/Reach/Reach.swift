@@ -1,0 +1,261 @@
+package import Bytes
+internal import DequeModule
+package import Identity
+internal import OrderedCollections
+
+/// How a node reaches peers that cannot simply be dialled, as a value, free of I/O.
+///
+/// Two devices behind NATs are brought together by a peer to which both are connected, the *coordinator*: it tells each
+/// where it sees the other, and both send until their NATs let the datagrams pass (Ford, Srisuresh and Kegel,
+/// *Peer-to-Peer Communication Across Network Address Translators*, 2005; RFC 8445). Where that fails because one NAT
+/// draws another port for every destination, many sockets and many ports are tried. Meanwhile, or if nothing works, the
+/// coordinator *relays*: it passes on datagrams of a connection that is encrypted from end to end.
+///
+/// ```
+/// caller            coordinator            callee
+///   call ─────────────▶  ring ───────────────▶   probes ...
+///   answered ◀─────────  answer ◀─────────────
+///   probes ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ▶   answers
+///   dials the address that answered, or the channel over the coordinator
+/// ```
+///
+/// The driver feeds the value ``Input``s with the time and carries out the ``Effect``s it appends, in order. One value
+/// serves all networks of a node, since peers share one connection for all of them.
+package struct Reach: Sendable {
+    /// What is needed to start.
+    package struct Configuration: Sendable {
+        package var localPeerId: PeerId
+        /// 32 random bytes, drawn anew at every process start and used for nothing else: the keys of calls and the ids
+        /// of channels come from them.
+        package var secret: SecretBytes
+        /// Spreads ports and transaction ids; not a secret.
+        package var randomSeed: UInt64
+        package var limits: Limits
+
+        package init(localPeerId: PeerId, secret: SecretBytes, randomSeed: UInt64, limits: Limits = Limits()) {
+            self.localPeerId = localPeerId
+            self.secret = secret
+            self.randomSeed = randomSeed
+            self.limits = limits
+        }
+    }
+
+    /// What is known of a connection.
+    package struct Link: Hashable, Sendable {
+        /// Whether this node dialled it: then it is the one that moves it to another path.
+        package var isDialler: Bool
+        /// Where the peer is; ``ChannelId/address`` when a relay leads there.
+        package var remote: SocketAddress
+        package var pathKey: PathKey
+
+        package init(isDialler: Bool, remote: SocketAddress, pathKey: PathKey) {
+            self.isDialler = isDialler
+            self.remote = remote
+            self.pathKey = pathKey
+        }
+    }
+
+    /// What can happen.
+    package enum Input: Sendable {
+        /// The peer is admitted in the network on this connection, which takes the place of an earlier one.
+        case connected(PeerId, NetworkId, Link)
+        /// The last admission of the peer in the network ended, or its connection did.
+        case disconnected(PeerId, NetworkId)
+        /// The connection goes on over another path: an address, or that of a channel.
+        case pathChanged(PeerId, SocketAddress)
+        /// The peer did not answer from where the connection was to go on.
+        case pathRefused(PeerId, SocketAddress)
+        /// Nothing comes from the peer although something should have.
+        case pathSuspected(PeerId)
+        /// The addresses of this device's interfaces, with the port of its socket; another set means that the network
+        /// changed.
+        case ownAddressesChanged([SocketAddress])
+        /// A STUN server says that datagrams of this node's socket come from there.
+        case addressObserved(SocketAddress, by: SocketAddress)
+        /// The node wants a connection, and dialling the addresses that it knows does not lead there.
+        case sought(PeerId, NetworkId)
+        /// The node no longer wants a connection.
+        case abandoned(PeerId)
+        /// What a `dial` effect asked for did not bring a connection.
+        case dialFailed(PeerId)
+        /// A message of an admitted peer in this network.
+        case messageReceived(from: PeerId, NetworkId, [UInt8])
+        /// A STUN datagram that ``expects(_:)`` took for its own.
+        ///
+        /// It came to a port that `openPorts` opened, or to the node's own (nil).
+        case datagramReceived([UInt8], from: SocketAddress, port: UInt16?)
+        /// The ports that `openPorts` asked for, as many as could be had.
+        case portsOpened([UInt16])
+        /// The time of the last `wake` effect came.
+        case timeReached
+    }
+
+    /// What the driver must do next.
+    package enum Effect: Hashable, Sendable {
+        /// Send a message on an admitted connection to the peer.
+        case send(PeerId, NetworkId, [UInt8])
+        /// Send a datagram, from a port that was opened or from the node's own (nil).
+        case datagram([UInt8], to: SocketAddress, port: UInt16?)
+        /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
+        case wake(at: Duration)
+        /// Open so many IPv4 ports beside the node's own, and feed `portsOpened`.
+        case openPorts(Int)
+        /// Close these; none of them carries a connection.
+        case closePorts([UInt16])
+
+        /// Pass datagrams on between the two ends, which belong to connections with these peers.
+        case relay(RelayEnd, RelayEnd, NetworkId)
+        /// Pass nothing on any more from or to this end, nor the other.
+        case stopRelaying(ChannelId)
+        /// This channel leads to the peer, over a relay.
+        case bind(ChannelId, to: PeerId, over: PeerId)
+        /// It leads nowhere any more.
+        case unbind(ChannelId)
+
+        /// Connect to the peer at this address, or channel's address, from this port.
+        case dial(PeerId, NetworkId, SocketAddress, port: UInt16?)
+        /// Move the connection, which this node dialled, to this address and port.
+        case direct(PeerId, SocketAddress, port: UInt16?)
+        /// Move the connection to the channel: its path is dead.
+        case fallBack(PeerId, ChannelId)
+        /// What was sought cannot be had now.
+        case failed(PeerId, NetworkId, CallFailure)
+
+        /// Something for the history that explains why two devices do not connect.
+        case record(PeerId, Event)
+        /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
+        case offence(PeerId, String)
+    }
+
+    /// One end of a way over this node as a relay.
+    package struct RelayEnd: Hashable, Sendable {
+        package let channel: ChannelId
+        package let peer: PeerId
+
+        package init(channel: ChannelId, peer: PeerId) {
+            self.channel = channel
+            self.peer = peer
+        }
+    }
+
+    let configuration: Configuration
+    /// The configuration's.
+    let limits: Limits
+    var random: SeededGenerator
+    var secrets: SecretSource
+    /// The addresses of this device's interfaces that others could use.
+    var own: [SocketAddress] = []
+    var hasOwnAddresses = false
+    /// What STUN servers see.
+    var serverObservations: OrderedDictionary<SocketAddress, SocketAddress> = [:]
+
+    /// The admitted peers.
+    var peers: OrderedDictionary<PeerId, Peer> = [:]
+    var sessions: OrderedDictionary<CallId, Session> = [:]
+    /// The call with each peer, of those sessions.
+    var calls: [PeerId: CallId] = [:]
+    /// Whose connection a path key is of.
+    var pathOwners: [CallId: PeerId] = [:]
+    /// The channels that lead somewhere over others.
+    var channels: OrderedDictionary<ChannelId, HeldChannel> = [:]
+    /// The calls of others that this node helps with.
+    var brokered: OrderedDictionary<CallId, BrokeredCall> = [:]
+    /// Connections over relays, and when they are tried to be made direct.
+    var upgrades: OrderedDictionary<PeerId, Upgrade> = [:]
+    var ledger = Ledger()
+    var transactions = Transactions()
+    /// The call for which ports were opened, or are being opened.
+    var searcher: CallId?
+    /// Whether ports that nobody waits for are still to come.
+    var isOpeningInVain = false
+    /// The earliest wake that the driver was asked for.
+    var armed: Duration?
+
+    package init(_ configuration: Configuration) {
+        self.configuration = configuration
+        self.limits = configuration.limits
+        self.random = SeededGenerator(seed: configuration.randomSeed)
+        self.secrets = SecretSource(secret: configuration.secret)
+    }
+
+    /// Applies `input` as of `now` and appends what the driver must do, in order.
+    package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
+        let time = now.monotonic
+        switch input {
+        case .connected(let peer, let network, let link): self.connected(peer, network, link, time, &effects)
+        case .disconnected(let peer, let network): self.disconnected(peer, network, time, &effects)
+        case .pathChanged(let peer, let address): self.pathChanged(peer, address, time, &effects)
+        case .pathRefused(let peer, let address): self.pathRefused(peer, address, time, &effects)
+        case .pathSuspected(let peer): self.pathSuspected(peer, time, &effects)
+        case .ownAddressesChanged(let addresses): self.ownAddressesChanged(addresses, time, &effects)
+        case .addressObserved(let address, let server): self.note(address, observedBy: server)
+        case .sought(let peer, let network): self.seek(peer, network, time, &effects)
+        case .abandoned(let peer): self.abandon(peer, time, &effects)
+        case .dialFailed(let peer): self.dialFailed(peer, time, &effects)
+        case .messageReceived(let peer, let network, let bytes):
+            self.received(bytes, from: peer, network, time, &effects)
+        case .datagramReceived(let bytes, let source, let port):
+            self.datagramReceived(bytes, from: source, port, time, &effects)
+        case .portsOpened(let ports): self.portsOpened(ports, time, &effects)
+        case .timeReached: self.timeReached(time, &effects)
+        }
+        self.arm(&effects)
+    }
+
+    private mutating func received(
+        _ bytes: [UInt8],
+        from peer: PeerId,
+        _ network: NetworkId,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) {
+        guard self.peers[peer]?.networks.contains(network) == true else { return }
+        let message: Message
+        do {
+            message = try Message(bytes)
+        } catch {
+            return effects.append(.offence(peer, error.description))
+        }
+        switch message {
+        case .observed(let address): self.note(address, observedBy: peer)
+        case .call(let id, let target, let key, let offer):
+            self.called(id, target, key, offer, by: peer, network, now, &effects)
+        case .ring(let id, let caller, let key, let offer, let introduction):
+            self.rung(id, caller, key, offer, introduction, by: peer, network, now, &effects)
+        case .answer(let id, let offer): self.calleeAnswered(id, offer, peer, network, now, &effects)
+        case .decline(let id, let refusal): self.calleeDeclined(id, refusal, peer, network, &effects)
+        case .answered(let id, let offer, let introduction):
+            self.callAnswered(id, offer, introduction, by: peer, network, now, &effects)
+        case .failed(let id, let refusal): self.callFailed(id, refusal, by: peer, now, &effects)
+        case .hangUp(let id): self.hungUp(id, by: peer, now, &effects)
+        }
+    }
+
+    // MARK: Time
+
+    private mutating func timeReached(_ now: Duration, _ effects: inout [Effect]) {
+        self.armed = nil
+        for id in Array(self.sessions.keys) {
+            guard let due = self.sessions[id]?.due, due <= now else { continue }
+            self.sessionDue(id, now, &effects)
+        }
+        for peer in Array(self.upgrades.keys) {
+            guard let due = self.upgrades[peer]?.due, due <= now else { continue }
+            self.upgradeDue(peer, now, &effects)
+        }
+        for id in Array(self.brokered.keys) {
+            guard let due = self.brokered[id]?.expiry, due <= now else { continue }
+            self.brokeredCallExpired(id, &effects)
+        }
+    }
+
+    private mutating func arm(_ effects: inout [Effect]) {
+        let earliest = [
+            self.sessions.values.lazy.map(\.due).min(), self.upgrades.values.lazy.map(\.due).min(),
+            self.brokered.values.lazy.compactMap(\.expiry).min(),
+        ].compactMap { $0 }.min()
+        guard let earliest, earliest != self.armed else { return }
+        self.armed = earliest
+        effects.append(.wake(at: earliest))
+    }
+}
