@@ -14,8 +14,9 @@ internal import Testing
         for step in steps { #expect(step["ok"] as? Bool == true, "\(step)") }
         #expect(try outcome.json["ok"] as? Bool == true)
         #expect(outcome.status == 0)
-        #expect(steps.count >= 22)
+        #expect(steps.count >= 23)
         let names = steps.compactMap { $0["name"] as? String }
+        #expect(names.contains("an event to all"))
         #expect(names.contains("meet: no address typed") && names.contains("a copy of the server meets nobody"))
         #expect(steps.allSatisfy { Set($0.keys) == ["name", "ok", "milliseconds", "detail"] })
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)

@@ -168,7 +168,8 @@ final class MeetingPair {
         _ = try phone.answer(["join", text, token])
     }
 
-    private var discovery: [String: String] { ["RUNAR_DISCOVERY": "on", "RUNAR_DISCOVERY_GROUP": group] }
+    /// Settings with which this pair's nodes find each other, and nobody else.
+    var discovery: [String: String] { ["RUNAR_DISCOVERY": "on", "RUNAR_DISCOVERY_GROUP": group] }
 
     /// Runs a command of the phone without a node, with discovery.
     func alone(_ arguments: [String]) throws -> Outcome { try phone.runar(arguments, environment: discovery) }

@@ -158,7 +158,8 @@ internal import Testing
             try await members[0].publish(networkId: network, topic: "news", message: Data("last".utf8))
             let next = try #require(await slowly.next())
             #expect(next.number == 41)
-            #expect(next.missedBefore == 24)
+            #expect(next.droppedBefore == 24)
+            #expect(next.missedBefore == 0)
         }
     }
 

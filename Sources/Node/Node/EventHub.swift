@@ -11,13 +11,13 @@ package final class EventHub: Sendable {
         /// Whether it also wants what is in the replay window.
         package var includesPast: Bool
         /// Takes the events of one batch, and how many were lost before it; runs on the hub's task, one at a time.
-        package var deliver: @Sendable (EventBatch, TopicPath, _ missed: UInt64) -> Void
+        package var deliver: @Sendable (EventBatch, TopicPath, EventLosses) -> Void
 
         package init(
             network: NetworkId,
             pattern: TopicPath,
             includesPast: Bool,
-            deliver: @escaping @Sendable (EventBatch, TopicPath, _ missed: UInt64) -> Void
+            deliver: @escaping @Sendable (EventBatch, TopicPath, EventLosses) -> Void
         ) {
             self.network = network
             self.pattern = pattern
@@ -29,7 +29,7 @@ package final class EventHub: Sendable {
     /// What is handed out, in the order in which it came up.
     enum Item: Sendable {
         case batch(NetworkId, EventBatch, publishedAt: Duration)
-        case missed(NetworkId, StreamId, UInt64)
+        case lost(NetworkId, EventLosses)
         /// From here on the subscription gets everything; before that, what was in the window.
         case began(Int, past: [EventBatch])
     }
@@ -40,8 +40,8 @@ package final class EventHub: Sendable {
         let since: Duration
         /// Whether its turn in the queue came.
         var isActive = false
-        /// Events lost since the last that it got.
-        var missed: UInt64 = 0
+        /// Since the last event that it got.
+        var losses = EventLosses()
     }
 
     private struct State: Sendable {
@@ -88,7 +88,7 @@ package final class EventHub: Sendable {
             guard case .batch(let network, let batch, _) = item else { return state.items.append(item) }
             guard state.subscribers.contains(where: { $0.subscriber.wish.network == network }) else { return }
             if state.waitingBytes > Self.byteLimit {
-                state.items.append(.missed(network, batch.stream, UInt64(batch.count)))
+                state.items.append(.lost(network, EventLosses(dropped: UInt64(batch.count))))
             } else {
                 state.waitingBytes += batch.byteCount
                 state.items.append(item)
@@ -138,11 +138,11 @@ package final class EventHub: Sendable {
         case .batch(let network, let batch, let publishedAt):
             self.handOut(batch) { $0.isActive && $0.wish.network == network && $0.isDue(publishedAt) }
             self.state.withLock { $0.waitingBytes -= batch.byteCount }
-        case .missed(let network, _, let count):
+        case .lost(let network, let losses):
             self.state.withLock { state in
                 for index in state.subscribers.indices where state.subscribers[index].subscriber.isActive {
                     guard state.subscribers[index].subscriber.wish.network == network else { continue }
-                    state.subscribers[index].subscriber.missed += count
+                    state.subscribers[index].subscriber.losses += losses
                 }
             }
         case .began(let number, let past):
@@ -161,19 +161,37 @@ package final class EventHub: Sendable {
     ) {
         guard let topic = try? TopicPath(batch.topic) else { return }  // a publisher's fault that harms nobody
         let matching = self.state.withLock { state in
-            state.subscribers.indices.compactMap { index -> (Wish, UInt64)? in
+            state.subscribers.indices.compactMap { index -> (Wish, EventLosses)? in
                 let (own, subscriber) = state.subscribers[index]
                 guard number == nil || number == own, isWanted(subscriber), subscriber.wish.pattern.matches(topic)
                 else { return nil }
-                state.subscribers[index].subscriber.missed = 0
-                return (subscriber.wish, subscriber.missed)
+                state.subscribers[index].subscriber.losses = EventLosses()
+                return (subscriber.wish, subscriber.losses)
             }
         }
-        for (wish, missed) in matching { wish.deliver(batch, topic, missed) }
+        for (wish, losses) in matching { wish.deliver(batch, topic, losses) }
     }
 }
 
 extension EventHub.Subscriber {
     /// Whether the subscription wants what was published at that time.
     fileprivate func isDue(_ publishedAt: Duration) -> Bool { self.wish.includesPast || publishedAt >= self.since }
+}
+
+/// Events that a subscription did not get.
+package struct EventLosses: Hashable, Sendable {
+    /// Here, because its reader or handler was slow.
+    package var dropped: UInt64
+    /// On the way: nobody had them any more.
+    package var missed: UInt64
+
+    package init(dropped: UInt64 = 0, missed: UInt64 = 0) {
+        self.dropped = dropped
+        self.missed = missed
+    }
+
+    package static func += (left: inout EventLosses, right: EventLosses) {
+        left.dropped += right.dropped
+        left.missed += right.missed
+    }
 }

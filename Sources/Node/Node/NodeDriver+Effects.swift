@@ -112,7 +112,7 @@ extension NodeDriver {
         case .peerLost(let peer, let network): self.events.send(.peerLost(peer, network))
         case .eventsReceived(let network, let batch, let publishedAt, _):
             self.hub.offer(.batch(network, batch, publishedAt: publishedAt))
-        case .eventsMissed(let network, let stream, let count): self.hub.offer(.missed(network, stream, count))
+        case .eventsMissed(let network, _, let count): self.hub.offer(.lost(network, EventLosses(missed: count)))
         case .eventsIsolated(let network, let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
         case .datagramsIgnored(let reason, let source, let count):
             self.configuration.logger.debug("\(count) datagrams from \(source) ignored: \(reason)")

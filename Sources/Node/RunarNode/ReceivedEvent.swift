@@ -22,8 +22,10 @@ public struct ReceivedEvent: Sendable, Hashable {
     public let publishedAt: Date
     /// What was published.
     public let message: Data
-    /// How many events this subscription may have lost before this one, because this device or its peers were too slow
-    /// or away for longer than the replay window; of some of them the topic is not known.
+    /// How many events were dropped here before this one, because the reader or handler of this subscription was slow.
+    public let droppedBefore: UInt64
+    /// How many events were lost before this one, because nobody had them any more when this device asked: it or its
+    /// peers were slow, or away for longer than the replay window; of some of them the topic is not known.
     public let missedBefore: UInt64
 }
 
@@ -41,41 +43,4 @@ public final class Subscription: Sendable {
 
     /// Ends the subscription; a handler that is being called comes to its end.
     public func cancel() { self.end() }
-}
-
-/// The events of a subscription, in order for each publisher; ends when the iteration does.
-///
-/// It holds up to `listenerCapacity` events for a reader that is slow; later ones are lost, and counted in
-/// ``ReceivedEvent/missedBefore`` of the next one.
-public struct EventSequence: AsyncSequence, Sendable {
-    let batches: AsyncStream<[ReceivedEvent]>
-    let buffer: EventBuffer
-
-    /// Hands out one event after the other.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        private var batches: AsyncStream<[ReceivedEvent]>.Iterator
-        private let buffer: EventBuffer
-        private var waiting: ArraySlice<ReceivedEvent> = []
-
-        init(_ sequence: EventSequence) {
-            self.batches = sequence.batches.makeAsyncIterator()
-            self.buffer = sequence.buffer
-        }
-
-        /// The next event; nil when the subscription is over.
-        public mutating func next() async -> ReceivedEvent? { await self.next(isolation: #isolation) }
-
-        /// The same for whoever iterates on an actor.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> ReceivedEvent? {
-            while self.waiting.isEmpty {
-                guard let batch = await self.batches.next(isolation: actor) else { return nil }
-                self.waiting = batch[...]
-                self.buffer.noteRead(batch.count)
-            }
-            return self.waiting.removeFirst()
-        }
-    }
-
-    /// Begins to hand them out; for one reader.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }

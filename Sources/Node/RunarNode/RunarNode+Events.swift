@@ -48,7 +48,7 @@ extension RunarNode {
     ) throws -> Subscription {
         let pattern = try Self.path(topic)
         let wish = EventHub.Wish(network: networkId, pattern: pattern, includesPast: includesPast) {
-            for event in Self.received($0, $1, missed: $2, in: networkId) { handler(event) }
+            for event in EventDelivery(networkId: networkId, topic: $1, batch: $0, losses: $2) { handler(event) }
         }
         return self.begin(wish)
     }
@@ -75,15 +75,17 @@ extension RunarNode {
         includesPast: Bool = false
     ) throws -> EventSequence {
         let pattern = try Self.path(topic)
-        let (batches, continuation) = AsyncStream.makeStream(of: [ReceivedEvent].self)
+        let (deliveries, continuation) = AsyncStream.makeStream(of: EventDelivery.self)
         let buffer = EventBuffer(capacity: self.config.listenerCapacity)
         let wish = EventHub.Wish(network: networkId, pattern: pattern, includesPast: includesPast) {
-            let events = Self.received($0, $1, missed: $2 + buffer.takeLost(), in: networkId)
-            if buffer.hasRoom(for: events.count) { continuation.yield(events) } else { buffer.lose(events) }
+            var losses = buffer.takeLosses()
+            losses += $2
+            let delivery = EventDelivery(networkId: networkId, topic: $1, batch: $0, losses: losses)
+            if buffer.hasRoom(for: delivery) { continuation.yield(delivery) } else { buffer.lose(delivery) }
         }
         let subscription = self.begin(wish)
         continuation.onTermination = { _ in subscription.cancel() }
-        return EventSequence(batches: batches, buffer: buffer)
+        return EventSequence(deliveries: deliveries, buffer: buffer)
     }
 
     /// Whether there is nobody in the network with whom to exchange events at the moment.
@@ -110,26 +112,6 @@ extension RunarNode {
         }
         return path
     }
-
-    private static func received(
-        _ batch: EventBatch,
-        _ topic: TopicPath,
-        missed: UInt64,
-        in network: NetworkId
-    ) -> [ReceivedEvent] {
-        let publishedAt = Date(timeIntervalSince1970: Double(batch.publishedSeconds))
-        return batch.events.enumerated().map { index, event in
-            ReceivedEvent(
-                networkId: network,
-                topic: topic,
-                publisher: batch.stream.publisher,
-                number: batch.first + UInt64(index),
-                publishedAt: publishedAt,
-                message: Data(event),
-                missedBefore: index == 0 ? missed : 0
-            )
-        }
-    }
 }
 
 /// An event that is longer than any may be.
@@ -142,43 +124,5 @@ public struct EventTooLarge: Error, Hashable, Sendable, CustomStringConvertible 
     /// Says both.
     public var description: String {
         "an event has at most \(self.limit) bytes, this one has \(self.found): store it and publish where it is"
-    }
-}
-
-/// How much waits for the reader of an ``EventSequence``, and what it lost.
-final class EventBuffer: Sendable {
-    private struct State: Sendable {
-        var waiting = 0
-        var lost: UInt64 = 0
-    }
-
-    private let state = Locked(State())
-    private let capacity: Int
-
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
-
-    /// Makes room for events, unless others wait and there is not enough for all of them.
-    func hasRoom(for count: Int) -> Bool {
-        self.state.withLock { state in
-            guard state.waiting == 0 || state.waiting + count <= self.capacity else { return false }
-            state.waiting += count
-            return true
-        }
-    }
-
-    func noteRead(_ count: Int) { self.state.withLock { $0.waiting -= count } }
-
-    func lose(_ events: [ReceivedEvent]) {
-        let count = UInt64(events.count) + (events.first?.missedBefore ?? 0)
-        self.state.withLock { $0.lost += count }
-    }
-
-    func takeLost() -> UInt64 {
-        self.state.withLock { state in
-            defer { state.lost = 0 }
-            return state.lost
-        }
     }
 }

@@ -97,17 +97,27 @@ extension EventBatch {
         return count
     }
 
-    /// The events one after another, as slices of ``content``.
-    package var events: [ArraySlice<UInt8>] {
-        var reader = ByteReader(self.content)
-        var events: [ArraySlice<UInt8>] = []
-        events.reserveCapacity(self.count)
-        while let length = try? reader.readVarint(),  // the end
-            let event = try? reader.readSlice(count: Int(length))  // whole, as every batch was checked
-        {
-            events.append(event)
+    /// The events one after another.
+    package var events: Events { Events(content: self.content) }
+
+    /// The events of a batch, as slices of its content.
+    package struct Events: Sequence, Sendable {
+        let content: [UInt8]
+
+        package struct Iterator: IteratorProtocol, Sendable {
+            private var reader: ByteReader
+
+            init(_ content: [UInt8]) {
+                self.reader = ByteReader(content)
+            }
+
+            package mutating func next() -> ArraySlice<UInt8>? {
+                guard let length = try? self.reader.readVarint() else { return nil }  // the end
+                return try? self.reader.readSlice(count: Int(length))  // whole, as every batch was checked
+            }
         }
-        return events
+
+        package func makeIterator() -> Iterator { Iterator(self.content) }
     }
 
     static func signedBytes(

@@ -5,7 +5,7 @@ internal import Locking
 /// Shows the whole thing with processes and homes of its own.
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show it all: nodes that meet by themselves, messages, files, stored values, revocation, refusals.",
+        abstract: "Show it all: nodes that meet, messages, events, files, stored values, revocation, refusals.",
         discussion: """
             Every node and every command is a process of its own with a home of its own in a temporary folder, on \
             loopback addresses, where they find each other. A step counts when the receiving side's own output shows it. Takes some seconds and \

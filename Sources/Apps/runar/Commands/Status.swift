@@ -44,6 +44,7 @@ struct Status: AsyncParsableCommand {
             connectedPeers: nil,
             discovery: nil,
             tables: nil,
+            events: nil,
             expiring: nil,
             configuration: try home.settings(node).reports
         )

@@ -15,6 +15,10 @@ enum ControlUpdate: Codable, Hashable, Sendable {
     case fileArrived(FileArrivedReport)
     case transferred(count: UInt64, total: UInt64)
     case event(EventReport)
+    /// A subscription is there: nothing is missed from now on.
+    case subscribed(SubscribedReport)
+    /// An event of a topic.
+    case published(TopicEventReport)
     /// The invitation can be shown.
     case invited(InvitationReport)
     case joinRequested(JoinRequestReport)

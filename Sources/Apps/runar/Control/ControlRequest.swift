@@ -36,6 +36,10 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case delete(TableKey)
     /// In one network or in all.
     case discover(NetworkName?)
+    /// Publishes an event to a topic.
+    case publish(String, network: NetworkName?, Data)
+    /// Tells the events of a topic or pattern as they come.
+    case subscribe(String, network: NetworkName?, includesPast: Bool)
     case listen(Listening)
     /// The person's decision about an offered file: a directory, or nil for no.
     case answerOffer(Int, directory: String?)
@@ -68,7 +72,8 @@ enum ControlRequest: Codable, Hashable, Sendable {
     /// Whether it needs a node on the network.
     var needsNetwork: Bool {
         switch self {
-        case .connect, .connectByText, .send, .broadcast, .sendFile, .listen, .put, .get, .delete, .discover, .invite,
+        case .connect, .connectByText, .send, .broadcast, .sendFile, .listen, .publish, .subscribe, .put, .get, .delete,
+            .discover, .invite,
             .joinByInvitation:
             true
         default: false

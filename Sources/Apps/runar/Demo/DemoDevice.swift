@@ -10,6 +10,8 @@ final class DemoDevice: Sendable {
     let node: LineLog
     /// What its listener says.
     let listener: LineLog
+    /// What its subscription to events says.
+    let subscriber: LineLog
     /// Where offered files go.
     var inbox: String { FilePath.joining(folder, "\(name)-inbox") }
     var logPath: String { FilePath.joining(folder, "\(name).log") }
@@ -28,6 +30,7 @@ final class DemoDevice: Sendable {
         home = FilePath.joining(folder, name)
         node = LineLog(of: "the node of \(name)")
         listener = LineLog(of: "the listener of \(name)")
+        subscriber = LineLog(of: "the subscription of \(name)")
         log = DescriptorOwner(Posix.openLog(FilePath.joining(folder, "\(name).log")))
         try FileManager.default.createDirectory(
             atPath: FilePath.joining(folder, "\(name)-inbox"),

@@ -91,7 +91,10 @@ extension DemoStage {
         for device in members {
             _ = try await device.listener.first("listening") { $0.event == "listening" ? true : nil }
         }
-        return "each prints what arrives"
+        for device in members {
+            _ = try await device.subscriber.first("subscribed") { $0.event == "subscribed" ? true : nil }
+        }
+        return "each prints what arrives, and the events of home/>"
     }
 }
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Platform
 
-// Messages and a file.
+// Messages, an event, a file and a stored value.
 extension DemoStage {
     private static let fileByteCount = 64 << 20
 
@@ -41,6 +41,21 @@ extension DemoStage {
             try await expect(text, from: owner, at: receiver, after: position)
         }
         return "both listeners printed it"
+    }
+
+    /// Everybody subscribed to `home/>`: what is published elsewhere must not get there, what is published there must.
+    func publishToAll() async throws -> String {
+        let id = try fact("phone id")
+        for (topic, text) in [("garden/gate", "closed"), ("home/door", "open")] {
+            let _: PublishedReport = try await phone.run(["publish", topic, text])
+        }
+        for device in members {
+            let event = try await device.subscriber.first("the event") { $0.event == "published" ? $0 : nil }
+            guard event.topic == "home/door", event.text == "open", event.peerId == id else {
+                throw CommandFailure("demo", .software, "the \(device.name) printed another event first: \(event)")
+            }
+        }
+        return "the phone published home/door \"open\"; all three printed it, and not what it published elsewhere"
     }
 
     func sendFile() async throws -> String {

@@ -89,11 +89,12 @@ final class DemoStage: Sendable {
             for device in members {
                 let arguments = ["listen", "--events", "--accept-files", device.inbox]
                 try device.start(arguments, into: device.listener, &group)
+                try device.start(["subscribe", "home/>"], into: device.subscriber, &group)
             }
         } catch {
-            return fail("listen on each", since: .now, error)
+            return fail("listen and subscribe on each", since: .now, error)
         }
-        return await step("listen on each", waitForListeners)
+        return await step("listen and subscribe on each", waitForListeners)
     }
 
     /// Starts the nodes of devices; false when the step `name` has failed with that.
@@ -108,7 +109,8 @@ final class DemoStage: Sendable {
 
     private func performTraffic() async -> Bool {
         guard await step("message to the phone", messageToPhone), await step("message back", messageBack),
-            await step("broadcast to both", broadcast), await step("send a 64 MiB file", sendFile),
+            await step("broadcast to both", broadcast), await step("an event to all", publishToAll),
+            await step("send a 64 MiB file", sendFile),
             await step("put on the phone, get on the server", putAndGet),
             await step("refuse: update of an old version", refuseStaleUpdate)
         else { return false }

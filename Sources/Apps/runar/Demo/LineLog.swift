@@ -118,6 +118,7 @@ struct EventLine: Decodable, Sendable {
     let networkId: String?
     let reason: String?
     let text: String?
+    let topic: String?
     let path: String?
     let bytes: UInt64?
     let addresses: [String]?

@@ -28,6 +28,8 @@ extension CommandFailure {
         case let error as IdentityError: self.init("bad-data", .data, error.description)
         case let error as RecoveryPhraseError: self.init("bad-phrase", .data, "\(error)")
         case let error as ScenarioError: self.init(scenario: error)
+        case let error as TopicPathError: self.init("bad-topic", .usage, error.description)
+        case let error as EventTooLarge: self.init("too-large", .data, error.description)
         case let error as DurationTextError: self.init("bad-duration", .usage, error.description)
         case QRCodeError.empty: self.init("no-text", .data, QRCodeError.empty.description)
         case let error as QRCodeError: self.init("too-large", .data, error.description)

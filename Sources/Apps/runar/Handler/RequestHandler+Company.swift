@@ -34,6 +34,9 @@ extension RequestHandler {
         case .put(let key, _, _, _), .get(let key, _), .delete(let key):
             guard let network = try? resolve(key.network).networkId else { return nil }  // the same
             return { !node.connectedPeers(in: network).isEmpty }
+        case .publish(_, let name, _):
+            guard let network = try? resolve(name).networkId else { return nil }  // the same
+            return { !node.isIsolated(networkId: network) }
         // The first one who is found is not all of them.
         case .discover: return { false }
         case .broadcast(let name, _):

@@ -21,6 +21,7 @@ extension RequestHandler {
             connectedPeers: node.connectedPeers().count,
             discovery: try discovery(),
             tables: networks.compactMap { table(of: $0) },
+            events: networks.filter(\.isMember).map { events(of: $0) },
             expiring: try networks.compactMap { try expiring($0) },
             configuration: settings.reports
         )
@@ -45,6 +46,14 @@ extension RequestHandler {
             records: status.records,
             recordBytes: status.recordBytes,
             ownRecords: status.ownRecords
+        )
+    }
+
+    private func events(of network: NetworkInfo) -> StatusReport.Events {
+        StatusReport.Events(
+            networkId: network.networkId.base64Encoded,
+            networkName: network.name ?? network.networkId.short,
+            isIsolated: node.isIsolated(networkId: network.networkId)
         )
     }
 

@@ -21,6 +21,9 @@ final class RequestHandler: Sendable {
     private let stop: (@Sendable () -> Void)?
     let started = ContinuousClock.now
 
+    /// Whether the node is there for one command only.
+    var isPassing: Bool { stop == nil }
+
     init(
         node: RunarNode,
         keys: any KeyStorage,
@@ -69,6 +72,11 @@ final class RequestHandler: Sendable {
         case .sendFile(let peer, let path): return JSONText.encode(try await sendFile(path, to: peer, reply))
         case .listen(let listening):
             try await listen(listening, reply)
+            return JSONText.encode(DoneReport(done: true))
+        case .publish(let topic, let network, let event):
+            return JSONText.encode(try await publish(event, to: topic, in: network))
+        case .subscribe(let topic, let network, let includesPast):
+            try await subscribe(to: topic, in: network, includesPast: includesPast, reply)
             return JSONText.encode(DoneReport(done: true))
         case .answerOffer(let number, let directory):
             try files.answer(number, directory)

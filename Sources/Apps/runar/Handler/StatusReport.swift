@@ -36,6 +36,20 @@ struct StatusReport: Report {
         }
     }
 
+    /// Whether a network's events come and go.
+    struct Events: Codable, Hashable, Sendable {
+        let networkId: String
+        let networkName: String
+        /// Whether there is nobody with whom to exchange them.
+        let isIsolated: Bool
+
+        var line: String {
+            isIsolated
+                ? "\(networkName): isolated, nobody is there with whom to exchange them"
+                : "\(networkName): exchanged with others"
+        }
+    }
+
     /// A membership that is about to end.
     struct Expiring: Codable, Hashable, Sendable {
         let networkId: String
@@ -68,6 +82,8 @@ struct StatusReport: Report {
     let discovery: Discovery?
     /// The networks' hash tables, as far as this node knows them; nil when no node runs.
     let tables: [Table]?
+    /// How the networks' events are exchanged; nil when no node runs.
+    let events: [Events]?
     /// Memberships that end within seven days or have ended; nil when no node runs.
     let expiring: [Expiring]?
     let configuration: [SettingReport]
@@ -84,6 +100,7 @@ struct StatusReport: Report {
         case connectedPeers
         case discovery
         case tables
+        case events
         case expiring
         case configuration
     }
@@ -99,6 +116,7 @@ struct StatusReport: Report {
         if let connectedPeers { lines.append("peers     \(connectedPeers) connected") }
         if let discovery { lines.append("nearby    \(discovery.line)") }
         for table in tables ?? [] { lines.append("table     \(table.line)") }
+        for exchange in events ?? [] { lines.append("events    \(exchange.line)") }
         for membership in expiring ?? [] { lines.append("warning   \(membership.line)") }
         if let uptimeSeconds { lines.append("up for    \(DurationText.text(of: .seconds(uptimeSeconds)))") }
         for setting in configuration {

@@ -1,0 +1,148 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Identity
+internal import Locking
+internal import Platform
+internal import RunarNode
+
+/// Publishes an event.
+struct Publish: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Publish an event to a topic, for every member of the network that subscribed to it.",
+        discussion: """
+            `runar publish home/door open`; without a text, or with -, the event is what standard input has. Events of \
+            one device arrive in the order in which it published them. Other members keep them for half an hour, for \
+            those who come back.
+            """
+    )
+
+    @Argument(help: "The topic, as in home/door.")
+    var topic: String
+    @Argument(help: "The event, at most 262144 bytes, in quotation marks; - is standard input.")
+    var text: String?
+    @Option(help: "The network; not needed if there is one only.")
+    var network: String?
+    @OptionGroup var home: HomeOptions
+    @OptionGroup var node: NodeOptions
+
+    func validate() throws {
+        guard text != nil || !Posix.isTerminal(0) else {
+            throw ValidationError("Give a topic and an event in quotation marks: `runar publish TOPIC \"TEXT\"`.")
+        }
+    }
+
+    func run() async throws {
+        let topic = try EventTopic(topic, network: network)
+        guard !topic.path.isPattern else {
+            throw CommandFailure(
+                "bad-topic",
+                .usage,
+                "\"\(topic.path.path)\" stands for many topics: an event is published to one, without *, > and {}"
+            )
+        }
+        let request = ControlRequest.publish(topic.path.path, network: topic.network, Data(try content()))
+        let report = try await Session.with(home, node, onNetwork: true) {
+            try await $0.ask(request, for: PublishedReport.self)
+        }
+        Output.report(report, asJSON: home.output.json)
+    }
+
+    private func content() throws -> [UInt8] {
+        guard let text, text != "-" else {
+            let advice = "store it with `runar put` or send it with `runar send --file`, and publish where it is"
+            return try InputText.bytes("-", limit: RunarNode.eventByteLimit, otherwise: advice)
+        }
+        return Array(text.utf8)
+    }
+}
+
+/// Prints the events of a topic.
+struct Subscribe: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the events of a topic as they come, until interrupted; with --json an object on each line.",
+        discussion: """
+            In the topic `*` stands for one segment and a trailing `>` for one or more, as in `runar subscribe \
+            'home/>'`. Nothing that is published after the first line is missed; what was lost all the same, because \
+            this reader was slow or because nobody had it any more, is counted.
+            """
+    )
+
+    @Argument(help: "The topic, or a pattern in quotation marks.")
+    var topic: String
+    @Flag(help: "Begin with what was published in the last half hour, as far as it is kept.")
+    var includePast = false
+    @Option(help: ArgumentHelp("End after this many events.", valueName: "count"))
+    var count: Int?
+    @Option(help: "The network; not needed if there is one only.")
+    var network: String?
+    @OptionGroup var home: HomeOptions
+    @OptionGroup var node: NodeOptions
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count is 1 or more.") }
+    }
+
+    func run() async throws {
+        let topic = try EventTopic(topic, network: network)
+        let request = ControlRequest.subscribe(topic.path.path, network: topic.network, includesPast: includePast)
+        let asJSON = home.output.json
+        let left = Locked(count)
+        let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
+        _ = try await Interruption.run {
+            try await Session.with(home, node, onNetwork: true, isServing: true) { session in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        _ = try await session.ask(request, for: DoneReport.self) { update in
+                            // One that is too many may be on its way when the last one is shown.
+                            guard left.withLock({ $0 != 0 }) else { return }
+                            Self.show(update, asJSON: asJSON)
+                            guard case .published = update else { return }
+                            let isLast = left.withLock { left in
+                                left = left.map { $0 - 1 }
+                                return left == 0
+                            }
+                            if isLast { continuation.finish() }
+                        }
+                    }
+                    group.addTask { for await _ in ends {} }
+                    try await group.next()
+                    group.cancelAll()
+                }
+            }
+        }
+    }
+
+    private static func show(_ update: ControlUpdate, asJSON: Bool) {
+        switch update {
+        case .subscribed(let report):
+            if asJSON { Output.json(report) } else { for line in report.lines { Output.note(line) } }
+        case .published(let report):
+            guard !asJSON else { return Output.json(report) }
+            for remark in report.remarks { Output.note(remark) }
+            Output.line(report.line)
+        case .event(let report): if asJSON { Output.json(report) } else { Output.note(report.line) }
+        default: break
+        }
+    }
+}
+
+/// A topic as a person writes it, `[network:]segment/segment/…`, with its network.
+private struct EventTopic {
+    let path: TopicPath
+    /// Nil for the only one.
+    let network: NetworkName?
+
+    /// - Throws: ``CommandFailure`` when it is no topic, or two networks are named.
+    init(_ text: String, network: String?) throws {
+        let path = try TopicPath(text)
+        guard path.network.isEmpty || network == nil else {
+            throw CommandFailure(
+                "two-networks",
+                .usage,
+                "the topic names network \(path.network) and --network \(network ?? ""): name one of them"
+            )
+        }
+        self.path = path
+        self.network = (path.network.isEmpty ? network : path.network).map { NetworkName($0) }
+    }
+}
