@@ -221,7 +221,7 @@ let package = Package(
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Locking", "TestSupport", collections]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", collections]),
         tests(of: "PubSub", ["Bytes", "Identity", "PubSub", "TestSupport", collections]),
-        tests(of: "Traversal", ["Bytes", "Identity", "Traversal", "TestSupport", crypto]),
+        tests(of: "Traversal", ["Bytes", "Identity", "Traversal", "TestSupport", collections, crypto]),
         tests(
             of: "NodeCore",
             ["Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "TestSupport", collections]
