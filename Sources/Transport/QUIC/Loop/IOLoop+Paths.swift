@@ -63,7 +63,9 @@ extension IOLoop {
         return unsafe sendWrapped(bytes, segment: train.segment, header: channel.header, skipping: 0, over: relay)
     }
 
-    /// Sends datagrams on the path of a connection, each behind a header. A relay that is itself behind a relay is none.
+    /// Sends datagrams on the path of a connection, each behind a header.
+    ///
+    /// A relay that is itself behind a relay is none.
     private func sendWrapped(
         _ bytes: UnsafeBufferPointer<UInt8>,
         segment: Int,
