@@ -10,10 +10,7 @@ extension NodeDriver {
     func dial(_ peer: PeerId, at addresses: [SocketAddress]) async {
         let (winner, failure) = await self.race(to: peer, at: addresses)
         if let winner, self.register(winner) { return }
-        self.state.withLock { state in
-            Self.resume(&state, { $0.peer == peer }, .failure(NodeError.unreachable(peer, failure)))
-            self.apply(.dialFailed(peer, reason: failure), to: &state)
-        }
+        self.apply(.dialFailed(peer, reason: failure))
     }
 
     private func race(
@@ -62,6 +59,7 @@ extension NodeDriver {
             if connection.isDialler {
                 group.addTask { await self.openControlStream(on: id, connection, outbox) }
             }
+            group.addTask { await self.followPath(of: id, connection) }
             while let stream = try? await connection.acceptStream() {  // the end of the connection ends the loop
                 group.addTask { await self.serve(stream, on: id, connection, outbox) }
             }

@@ -34,15 +34,27 @@ extension NodeDriver {
     /// Feeds the core what is heard and where this node can be dialled, until the link is closed.
     func discover(on link: any DiscoveryLink) async {
         await withDiscardingTaskGroup { group in
-            group.addTask {
-                for await addresses in link.localAddresses {
-                    self.endpoint.networkChanged()
-                    self.apply(.addressesChanged(addresses))
-                }
-            }
+            group.addTask { await self.followAddresses(of: link) }
             for await datagram in link.datagrams {
                 self.apply(.datagramReceived(datagram.bytes, from: datagram.source))
             }
+        }
+    }
+
+    /// Follows this machine's addresses while others are not looked for; `link` is asked for nothing else.
+    package func watchAddresses(of link: any DiscoveryLink) {
+        self.state.withLock { state in
+            guard !state.isStopped, state.addressWatch == nil else { return }
+            state.addressWatch = link
+            self.jobQueue.yield(.watch(link))
+        }
+    }
+
+    /// Tells the core where this node can be dialled, and connections that their ways may have changed.
+    func followAddresses(of link: any DiscoveryLink) async {
+        for await addresses in link.localAddresses {
+            self.endpoint.networkChanged()
+            self.apply(.addressesChanged(addresses))
         }
     }
 

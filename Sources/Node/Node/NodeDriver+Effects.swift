@@ -49,6 +49,8 @@ extension NodeDriver {
         case .persistMemberSecrets(let secrets): self.keep(.memberSecrets(secrets), in: &state)
         case .persistPeer(let peer, let network, let address):
             self.keep(.peer(peer, network, address), in: &state)
+        case .unreachable(let peer, let reason):
+            Self.resume(&state, { $0.peer == peer }, .failure(NodeError.unreachable(peer, reason)))
         case .renewalRequested(let id, let peer, let network, let token):
             let request = RenewalRequest(peer: peer, network: network, token: token, connection: id)
             self.keep(.renewalRequested(request), in: &state)
@@ -116,7 +118,7 @@ extension NodeDriver {
         case .eventsIsolated(let network, let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
         case .datagramsIgnored(let reason, let source, let count):
             self.configuration.logger.debug("\(count) datagrams from \(source) ignored: \(reason)")
-        default: self.tellOfJoins(effect, in: &state)
+        default: self.carryOutOnPaths(effect, in: &state)
         }
     }
 

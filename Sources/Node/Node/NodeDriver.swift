@@ -4,6 +4,7 @@ internal import Locking
 package import Logging
 package import NodeCore
 package import Transport
+package import Traversal
 
 /// Carries out what ``NodeCore`` decides over any transport: the thin, asynchronous shell of a node.
 ///
@@ -24,6 +25,8 @@ package final class NodeDriver: Sendable {
         package var dialStagger = Duration.milliseconds(10)
         /// How long a connection that is given up for another one waits for streams that the peer opens meanwhile.
         package var drainPause = Duration.seconds(1)
+        /// How much this node forwards for each pair of peers that it relays, in bytes per second.
+        package var relayBytesPerSecond = 32 << 20
         /// How long the last words before a close may take.
         package var lingerPause = Duration.milliseconds(300)
         /// Stores what the core wants kept, in order and off the path of messages; what came up meanwhile comes together.
@@ -60,6 +63,9 @@ package final class NodeDriver: Sendable {
     /// Work for ``run()``.
     enum Job: Sendable {
         case dial(PeerId, [SocketAddress])
+        case dialPath(PeerId, SocketAddress, port: UInt16?)
+        case openPorts(Int)
+        case watch(any DiscoveryLink)
         case wake(at: Duration, generation: Int)
         case serve(ConnectionId, any Connection, Outbox)
         case drain(ConnectionId)
@@ -83,6 +89,10 @@ package final class NodeDriver: Sendable {
         var unpersisted: [Persistence] = []
         /// The local network, while others are looked for there.
         var link: (any DiscoveryLink)?
+        /// What tells of this machine's addresses while others are not looked for.
+        var addressWatch: (any DiscoveryLink)?
+        /// What was tried to reach each peer.
+        var pathHistory = PathHistory()
         var nextConnection: UInt64 = 0
         var nextNumber = 0
         var wakeGeneration = 0
@@ -156,6 +166,7 @@ package final class NodeDriver: Sendable {
             }
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.acceptConnections() }
+                group.addTask { await self.takeProbes() }
                 group.addTask { await self.sendEvents() }
                 group.addTask { await self.hub.run() }
                 for await job in self.jobs {
@@ -170,8 +181,8 @@ package final class NodeDriver: Sendable {
 
     /// Says goodbye, closes the endpoint and lets ``run()`` return.
     package func stop() async {
-        let link = self.state.withLock { state -> (any DiscoveryLink)? in
-            guard !state.isStopped else { return nil }
+        let links = self.state.withLock { state -> [any DiscoveryLink] in
+            guard !state.isStopped else { return [] }
             for pending in self.eventQueue.takeAll() { self.apply(pending.input, to: &state) }
             for inviter in Array(state.joiners.keys) {
                 Self.endJoin(through: inviter, .failure(NodeError.notRunning), in: &state)
@@ -181,12 +192,12 @@ package final class NodeDriver: Sendable {
             for waiter in state.waiters.values { waiter.continuation.resume(throwing: NodeError.notRunning) }
             for continuation in state.requests.values { continuation.resume(throwing: NodeError.notRunning) }
             (state.waiters, state.requests) = ([:], [:])
-            defer { state.link = nil }
-            return state.link
+            defer { (state.link, state.addressWatch) = (nil, nil) }
+            return [state.link, state.addressWatch].compactMap(\.self)
         }
         self.eventQueue.finish()
         self.endWaitForRoom()
-        await link?.close()
+        for link in links { await link.close() }
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)
         self.jobQueue.finish()
     }
@@ -217,6 +228,9 @@ package final class NodeDriver: Sendable {
                 exporter: try connection.exportKeyingMaterial(
                     label: Link.exporterLabel,
                     byteCount: Link.exporterByteCount
+                ),
+                pathKey: PathKey(
+                    try connection.exportKeyingMaterial(label: Link.pathLabel, byteCount: PathKey.byteCount)
                 )
             )
         } catch {
@@ -240,6 +254,9 @@ package final class NodeDriver: Sendable {
     private func perform(_ job: Job) async {
         switch job {
         case .dial(let peer, let addresses): await self.dial(peer, at: addresses)
+        case .dialPath(let peer, let address, let port): await self.dial(peer, at: address, from: port)
+        case .openPorts(let count): self.apply(.portsOpened(await self.endpoint.openPorts(count: count)))
+        case .watch(let link): await self.followAddresses(of: link)
         case .wake(let time, let generation):
             guard (try? await self.configuration.clock.sleep(time)) != nil else { return }  // nil: the node stops
             self.state.withLock { state in

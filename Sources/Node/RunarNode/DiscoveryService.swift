@@ -100,6 +100,7 @@ extension RunarNode {
         self.isDiscovering.withLock { $0 = false }
         guard let driver = try? self.running() else { return }  // silent already
         await driver.stopDiscovery()
+        self.watchAddresses(of: driver)
     }
 
     /// Looks for members as soon as the node runs; without a local network it runs all the same.

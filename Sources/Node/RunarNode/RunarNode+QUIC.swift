@@ -22,6 +22,9 @@ extension RunarNode {
                 try config.discoveryGroups.map { groups in
                     try MulticastSocket.open(.init(groups: groups, bound: endpoint.localAddresses))
                 }
+            },
+            addressWatch: { endpoint, _ in
+                try MulticastSocket.open(.init(groups: .none, bound: endpoint.localAddresses))
             }
         ) { key, config in
             try QUICEndpoint.bind(

@@ -60,18 +60,21 @@ public final class RunarNode: Sendable {
     let hub = EventHub()
     private let makeEndpoint: EndpointFactory
     let makeLink: LinkFactory
+    private let makeAddressWatch: LinkFactory
 
     /// Opens the stores of a node over another transport: the in-memory one in tests.
     package init(
         config: RunarNodeConfig,
         clock: NodeClock = .system(),
         localNetwork makeLink: @escaping LinkFactory = { _, _ in nil },
+        addressWatch makeAddressWatch: @escaping LinkFactory = { _, _ in nil },
         transport makeEndpoint: @escaping EndpointFactory
     ) throws {
         self.config = config
         self.clock = clock
         self.makeEndpoint = makeEndpoint
         self.makeLink = makeLink
+        self.makeAddressWatch = makeAddressWatch
         self.isDiscovering = Locked(config.discoveryGroups != nil)
         self.messages = Broadcaster(capacity: config.listenerCapacity)
         self.events = Broadcaster(capacity: config.listenerCapacity)
@@ -144,6 +147,7 @@ extension RunarNode {
         // Only now, so that nothing that is added meanwhile is missed; hearing of it twice does no harm.
         try self.load(into: driver)
         if self.isDiscovering.withLock({ $0 }) { self.startDiscovery(of: driver) }
+        self.watchAddresses(of: driver)
         self.logger.info("peer \(self.peerId.short) listens on port \(self.listeningPort)")
     }
 
@@ -194,6 +198,16 @@ extension RunarNode {
             events: self.events,
             hub: self.hub
         )
+    }
+
+    /// Has connections follow this machine's addresses where discovery does not do so already.
+    func watchAddresses(of driver: NodeDriver) {
+        guard !driver.isDiscovering else { return }
+        do {
+            if let link = try self.makeAddressWatch(driver.endpoint, self.config) { driver.watchAddresses(of: link) }
+        } catch {
+            self.logger.warning("changes of this machine's addresses are not noticed: \(error)")
+        }
     }
 
     /// Tells a driver what the store knows.

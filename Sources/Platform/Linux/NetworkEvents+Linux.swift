@@ -67,13 +67,17 @@ final class NetworkEvents: @unchecked Sendable {
     private static let linkGroup: UInt32 = 0x1
     private static let ipv4AddressGroup: UInt32 = 0x10
     private static let ipv6AddressGroup: UInt32 = 0x100
+    private static let ipv4RouteGroup: UInt32 = 0x40
+    private static let ipv6RouteGroup: UInt32 = 0x400
 
-    /// Listens to the kernel's notices of links and addresses; -1 where that is not allowed.
+    /// Listens to the kernel's notices of links, addresses and routes; -1 where that is not allowed.
     private static func openNews() -> Int32 {
         let kind = Int32(SOCK_RAW.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_NETLINK, kind, routing)
         guard descriptor >= 0 else { return -1 }
-        let address = NetlinkAddress(groups: linkGroup | ipv4AddressGroup | ipv6AddressGroup)
+        let address = NetlinkAddress(
+            groups: linkGroup | ipv4AddressGroup | ipv6AddressGroup | ipv4RouteGroup | ipv6RouteGroup
+        )
         let status = unsafe withUnsafePointer(to: address) { address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe bind(descriptor, $0, socklen_t(MemoryLayout<NetlinkAddress>.size))

@@ -31,6 +31,9 @@ public struct MulticastGroups: Hashable, Sendable {
     /// The IPv4 group is also SSDP's, so every UPnP device on the link is woken by what is sent there.
     public static let mobileSpecification = MulticastGroups(port: 4445, ipv4: 0xEFFF_FFFA)
 
+    /// No group: a socket of none hears nothing and still tells of this machine's addresses.
+    package static let none = MulticastGroups(checkedIPv4: nil, checkedIPv6: nil)
+
     /// The groups of ``standard`` with another port, for networks that shall not hear each other.
     public static func standard(port: UInt16) -> MulticastGroups? {
         port == 0 ? nil : MulticastGroups(port: port, ipv4: 0xEFFF_2A62)

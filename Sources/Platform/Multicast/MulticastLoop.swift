@@ -54,6 +54,8 @@ final class MulticastLoop: @unchecked Sendable {
 
     private var sockets: [(key: Key, socket: InterfaceSocket)] = []
     private var lastAddresses: [SocketAddress]?
+    /// Whether the system told of a change since the last listing; routes may have changed and no address.
+    private var hasNews = false
     private var lastListing: ContinuousClock.Instant?
     private var nextListing: ContinuousClock.Instant?
     /// One byte more than a datagram may have, to tell one that is too long.
@@ -114,6 +116,7 @@ final class MulticastLoop: @unchecked Sendable {
             )
             isFlooded = receive(ready)
             let now = ContinuousClock.now
+            hasNews = hasNews || hasChanged
             if hasChanged { plan((lastListing ?? now) + Self.listingPause) }
             if let nextListing, nextListing <= now { list(at: now) }
         }
@@ -201,8 +204,8 @@ final class MulticastLoop: @unchecked Sendable {
         let joined = Set(kept.map(\.key.interface))
         joinedNames.withLock { $0 = interfaces.filter { joined.contains($0.index) }.map(\.name) }
         let dialable = OwnAddresses.dialable(bound: configuration.bound, interfaces: interfaces)
-        guard dialable != lastAddresses else { return }
-        lastAddresses = dialable
+        guard dialable != lastAddresses || hasNews else { return }
+        (lastAddresses, hasNews) = (dialable, false)
         addresses.yield(dialable)
     }
 

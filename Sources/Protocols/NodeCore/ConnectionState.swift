@@ -23,7 +23,7 @@ struct Peering: Hashable, Sendable {
 
 /// A connection and what was agreed on it.
 struct ConnectionState: Sendable {
-    let link: Link
+    var link: Link
     var remoteInstance: InstanceId?
     var peerings = Pairs<NetworkId, Peering>()
     /// The network behind each index, for the whole life of the connection.

@@ -2,6 +2,7 @@ package import Discovery
 package import Identity
 package import Kademlia
 package import PubSub
+package import Traversal
 
 /// What the driver must do next.
 package enum Effect: Hashable, Sendable {
@@ -15,11 +16,34 @@ package enum Effect: Hashable, Sendable {
     case resetStreams(ConnectionId, NetworkId, CloseCode)
     /// Dial the peer at these addresses, the most promising first.
     case dial(PeerId, [SocketAddress])
+    /// No way leads to the peer at present, with the last failure in words; whoever waits for it hears so.
+    case unreachable(PeerId, reason: String)
     /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
     case wake(at: Duration)
 
     /// Send a datagram to the discovery group, on every interface.
     case multicast([UInt8])
+
+    /// Dial the peer at this one address, or that of a channel, from the node's own port (nil) or one of `openPorts`.
+    case dialPath(PeerId, SocketAddress, port: UInt16?)
+    /// Move a connection that this node dialled to this address once the peer answers there.
+    case migrate(ConnectionId, SocketAddress, port: UInt16?)
+    /// Send a datagram of STUN from the node's own port (nil) or one of `openPorts`.
+    case sendProbe([UInt8], to: SocketAddress, port: UInt16?)
+    /// Open so many ports beside the node's own, and feed `portsOpened`.
+    case openPorts(Int)
+    /// Close these, except for those over which a connection runs.
+    case closePorts([UInt16])
+    /// The channel leads over this connection from now on.
+    case openChannel(ChannelId, over: ConnectionId)
+    /// It leads nowhere any more.
+    case closeChannel(ChannelId)
+    /// Forward between these two channels of these two connections.
+    case relay(RelaySide, RelaySide)
+    /// Forward neither from nor to this channel any more, nor its other side.
+    case stopRelaying(ChannelId)
+    /// Something happened on the way to a peer.
+    case reachEvent(PeerId, Reach.Event)
 
     /// Store newly learnt revocations; they were verified.
     case persistRevocations([Revocation])
@@ -83,6 +107,12 @@ package enum Effect: Hashable, Sendable {
     case joinFailed(PeerId, NetworkId, JoinFailure)
     /// This machine's clock is so many seconds behind a time that the network's owner signed.
     case clockBehind(NetworkId, seconds: UInt64)
+}
+
+/// One side of what this node forwards.
+package struct RelaySide: Hashable, Sendable {
+    package var connection: ConnectionId
+    package var channel: ChannelId
 }
 
 /// Who wants to join what, by which invitation.

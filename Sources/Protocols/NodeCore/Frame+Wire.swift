@@ -20,6 +20,7 @@ extension Frame {
         case renewalGrant = 27
         case dht = 32
         case events = 33
+        case reach = 34
     }
 
     /// The version that a hello begins with.
@@ -43,6 +44,7 @@ extension Frame {
         case .renewalGrant: .renewalGrant
         case .dht: .dht
         case .events: .events
+        case .reach: .reach
         }
     }
 
@@ -104,7 +106,7 @@ extension Frame {
         case .renewalRequest(let index, let token), .renewalGrant(let index, let token):
             writer.write(index)
             writer.write(token.binary)
-        case .dht(let index, let message), .events(let index, let message):
+        case .dht(let index, let message), .events(let index, let message), .reach(let index, let message):
             writer.write(index)
             writer.write(message)
         default: preconditionFailure("nobody writes the body of \(self.kind)")
@@ -182,6 +184,7 @@ extension Frame {
         case .renewalGrant: return .renewalGrant(index: index, try self.readToken(from: &reader))
         case .dht: return .dht(index: index, try reader.readBytes(count: reader.remaining))
         case .events: return .events(index: index, try reader.readBytes(count: reader.remaining))
+        case .reach: return .reach(index: index, try reader.readBytes(count: reader.remaining))
         default: preconditionFailure("nobody reads the body of \(kind)")
         }
     }

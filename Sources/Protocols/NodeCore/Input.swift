@@ -1,5 +1,6 @@
 package import Identity
 package import Kademlia
+package import Traversal
 
 /// What can happen to a node.
 package enum Input: Sendable {
@@ -11,6 +12,20 @@ package enum Input: Sendable {
     case frameReceived(ConnectionId, [UInt8])
     /// No address of the peer answered; with the last failure in words.
     case dialFailed(PeerId, reason: String = "")
+    /// The one address of a `dialPath` effect did not.
+    case pathDialFailed(PeerId)
+    /// A connection's packets go to another address now, or to that of a channel.
+    case pathChanged(ConnectionId, SocketAddress)
+    /// The peer did not answer where a `migrate` effect led.
+    case pathRefused(ConnectionId, SocketAddress)
+    /// What was sent on a connection stays unanswered.
+    case pathSuspected(ConnectionId)
+    /// A datagram of STUN came to the node's own port (nil) or to one of `openPorts`.
+    case probeReceived([UInt8], from: SocketAddress, port: UInt16?)
+    /// The ports that an `openPorts` effect asked for, as many as could be had.
+    case portsOpened([UInt16])
+    /// A STUN server sees this node's socket at that address.
+    case addressObserved(SocketAddress, by: SocketAddress)
     /// The time of the last `wake` effect came.
     case timeReached
 
@@ -93,13 +108,24 @@ package struct Link: Hashable, Sendable {
     package var address: SocketAddress
     /// 32 bytes of keying material under the label ``Link/exporterLabel``.
     package var exporter: [UInt8]
+    /// Keying material under the label ``Link/pathLabel``, with which the two prove themselves on other paths.
+    package var pathKey: PathKey?
 
+    /// The label of the path key's keying material; it has ``PathKey/byteCount`` bytes.
+    package static let pathLabel = "EXPORTER-runar-path-v1"
     /// The label for the TLS exporter that binds a join to its connection.
     package static let exporterLabel = Invitation.exporterLabel
     /// How many bytes are exported.
     package static let exporterByteCount = Invitation.exporterByteCount
 
-    package init(peer: PeerId, isDialler: Bool, address: SocketAddress, exporter: [UInt8]) {
+    package init(
+        peer: PeerId,
+        isDialler: Bool,
+        address: SocketAddress,
+        exporter: [UInt8],
+        pathKey: PathKey? = nil
+    ) {
+        self.pathKey = pathKey
         self.peer = peer
         self.isDialler = isDialler
         self.address = address

@@ -32,6 +32,12 @@ struct KnownPeer: Sendable {
     /// Whether frames wait for its admission.
     var isAwaited = false
     var dialling = Dialling.idle
+    /// Whether others are asked to bring the two together.
+    var isCalled = false
+    /// When they are asked unless the dial under way succeeds before.
+    var callAt: Duration?
+    /// Why the last dial failed.
+    var dialFailure = "no address of it is known"
     /// Where it was dialled the last time.
     var dialledAddresses: [SocketAddress] = []
     /// Failures in a row, which make the pauses longer; ``mostFailures`` when one of the two refused the other for good.
@@ -56,7 +62,7 @@ struct KnownPeer: Sendable {
 
     /// Whether nothing is lost when the peer is forgotten.
     var isDispensable: Bool {
-        self.connections.isEmpty && self.dialling == .idle && !self.isReachedFor
+        self.connections.isEmpty && self.dialling == .idle && !self.isCalled && !self.isReachedFor
             && (!self.isRemembered || (self.networks.isEmpty && self.addresses.isEmpty))
     }
 

@@ -29,6 +29,9 @@ package struct Limits: Hashable, Sendable {
     package var comparisonsPerConnection = 512
     /// Requests for a new token that one connection may send at once, and one more each minute: each costs a signature.
     package var renewalsPerConnection = 4
+    /// How long a dial may take before others are asked to bring the two together, as RFC 8305, section 8, waits before
+    /// it tries another way.
+    package var callDelay = Duration.milliseconds(250)
     /// Dials at a time; further ones wait their turn.
     package var dials = 64
     /// Peers that wait for their turn to be dialled; further ones are tried again later.

@@ -3,6 +3,7 @@ internal import Identity
 internal import Kademlia
 internal import OrderedCollections
 internal import PubSub
+internal import Traversal
 
 // Connections come, replace each other and go.
 extension NodeCore {
@@ -158,11 +159,14 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let connections = self.peers[peer]?.connections ?? []
-        guard Self.route(among: connections, self.connections, in: network) == nil else { return }
+        guard Self.route(among: connections, self.connections, in: network) == nil else {
+            return self.tellReachOfLink(to: peer, in: network, now, &effects)
+        }
         self.memberships[network]?.admitted.remove(peer)
         effects.append(.peerLeft(peer, network, code))
         self.tell(.memberDown(peer), of: network, now, &effects)
         self.tellEvents(.memberDown(peer), of: network, now, &effects)
+        self.tellReach(.disconnected(peer, network), now, &effects)
     }
 
     mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {

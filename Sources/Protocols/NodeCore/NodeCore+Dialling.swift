@@ -2,6 +2,7 @@ internal import DequeModule
 internal import Identity
 internal import Kademlia
 internal import OrderedCollections
+internal import Traversal
 
 // Who is known, who is dialled, and when again.
 extension NodeCore {
@@ -76,6 +77,7 @@ extension NodeCore {
     mutating func unwant(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.isWanted = false
         self.peers[peer]?.isSought = false
+        self.tellReach(.abandoned(peer), now, &effects)
         for id in self.peers[peer]?.connections ?? [] {
             self.close(id, .goodbye, now, &effects)
         }
@@ -121,6 +123,7 @@ extension NodeCore {
         self.setDialling(.dialling, of: peer)
         self.peers[peer]?.dialledAddresses = known.addresses
         effects.append(.dial(peer, known.addresses))
+        self.armCall(of: peer, now, &effects)
     }
 
     /// Dials whose turn it is, now that there is room.
@@ -144,6 +147,7 @@ extension NodeCore {
 
     mutating func dialFailed(_ peer: PeerId, _ reason: String, _ now: NodeTime, _ effects: inout [Effect]) {
         self.taken[peer]?.lastFailure = reason
+        self.peers[peer]?.dialFailure = reason
         guard let known = self.peers[peer], known.dialling == .dialling else { return }
         self.setDialling(.idle, of: peer)
         if known.isReachedFor, known.hasUntriedAddress {
@@ -151,6 +155,7 @@ extension NodeCore {
             return self.dial(peer, now, &effects)
         }
         self.peers[peer]?.noteFailure(at: now.monotonic)
+        if !self.call(peer, now, &effects) { effects.append(.unreachable(peer, reason: reason)) }
         self.afterFailure(of: peer, now, &effects)
         self.dialNext(now, &effects)
     }

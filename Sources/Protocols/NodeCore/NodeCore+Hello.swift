@@ -49,6 +49,7 @@ extension NodeCore {
         case .admissionEnd(let index, let code): self.admissionEndReceived(index, code, on: id, now, &effects)
         case .dht(let index, let bytes): self.dhtReceived(index, bytes, on: id, now, &effects)
         case .events(let index, let bytes): self.eventsReceived(index, bytes, on: id, now, &effects)
+        case .reach(let index, let bytes): self.reachReceived(index, bytes, on: id, now, &effects)
         case .memberSecret(let index, let secret): self.secretReceived(index, secret, on: id, now, &effects)
         case .memberSecretKnown(let index, let stamp): self.secretStampReceived(index, stamp, on: id, &effects)
         case .renewalRequest(let index, let token): self.renewalRequestReceived(index, token, on: id, now, &effects)
@@ -307,7 +308,8 @@ extension NodeCore {
         self.peers[peer]?.note(network)
         if isNew {
             self.memberships[network]?.admitted.insert(peer)
-            effects.append(.persistPeer(peer, network, state.link.isDialler ? state.link.address : nil))
+            let hasAnswered = state.link.isDialler && state.link.address.isDialable
+            effects.append(.persistPeer(peer, network, hasAnswered ? state.link.address : nil))
             effects.append(.peerJoined(peer, network))
             self.tell(.memberUp(peer, self.addresses(of: state.link)), of: network, now, &effects)
             self.tellEvents(.memberUp(peer), of: network, now, &effects)
@@ -319,6 +321,7 @@ extension NodeCore {
         // The dialler showed all it could; we may have evidence that it lacks.
         if state.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, now, &effects) }
         self.settle(id, now, &effects)
+        self.tellReachOfLink(to: peer, in: network, now, &effects)
     }
 
     /// Where others may dial a peer: where it answered, or where it came from, since a node has one socket for both.

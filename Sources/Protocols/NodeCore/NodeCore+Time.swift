@@ -2,6 +2,7 @@ internal import Identity
 internal import Kademlia
 internal import OrderedCollections
 internal import PubSub
+internal import Traversal
 
 // Timers are data: the earliest one is an effect, and everything that is due is done when it comes.
 //
@@ -30,6 +31,7 @@ extension NodeCore {
         case .dial(let peer):
             guard case .waiting(let time)? = self.peers[peer]?.dialling else { return nil }
             return time
+        case .call(let peer): return self.peers[peer]?.callAt
         case .join(let inviter): return self.taken[inviter]?.deadline
         }
     }
@@ -41,12 +43,17 @@ extension NodeCore {
             switch cause {
             case .connection(let id): self.connectionOverdue(id, now, &effects)
             case .dial(let peer): self.dialDue(peer, now, &effects)
+            case .call(let peer): self.callDue(peer, now, &effects)
             case .join(let inviter): self.reachOverdue(inviter, now, &effects)
             }
         }
         if self.isDue(self.clockWake, now) { self.lookAtClock(now, &effects) }
         if self.isDue(self.budgetWake, now) { self.closeSurplus(now, &effects) }
         self.wakeDiscovery(now, &effects)
+        if self.isDue(self.reachWake, now) {
+            self.reachWake = nil
+            self.tellReach(.timeReached, now, &effects)
+        }
         for network in self.tables.takeDue(now) { self.tell(.timeReached, of: network, now, &effects) }
         for network in self.events.takeDue(now) { self.tellEvents(.timeReached, of: network, now, &effects) }
         self.rearm(&effects)
@@ -67,6 +74,7 @@ extension NodeCore {
         if let time = self.clockWake { self.arm(time, &effects) }
         if let time = self.budgetWake { self.arm(time, &effects) }
         if let time = self.discoveryWake { self.arm(time, &effects) }
+        if let time = self.reachWake { self.arm(time, &effects) }
         if let time = self.tables.nextWake { self.arm(time, &effects) }
         if let time = self.events.nextWake { self.arm(time, &effects) }
     }

@@ -5,6 +5,7 @@ package import Identity
 package import Kademlia
 internal import OrderedCollections
 package import PubSub
+internal import Traversal
 
 /// One node as a value: admission, revocation and dialling, free of I/O.
 ///
@@ -35,7 +36,8 @@ package struct NodeCore: Sendable {
         package var instance: InstanceId
         /// Spreads retries; not a secret.
         package var randomSeed: UInt64
-        /// 32 random bytes, drawn anew at every process start and used for nothing else: nonces come from them.
+        /// 32 random bytes, drawn anew at every process start and used for nothing else: nonces, keys of calls and
+        /// numbers of channels come from them, each under a label of its own.
         package var nonceKey: SecretBytes
         /// Whether this device asks for a new token before its own ends.
         package var renewsTokens = true
@@ -115,6 +117,9 @@ package struct NodeCore: Sendable {
     var parcelByteCount = 0
     var discovery: Discovery
     var discoveryEffects: [Discovery.Effect] = []
+    /// The ways to peers, in all networks.
+    var reach: Reach
+    var reachEffects: [Reach.Effect] = []
     /// Invitations that this node shows.
     var invitations: OrderedDictionary<NetworkId, [OpenInvitation]> = [:]
     /// Invitations that this node showed, the one that ended last at the end.
@@ -137,12 +142,21 @@ package struct NodeCore: Sendable {
     var budgetWake: Duration?
     /// When discovery wants to be woken.
     var discoveryWake: Duration?
+    /// When `Reach` wants to be woken.
+    var reachWake: Duration?
     /// The earliest wake that the driver was asked for.
     var armed: Duration?
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
         self.random = SeededGenerator(seed: configuration.randomSeed)
+        self.reach = Reach(
+            Reach.Configuration(
+                localPeerId: configuration.peerId,
+                secret: configuration.nonceKey,
+                randomSeed: self.random.next()
+            )
+        )
         self.discovery = Discovery(
             Discovery.Configuration(
                 signer: configuration.signer,
@@ -189,6 +203,26 @@ package struct NodeCore: Sendable {
         case .recordsLoaded(let network, let records):
             self.tell(.recordsLoaded(records), of: network, now, &effects)
         case .stopping: self.stop(now, &effects)
+        default: self.handlePath(input, now, &effects)
+        }
+    }
+
+    /// Inputs about where packets go.
+    private mutating func handlePath(_ input: Input, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .pathDialFailed(let peer): self.tellReach(.dialFailed(peer), now, &effects)
+        case .pathChanged(let id, let address): self.pathChanged(id, address, now, &effects)
+        case .pathRefused(let id, let address):
+            self.tellReach(of: id, now, &effects) { .pathRefused($0, address) }
+        case .pathSuspected(let id): self.tellReach(of: id, now, &effects) { .pathSuspected($0) }
+        case .probeReceived(let bytes, let source, let port):
+            self.tellReach(.datagramReceived(bytes, from: source, port: port), now, &effects)
+        case .portsOpened(let ports): self.tellReach(.portsOpened(ports), now, &effects)
+        case .addressObserved(let address, let server):
+            self.tellReach(.addressObserved(address, by: server), now, &effects)
+        case .addressesChanged(let addresses):
+            self.tellDiscovery(.addressesChanged(addresses), now, &effects)
+            self.tellReach(.ownAddressesChanged(addresses), now, &effects)
         default: self.handleMembership(input, now, &effects)
         }
     }
@@ -205,7 +239,6 @@ package struct NodeCore: Sendable {
         case .revocationsAdded(let entries): self.learn(entries, from: nil, now, &effects)
         case .discoveryStarted: self.tellDiscovery(.started, now, &effects)
         case .discoveryStopped: self.tellDiscovery(.stopping, now, &effects)
-        case .addressesChanged(let addresses): self.tellDiscovery(.addressesChanged(addresses), now, &effects)
         case .invitationOpened(let invitation, let isPreallowed):
             self.open(invitation, isPreallowed: isPreallowed, now, &effects)
         case .invitationWithdrawn(let id): self.withdraw(id, now, &effects)

@@ -22,6 +22,15 @@ extension Connection {
 }
 
 extension Endpoint {
+    /// Dials from the one port that there is.
+    public func connect(
+        to address: SocketAddress,
+        expecting peer: PeerId,
+        from port: UInt16?
+    ) async throws -> any Connection {
+        try await connect(to: address, expecting: peer)
+    }
+
     /// Does nothing.
     public func openChannel(_ channel: ChannelId, over relay: any Connection) {}
 

@@ -18,6 +18,9 @@ public protocol Endpoint: AnyObject, Sendable {
     /// - Throws: ``TransportError``; `wrongPeer` if another key answers; `CancellationError` when cancelled.
     func connect(to address: SocketAddress, expecting peer: PeerId) async throws -> any Connection
 
+    /// Dials from a port of ``openPorts(count:)``, or from the endpoint's own when it is nil.
+    func connect(to address: SocketAddress, expecting peer: PeerId, from port: UInt16?) async throws -> any Connection
+
     /// Returns the next connection that a peer opened and proved itself on, or nil once the endpoint is closed.
     func accept() async throws -> (any Connection)?
 

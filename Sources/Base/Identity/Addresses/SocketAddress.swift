@@ -64,8 +64,8 @@ public struct SocketAddress: Hashable, Sendable {
     /// Whether the address is for use inside one site.
     public var isPrivate: Bool { ip.isPrivate }
 
-    /// Whether a datagram may be sent there as to one peer: one machine, and a port that is not 0.
-    public var isDialable: Bool { ip.isUnicast && port != 0 }
+    /// Whether a datagram may be sent there as to one peer: one machine, a port that is not 0, and no relay's channel.
+    public var isDialable: Bool { ip.isUnicast && port != 0 && ChannelId(address: self) == nil }
 
     /// The same with an IPv4 address that was mapped into IPv6 taken out of it.
     public var unmapped: SocketAddress { SocketAddress(ip.unmapped, port: port) }

@@ -46,10 +46,18 @@ package final class QUICEndpoint: Endpoint {
     package var localAddresses: [SocketAddress] { loop.sockets.addresses }
 
     package func connect(to address: SocketAddress, expecting peer: PeerId) async throws -> any Connection {
+        try await connect(to: address, expecting: peer, from: nil)
+    }
+
+    package func connect(
+        to address: SocketAddress,
+        expecting peer: PeerId,
+        from port: UInt16?
+    ) async throws -> any Connection {
         let address = address.unmapped
         guard address.port != 0 else { throw TransportError.connectionFailed("port 0 is no port") }
         let core = ConnectionCore(loop: loop, isDialler: true, remote: address, expected: peer)
-        guard loop.mailbox.post(.dial(core, rq_addr(address))) else { throw TransportError.endpointClosed }
+        guard loop.mailbox.post(.dial(core, rq_addr(address), port: port)) else { throw TransportError.endpointClosed }
         guard let outcome = await core.established.wait() else {
             loop.mailbox.post(.close(core, code: 0, reason: ""))
             throw CancellationError()

@@ -18,11 +18,11 @@ extension IOLoop {
 
     // MARK: Beginning
 
-    func dial(_ core: ConnectionCore, _ remote: rq_addr) {
+    func dial(_ core: ConnectionCore, _ remote: rq_addr, from port: UInt16?) {
         var remote = remote
         var local = rq_addr()
         do {
-            local = try localAddress(towards: remote)
+            local = try localAddress(towards: remote, from: port)
         } catch {
             return fail(core, error)
         }

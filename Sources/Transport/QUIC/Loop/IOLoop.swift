@@ -151,9 +151,9 @@ final class IOLoop: @unchecked Sendable {
 
     private func carryOut(_ job: Job) {
         switch job {
-        case .dial(let core, let remote):
+        case .dial(let core, let remote, let port):
             guard shutdownDeadline == nil else { return refuse(job) }
-            dial(core, remote)
+            dial(core, remote, from: port)
         case .close(let core, let code, let reason):
             end(core, .locally(code: code, reason: reason))
         case .sendForeign(let bytes, let address, let port):
@@ -170,7 +170,7 @@ final class IOLoop: @unchecked Sendable {
     /// Answers a job that nobody will carry out any more.
     private func refuse(_ job: Job) {
         switch job {
-        case .dial(let core, _):
+        case .dial(let core, _, _):
             core.established.set(.endpointClosed)
             core.ended.set(.endpointClosed)
         case .openPorts(_, let opened): opened.set([])

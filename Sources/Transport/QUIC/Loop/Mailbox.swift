@@ -4,7 +4,7 @@ internal import Locking
 
 /// What other threads want of the I/O thread.
 enum Job: Sendable {
-    case dial(ConnectionCore, rq_addr)
+    case dial(ConnectionCore, rq_addr, port: UInt16?)
     case close(ConnectionCore, code: UInt64, reason: String)
     case sendForeign([UInt8], rq_addr, port: UInt16?)
     case migrate(ConnectionCore, rq_addr, port: UInt16?)

@@ -1,0 +1,78 @@
+internal import Identity
+internal import Locking
+internal import Logging
+internal import NodeCore
+internal import Transport
+package import Traversal
+
+// Where packets go: through relays, from further ports, to other addresses.
+extension NodeDriver {
+    /// Dials one address, which others brought this node to.
+    func dial(_ peer: PeerId, at address: SocketAddress, from port: UInt16?) async {
+        do {
+            let connection = try await self.endpoint.connect(to: address, expecting: peer, from: port)
+            if self.register(connection) { return }
+        } catch {
+            self.configuration.logger.debug("peer \(peer.short) does not answer at \(address): \(error)")
+        }
+        self.apply(.pathDialFailed(peer))
+    }
+
+    /// Tells the core what happens to a connection's path, until it ends.
+    func followPath(of id: ConnectionId, _ connection: any Connection) async {
+        for await event in connection.pathEvents {
+            switch event {
+            case .moved(let address): self.apply(.pathChanged(id, address))
+            case .refused(let address): self.apply(.pathRefused(id, address))
+            case .suspect: self.apply(.pathSuspected(id))
+            }
+        }
+    }
+
+    /// Feeds the core the STUN datagrams that come to the node's own ports.
+    func takeProbes() async {
+        for await datagram in self.endpoint.foreignDatagrams {
+            self.apply(.probeReceived(datagram.bytes, from: datagram.source, port: datagram.port))
+        }
+    }
+
+    func carryOutOnPaths(_ effect: Effect, in state: inout State) {
+        switch effect {
+        case .dialPath(let peer, let address, let port): self.jobQueue.yield(.dialPath(peer, address, port: port))
+        case .migrate(let id, let address, let port): state.links[id]?.connection.migrate(to: address, from: port)
+        case .sendProbe(let bytes, let address, let port):
+            self.endpoint.sendForeignDatagram(bytes, to: address, from: port)
+        case .openPorts(let count): self.jobQueue.yield(.openPorts(count))
+        case .closePorts(let ports): self.endpoint.closePorts(ports)
+        case .openChannel(let channel, let relay):
+            if let connection = state.links[relay]?.connection { self.endpoint.openChannel(channel, over: connection) }
+        case .closeChannel(let channel): self.endpoint.closeChannel(channel)
+        case .relay(let first, let second):
+            guard let one = state.links[first.connection]?.connection,
+                let other = state.links[second.connection]?.connection
+            else { return }
+            self.endpoint.relay(
+                RelayEnd(channel: first.channel, connection: one),
+                RelayEnd(channel: second.channel, connection: other),
+                bytesPerSecond: self.configuration.relayBytesPerSecond
+            )
+        case .stopRelaying(let channel): self.endpoint.stopRelaying(channel)
+        case .reachEvent(let peer, let event):
+            self.configuration.logger.debug("on the way to peer \(peer.short): \(event)")
+            state.pathHistory.note(event, of: peer, at: self.configuration.clock.now())
+        default: self.tellOfJoins(effect, in: &state)
+        }
+    }
+
+    /// What was tried lately to reach a peer, the newest last.
+    package func pathHistory(of peer: PeerId) -> [PathHistory.Entry] {
+        self.state.withLock { $0.pathHistory[peer] }
+    }
+
+    /// Where a peer's packets go at the moment, its channel's address if a relay carries them; nil when it is not connected.
+    package func remoteAddress(of peer: PeerId) -> SocketAddress? {
+        self.state.withLock { state in
+            state.core.route(to: peer).flatMap { state.links[$0.connection]?.connection.remoteAddress }
+        }
+    }
+}

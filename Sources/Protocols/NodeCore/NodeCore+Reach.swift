@@ -1,0 +1,165 @@
+internal import Identity
+internal import OrderedCollections
+internal import Traversal
+
+// Ways to peers that cannot simply be dialled, and other paths for connections.
+extension NodeCore {
+    /// Feeds `Reach` and carries out what it wants.
+    mutating func tellReach(_ input: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
+        var buffer: [Reach.Effect] = []
+        swap(&buffer, &self.reachEffects)
+        self.reach.handle(input, at: now, into: &buffer)
+        for effect in buffer { self.carryOut(effect, now, &effects) }
+        buffer.removeAll(keepingCapacity: true)
+        swap(&buffer, &self.reachEffects)
+    }
+
+    private mutating func carryOut(_ effect: Reach.Effect, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch effect {
+        case .send(let peer, let network, let bytes):
+            // Whoever is gone by now has ended the call with that.
+            _ = self.send(to: peer, in: network, now, &effects) { .reach(index: $0, bytes) }
+        case .wake(let time):
+            self.reachWake = time
+            self.arm(time, &effects)
+        case .dial(let peer, let network, let address, let port):
+            // Who brought the two together is a member and is connected to the peer as to a member.
+            self.know(peer)
+            self.peers[peer]?.note(network)
+            effects.append(.dialPath(peer, address, port: port))
+        case .failed(let peer, _, let failure): self.callFailed(peer, failure, &effects)
+        case .record(let peer, let event): effects.append(.reachEvent(peer, event))
+        case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        default: self.carryOutOnPaths(effect, &effects)
+        }
+    }
+
+    private mutating func carryOutOnPaths(_ effect: Reach.Effect, _ effects: inout [Effect]) {
+        switch effect {
+        case .datagram(let bytes, let address, let port): effects.append(.sendProbe(bytes, to: address, port: port))
+        case .openPorts(let count): effects.append(.openPorts(count))
+        case .closePorts(let ports): effects.append(.closePorts(ports))
+        case .relay(let first, let second, let network):
+            guard let one = self.route(to: first.peer, in: network),
+                let other = self.route(to: second.peer, in: network)
+            else { return }
+            effects.append(
+                .relay(
+                    RelaySide(connection: one.connection, channel: first.channel),
+                    RelaySide(connection: other.connection, channel: second.channel)
+                )
+            )
+        case .stopRelaying(let channel): effects.append(.stopRelaying(channel))
+        case .bind(let channel, _, let relay):
+            guard let id = self.connection(to: relay) else { return }
+            effects.append(.openChannel(channel, over: id))
+        case .unbind(let channel): effects.append(.closeChannel(channel))
+        case .direct(let peer, let address, let port): self.migrate(peer, to: address, port: port, &effects)
+        case .fallBack(let peer, let channel): self.migrate(peer, to: channel.address, port: nil, &effects)
+        default: preconditionFailure("nobody carries out \(effect)")
+        }
+    }
+
+    private func connection(to peer: PeerId) -> ConnectionId? {
+        self.peers[peer].flatMap { self.connectionInUse(to: $0) }
+    }
+
+    private func migrate(_ peer: PeerId, to address: SocketAddress, port: UInt16?, _ effects: inout [Effect]) {
+        guard let id = self.connection(to: peer), self.connections[id]?.link.isDialler == true else { return }
+        effects.append(.migrate(id, address, port: port))
+    }
+
+    // MARK: What happens
+
+    /// Tells which connection to a member is in use, and how its packets go.
+    mutating func tellReachOfLink(
+        to peer: PeerId,
+        in network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let id = self.connection(to: peer), let link = self.connections[id]?.link, let key = link.pathKey else {
+            return
+        }
+        self.peers[peer]?.isCalled = false
+        let known = Reach.Link(isDialler: link.isDialler, remote: link.address, pathKey: key)
+        self.tellReach(.connected(peer, network, known), now, &effects)
+    }
+
+    mutating func reachReceived(
+        _ index: UInt8,
+        _ bytes: [UInt8],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let (peer, network) = self.sender(of: index, on: id, now) else { return }
+        self.tellReach(.messageReceived(from: peer, network, bytes), now, &effects)
+    }
+
+    mutating func pathChanged(
+        _ id: ConnectionId,
+        _ address: SocketAddress,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let link = self.connections[id]?.link else { return }
+        self.connections[id]?.link.address = address
+        let limit = self.configuration.limits.addressesPerPeer
+        if link.isDialler { self.peers[link.peer]?.prefer([address], limit: limit) }
+        guard self.connection(to: link.peer) == id else { return }
+        self.tellReach(.pathChanged(link.peer, address), now, &effects)
+    }
+
+    /// Passes on what happened to the path of the connection in use.
+    mutating func tellReach(
+        of id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect],
+        _ input: (PeerId) -> Reach.Input
+    ) {
+        guard let peer = self.connections[id]?.link.peer, self.connection(to: peer) == id else { return }
+        self.tellReach(input(peer), now, &effects)
+    }
+
+    // MARK: Calls
+
+    /// Asks others to bring this node together with a peer that does not answer; false if there is nobody to ask.
+    @discardableResult
+    mutating func call(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+        guard let known = self.peers[peer], !known.isCalled, known.connections.isEmpty, known.isReachedFor,
+            let network = known.networks.first(where: { self.hasCoordinator(in: $0, for: peer) })
+        else { return self.peers[peer]?.isCalled ?? false }
+        self.peers[peer]?.isCalled = true
+        self.tellReach(.sought(peer, network), now, &effects)
+        return self.peers[peer]?.isCalled ?? false
+    }
+
+    private func hasCoordinator(in network: NetworkId, for peer: PeerId) -> Bool {
+        guard let membership = self.memberships[network], !membership.isExpired else { return false }
+        return membership.admitted.elements.contains { $0 != peer && self.reach.isConnected(to: $0) }
+    }
+
+    /// Sees to it that a peer is called if its addresses do not answer soon.
+    mutating func armCall(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let networks = self.peers[peer]?.networks,
+            networks.contains(where: { self.hasCoordinator(in: $0, for: peer) })
+        else { return }
+        let time = now.monotonic + self.configuration.limits.callDelay
+        self.peers[peer]?.callAt = time
+        self.arm(.call(peer), at: time, &effects)
+    }
+
+    mutating func callDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.callAt = nil
+        if self.peers[peer]?.dialling == .dialling { self.call(peer, now, &effects) }
+    }
+
+    private mutating func callFailed(_ peer: PeerId, _ failure: CallFailure, _ effects: inout [Effect]) {
+        guard let known = self.peers[peer], known.isCalled else { return }
+        self.peers[peer]?.isCalled = false
+        guard known.connections.isEmpty, known.dialling != .dialling, known.dialling != .queued else { return }
+        effects.append(.unreachable(peer, reason: "\(known.dialFailure); \(failure)"))
+        self.forgetIfDispensable(peer)
+    }
+}
