@@ -62,7 +62,11 @@ let package = Package(
         module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("PubSub", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("Traversal", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
-        module("NodeCore", in: "Protocols", ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", "Traversal", collections]),
+        module(
+            "NodeCore",
+            in: "Protocols",
+            ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", "Traversal", collections]
+        ),
 
         // Transport: streams between two authenticated peers.
         module("Transport", in: "Transport", ["Bytes", "Identity", "Locking", deque, heap, crypto]),
@@ -112,7 +116,8 @@ let package = Package(
             "Node",
             in: "Node",
             [
-                "Bytes", "Identity", "Locking", "Kademlia", "PubSub", "Traversal", "NodeCore", "Transport", "Platform", logging,
+                "Bytes", "Identity", "Locking", "Kademlia", "PubSub", "Traversal", "NodeCore", "Transport", "Platform",
+                logging, collections,
                 crypto,
             ]
         ),

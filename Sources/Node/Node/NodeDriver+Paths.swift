@@ -1,9 +1,9 @@
-internal import Identity
+package import Identity
 internal import Locking
 internal import Logging
 internal import NodeCore
 internal import Transport
-package import Traversal
+internal import Traversal
 
 // Where packets go: through relays, from further ports, to other addresses.
 extension NodeDriver {
@@ -22,7 +22,11 @@ extension NodeDriver {
     func followPath(of id: ConnectionId, _ connection: any Connection) async {
         for await event in connection.pathEvents {
             switch event {
-            case .moved(let address): self.apply(.pathChanged(id, address))
+            case .moved(let address):
+                self.apply(.pathChanged(id, address))
+                if let path = self.path(to: connection.remotePeerId) {
+                    self.events.send(.pathChanged(connection.remotePeerId, path))
+                }
             case .refused(let address): self.apply(.pathRefused(id, address))
             case .suspect: self.apply(.pathSuspected(id))
             }
@@ -69,10 +73,14 @@ extension NodeDriver {
         self.state.withLock { $0.pathHistory[peer] }
     }
 
-    /// Where a peer's packets go at the moment, its channel's address if a relay carries them; nil when it is not connected.
-    package func remoteAddress(of peer: PeerId) -> SocketAddress? {
+    /// How a peer's packets travel at the moment; nil when it is not connected.
+    package func path(to peer: PeerId) -> PeerPath? {
         self.state.withLock { state in
-            state.core.route(to: peer).flatMap { state.links[$0.connection]?.connection.remoteAddress }
+            guard let route = state.core.route(to: peer),
+                let address = state.links[route.connection]?.connection.remoteAddress
+            else { return nil }
+            guard ChannelId(address: address) != nil else { return .direct(address) }
+            return .relayed(over: state.core.relay(at: address))
         }
     }
 }

@@ -4,7 +4,7 @@ internal import Locking
 package import Logging
 package import NodeCore
 package import Transport
-package import Traversal
+internal import Traversal
 
 /// Carries out what ``NodeCore`` decides over any transport: the thin, asynchronous shell of a node.
 ///

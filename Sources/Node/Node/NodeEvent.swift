@@ -34,6 +34,8 @@ public enum NodeEvent: Hashable, Sendable {
     case peerDiscovered(PeerId, NetworkId, [SocketAddress])
     /// A member is no longer heard on the local network.
     case peerLost(PeerId, NetworkId)
+    /// A connected peer's packets travel another way now.
+    case pathChanged(PeerId, PeerPath)
     /// Whether there is nobody in the network with whom to exchange events.
     case eventsIsolated(NetworkId, Bool)
     /// This device's token was renewed, until so many seconds since 1970; nil for ever.

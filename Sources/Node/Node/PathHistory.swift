@@ -1,5 +1,5 @@
 package import Identity
-package import NodeCore
+internal import NodeCore
 internal import OrderedCollections
 package import Traversal
 

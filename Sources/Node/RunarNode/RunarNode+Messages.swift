@@ -11,6 +11,12 @@ public import Foundation
 
 // Messages and files.
 extension RunarNode {
+    /// How a connected peer's packets travel at the moment; nil when it is not connected.
+    public func path(to peer: PeerId) -> PeerPath? {
+        guard let driver = try? self.running() else { return nil }  // nobody is connected while it is stopped
+        return driver.path(to: peer)
+    }
+
     /// Sends a message in bincode and returns once a listener on the peer has it, dialling the peer first if need be.
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled; what `message` throws while it is encoded.

@@ -87,6 +87,15 @@ extension RunarNode {
         return PeerConnection(peerId: peerId, networkId: networkId, address: place)
     }
 
+    /// Connects to a member and keeps the connection, wherever it is: at the addresses that are known, that other members
+    /// know, or brought together by them; ``path(to:)`` says by which way.
+    ///
+    /// - Throws: ``NodeError``; `CancellationError` when cancelled.
+    public func connectToPeer(peerId: PeerId, networkId: NetworkId) async throws {
+        guard try self.store.network(networkId)?.token != nil else { throw NodeError.notAMember(networkId) }
+        try await self.running().reach(peerId, in: networkId)
+    }
+
     /// The peers that are admitted at this moment, in one network or in any, ascending.
     public func connectedPeers(in networkId: NetworkId? = nil) -> [PeerId] {
         guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { return [] }

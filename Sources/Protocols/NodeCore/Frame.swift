@@ -38,7 +38,7 @@ package enum Frame: Hashable, Sendable {
     case dht(index: UInt8, [UInt8])
     /// A message about the network's events (`docs/spec/events.md`).
     case events(index: UInt8, [UInt8])
-    /// A message about ways to peers (`docs/spec/traversal.md`).
+    /// A message about ways to peers.
     case reach(index: UInt8, [UInt8])
 
     var isAdmissionEnd: Bool {

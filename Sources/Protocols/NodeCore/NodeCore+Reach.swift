@@ -1,4 +1,4 @@
-internal import Identity
+package import Identity
 internal import OrderedCollections
 internal import Traversal
 
@@ -67,6 +67,11 @@ extension NodeCore {
     private func migrate(_ peer: PeerId, to address: SocketAddress, port: UInt16?, _ effects: inout [Effect]) {
         guard let id = self.connection(to: peer), self.connections[id]?.link.isDialler == true else { return }
         effects.append(.migrate(id, address, port: port))
+    }
+
+    /// Over whom the channel with this address leads.
+    package func relay(at address: SocketAddress) -> PeerId? {
+        ChannelId(address: address).flatMap { self.reach.relay(of: $0) }
     }
 
     // MARK: What happens

@@ -23,26 +23,27 @@ struct Connect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Dial a member of a network; the running node keeps the connection.",
         discussion: """
-            Either with a connection text (`runar network address` on the other device), or with the peer's id, the \
-            network and an address.
+            Either with a connection text (`runar network address` on the other device), or with the peer's id and the \
+            network, with an address or without one: then other members are asked where it is, and bring the two \
+            together if neither can dial the other.
             """
     )
 
-    @Argument(help: "A connection text, a file with one or -; or PEER NETWORK IP:PORT.")
+    @Argument(help: "A connection text, a file with one or -; or PEER NETWORK [IP:PORT].")
     var words: [String]
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions
 
     func validate() throws {
-        guard words.count == 1 || words.count == 3 else {
-            throw ValidationError("Give one connection text, or PEER NETWORK IP:PORT.")
+        guard (1...3).contains(words.count) else {
+            throw ValidationError("Give one connection text, or PEER NETWORK [IP:PORT].")
         }
     }
 
     func run() async throws {
         let request: ControlRequest =
-            words.count == 3
-            ? .connect(PeerName(words[0]), network: NetworkName(words[1]), address: words[2])
+            words.count > 1
+            ? .connect(PeerName(words[0]), network: NetworkName(words[1]), address: words.dropFirst(2).first)
             : .connectByText(try InputText.pasted(words, limit: 16 * 1024))
         let report = try await Session.with(home, node, onNetwork: true) {
             try await $0.ask(request, for: ConnectReport.self)

@@ -65,6 +65,17 @@ struct EventReport: Codable, Hashable, Sendable {
     var reason: String?
     /// Where a member can be dialled.
     var addresses: [String]?
+    /// Whether another member passes a peer's packets on.
+    var isRelayed: Bool?
+
+    private enum CodingKeys: String, CodingKey {
+        case event
+        case peerId
+        case networkId
+        case reason
+        case addresses
+        case isRelayed = "relayed"
+    }
 
     init(_ event: NodeEvent) {
         switch event {
@@ -100,6 +111,10 @@ struct EventReport: Codable, Hashable, Sendable {
             let rest = DurationText.text(of: .seconds(seconds))
             let advice = "the owner's device renews it when both are online"
             self.init("tokenExpiring", nil, network, "\(rest) are left: \(advice)")
+        case .pathChanged(let peer, let path):
+            self.init("pathChanged", peer, nil, "\(path)")
+            isRelayed = path.isRelayed
+            addresses = path.address.map { [$0.description] }
         case .eventsIsolated(let network, let isIsolated):
             self.init(isIsolated ? "eventsIsolated" : "eventsConnected", nil, network)
         }
@@ -118,6 +133,7 @@ struct EventReport: Codable, Hashable, Sendable {
         let why = reason.map { ": \($0)" } ?? ""
         switch event {
         case "peerJoined": return "+ \(peer) is connected"
+        case "pathChanged": return "~ \(peer) is reached another way now\(why)"
         case "peerLeft": return "- \(peer) is gone\(why)"
         case "refused": return "! refused \(peer)\(why)"
         case "refusedByPeer": return "! \(peer) refuses this node\(why)"

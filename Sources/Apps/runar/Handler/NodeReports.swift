@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Identity
+internal import RunarNode
 
 /// That a node stops.
 struct StopReport: Report {
@@ -21,6 +22,12 @@ struct PeersReport: Report {
         /// What this device's person called it with its token.
         let label: String?
         let isConnected: Bool
+        /// Whether another member passes its packets on; nil when it is not connected.
+        let isRelayed: Bool?
+        /// Where its packets go when nobody passes them on.
+        let address: String?
+        /// Over whom they go otherwise, in padded base64, if that is known.
+        let relay: String?
         /// `localNetwork` if it is heard nearby now, `address` if a person gave one; else it dialled this device, was
         /// met before, or the hash table told of it.
         let foundBy: [String]
@@ -34,13 +41,19 @@ struct PeersReport: Report {
             case networkNames
             case label
             case isConnected = "connected"
+            case isRelayed = "relayed"
+            case address
+            case relay
             case foundBy
             case lastSeen
         }
 
         /// When it was here, for people.
         var presence: String {
-            if isConnected { return "connected" }
+            if isConnected {
+                guard isRelayed == true else { return "connected" }
+                return "connected over " + (relay.map(PeerId.typed) ?? "another member")
+            }
             return lastSeen.map { "last seen \(CivilTime(seconds: $0))" } ?? "never seen"
         }
     }
@@ -79,9 +92,33 @@ struct PeersReport: Report {
 struct ConnectReport: Report {
     let peerId: String
     let networkId: String
-    let address: String
+    /// Where packets go when nobody passes them on.
+    let address: String?
+    /// Whether another member does.
+    let isRelayed: Bool
+    /// Which one, if that is known.
+    let relay: String?
 
-    var lines: [String] { ["connected to \(PeerId.typed(peerId)) at \(address); both are admitted"] }
+    private enum CodingKeys: String, CodingKey {
+        case peerId
+        case networkId
+        case address
+        case isRelayed = "relayed"
+        case relay
+    }
+
+    init(peerId: PeerId, networkId: NetworkId, path: PeerPath?) {
+        self.peerId = peerId.base64Encoded
+        self.networkId = networkId.base64Encoded
+        address = path?.address?.description
+        isRelayed = path?.isRelayed ?? false
+        relay = path?.relay?.base64Encoded
+    }
+
+    var lines: [String] {
+        let way = isRelayed ? "over \(relay.map(PeerId.typed) ?? "another member")" : address.map { "at \($0)" }
+        return ["connected to \(PeerId.typed(peerId)) \(way ?? ""); both are admitted"]
+    }
 }
 
 /// A message that arrived at the peer named.

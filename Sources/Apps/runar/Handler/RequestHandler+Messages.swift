@@ -20,6 +20,7 @@ extension RequestHandler {
             let shared = zip(networks, connected).filter { network, connected in
                 connected.contains(peer) || (all && known[peer]?.networks.contains(network.networkId) == true)
             }.map(\.0)
+            let path = node.path(to: peer)
             return PeersReport.Peer(
                 peerId: peer.base64Encoded,
                 peerIdText: peer.text,
@@ -27,6 +28,9 @@ extension RequestHandler {
                 networkNames: shared.map { $0.name ?? $0.networkId.short },
                 label: known[peer]?.label,
                 isConnected: connected.contains { $0.contains(peer) },
+                isRelayed: path?.isRelayed,
+                address: path?.address?.description,
+                relay: path?.relay?.base64Encoded,
                 foundBy: [heard.contains(peer) ? FoundBy.localNetwork : nil, isGiven(peer) ? .address : nil]
                     .compactMap { $0?.rawValue },
                 lastSeen: known[peer]?.lastSeen.map(UnixTime.clampedSeconds)
@@ -35,11 +39,15 @@ extension RequestHandler {
         return PeersReport(isRunning: node.isRunning, isAll: all, peers: peers)
     }
 
-    func connect(_ peer: PeerName, _ network: NetworkName, _ address: String) async throws -> ConnectReport {
+    func connect(_ peer: PeerName, _ network: NetworkName, _ address: String?) async throws -> ConnectReport {
         let peer = try resolve(peer)
         let network = try resolve(network).networkId
-        _ = try await node.connectToPeer(peerId: peer, networkId: network, address: address)
-        return ConnectReport(peerId: peer.base64Encoded, networkId: network.base64Encoded, address: address)
+        if let address {
+            _ = try await node.connectToPeer(peerId: peer, networkId: network, address: address)
+        } else {
+            try await node.connectToPeer(peerId: peer, networkId: network)
+        }
+        return ConnectReport(peerId: peer, networkId: network, path: node.path(to: peer))
     }
 
     /// Dials with a text that the other member gave; a token in it that is no good is refused before anything is sent.
@@ -57,11 +65,8 @@ extension RequestHandler {
             networkId: data.networkId,
             address: data.address
         )
-        return ConnectReport(
-            peerId: connection.peerId.base64Encoded,
-            networkId: connection.networkId.base64Encoded,
-            address: connection.address.description
-        )
+        let path = node.path(to: connection.peerId)
+        return ConnectReport(peerId: connection.peerId, networkId: connection.networkId, path: path)
     }
 
     func connectionText(_ network: NetworkName?, address: String?) throws -> ConnectionTextReport {

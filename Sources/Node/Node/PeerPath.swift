@@ -1,0 +1,37 @@
+public import Identity
+
+/// How a connected peer's packets travel.
+public enum PeerPath: Hashable, Sendable {
+    /// Straight to this address, with nobody but routers between.
+    case direct(SocketAddress)
+    /// Over another member, which passes on what it cannot read; nil while it is not known which one.
+    case relayed(over: PeerId?)
+}
+
+extension PeerPath {
+    /// Whether another member passes the packets on.
+    public var isRelayed: Bool {
+        if case .relayed = self { true } else { false }
+    }
+
+    /// Where packets go directly.
+    public var address: SocketAddress? {
+        if case .direct(let address) = self { address } else { nil }
+    }
+
+    /// Over whom they go, if that is known.
+    public var relay: PeerId? {
+        if case .relayed(let relay) = self { relay } else { nil }
+    }
+}
+
+extension PeerPath: CustomStringConvertible {
+    /// For people: `direct, at 192.0.2.1:4433` or `over` and the relay's short id.
+    public var description: String {
+        switch self {
+        case .direct(let address): "direct, at \(address)"
+        case .relayed(let relay?): "over \(relay.short)"
+        case .relayed(nil): "over another member"
+        }
+    }
+}
