@@ -237,7 +237,13 @@ let package = Package(
         ),
         tests(of: "Simulation", ["Simulation", "Bytes", "Identity", "TestSupport"]),
         // Real processes in network namespaces.
-        tests(of: "Lab", ["TestSupport"]),
+        .executableTarget(
+            name: "Cable",
+            dependencies: ["TestSupport"],
+            path: "Tests/Helpers/Cable",
+            swiftSettings: house
+        ),
+        tests(of: "Lab", ["TestSupport", "Cable"]),
         tests(of: "RunarNode", ["Locking", "RunarNode", "Simulation", "Transport", "TestSupport", logging]),
     ]
 )

@@ -26,8 +26,10 @@ on_apple() { [ "$(uname -s)" = Darwin ]; }
 # A toolchain that was only unpacked may lack the system's libraries that it is linked with, or those it links with.
 swift_runs() { swift --version >/dev/null 2>&1; }
 can_link() { on_apple || { has_file /usr/include/stdlib.h && compgen -G '/usr/lib/gcc/*/*/crtbeginS.o' >/dev/null; }; }
-# Namespaces are made by root, whose PATH has the folder; others need not see the command.
-has_ip() { on_apple || has_command ip || has_file /usr/sbin/ip || has_file /sbin/ip; }
+# Namespaces are made by root, whose PATH has the folder; others need not see these commands.
+has_system_command() { on_apple || has_command "$1" || has_file "/usr/sbin/$1" || has_file "/sbin/$1"; }
+# Independent programs that only run where there are namespaces.
+has_linux_command() { on_apple || has_command "$1"; }
 has_certificates() { on_apple || has_file /etc/ssl/certs/ca-certificates.crt; }
 
 # need CHECK ARGUMENT DEBIAN-PACKAGES HOMEBREW-FORMULA ("-": comes with the system)
@@ -55,7 +57,10 @@ collect_needs() {
     case "$purpose" in
     build) ;;
     test)
-        need has_ip - iproute2 -
+        need has_system_command ip iproute2 -
+        need has_system_command nft nftables -
+        need has_system_command conntrack conntrack -
+        need has_linux_command turnserver coturn -
         need has_command openssl openssl openssl
         need has_command python3 python3 python3
         need has_venv - python3-venv python3

@@ -1,9 +1,10 @@
 internal import Foundation
 
 /// A program, most often of this package, run as a process of its own, which can be killed at any moment.
-package final class ChildProcess {
+package final class ChildProcess: Sendable {
     private let process = Process()
     private let output = Pipe()
+    private let input: Pipe?
     private let lines: LineReader
 
     /// Starts an executable target of this package.
@@ -11,12 +12,14 @@ package final class ChildProcess {
         try self.init(path: Self.products.appending(path: name).path(percentEncoded: false), arguments: arguments)
     }
 
-    /// Starts the program at `path`.
-    package init(path: String, arguments: [String]) throws {
+    /// Starts the program at `path`; one that `takesLines` gets them with ``write(_:)``.
+    package init(path: String, arguments: [String], takesLines: Bool = false) throws {
+        input = takesLines ? Pipe() : nil
         lines = LineReader(output.fileHandleForReading)
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
         process.standardOutput = output
+        if let input { process.standardInput = input }
         try process.run()
     }
 
@@ -25,6 +28,11 @@ package final class ChildProcess {
 
     /// The next line that it writes, or nil once it has ended.
     package func nextLine() -> String? { lines.next() }
+
+    /// Gives it a line to read.
+    package func write(_ line: String) throws {
+        try input?.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+    }
 
     /// Ends it as a loss of power would, without a chance to tidy up, and returns the lines that it wrote before.
     package func kill() -> [String] {

@@ -10,6 +10,8 @@ package struct Outcome: Sendable {
     /// It is not what the test asked for.
     package struct Unexpected: Error, CustomStringConvertible {
         package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     /// The output as one JSON object.
