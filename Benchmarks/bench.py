@@ -30,8 +30,10 @@ ROWS = [
     Row("token", "token verification, one core", "1/s", "RunarNode", "openssl", at_least=15_000, absolute=True),
     Row("memory-server", "memory per idle connection, server's end", "KB", "RunarNode", at_most=90, absolute=True),
     Row("memory-client", "the same, client's end", "KB", at_most=90, absolute=True),
-    Row("events64", "events of 64 B to one subscriber, batches of 64 KiB", "1/s", "RunarNode", "zenoh", at_least=1),
+    Row("events64", "events of 64 B to one subscriber, batches of 256 KiB", "1/s", "RunarNode", "zenoh", at_least=1),
     Row("events1k", "events of 1 KiB, the same", "1/s", "RunarNode", "zenoh", at_least=1),
+    Row("lost-live", "published right after subscribe, 10 000 runs: lost", "", "RunarNode", at_most=0, absolute=True),
+    Row("lost-replay", "the same where the two met only afterwards", "", "RunarNode", at_most=0, absolute=True),
     Row("get", "get of a 1 KiB record, 20 node processes, p50", "us", "RunarNode", "published", at_most=1000, absolute=True),
     Row("get-cached", "the same again, from the cache", "us", "RunarNode", "published", at_most=50, absolute=True),
     Row("idle-packets", "packets of an idle node with 20 peers", "1/s", "RunarNode", at_most=2, absolute=True),
@@ -143,6 +145,19 @@ class Bench:
                 with Server([*self.zenoh, "server"]) as server:
                     command = [*self.zenoh, "client", server.said["address"], str(self.scaled(count)), str(size)]
                     self.attempt(key, "zenoh", lambda: run(command)["perSecond"], round_number, [server])
+
+    def subscriptions(self, round_number):
+        """Events that never come to a subscription made just before; one round says it all."""
+        if round_number > 1 or "RunarNode" not in self.peers:
+            return
+        print(f"   round {round_number}: publish right after subscribe", file=sys.stderr, flush=True)
+        try:
+            lost = run([self.options.runar, "subscriptions", str(self.scaled(10_000))])
+        except Failed as failure:
+            print(f"   failed: {failure}", file=sys.stderr)
+            return
+        self.note("lost-live", "RunarNode", lost["lostLive"], 0.0, round_number)
+        self.note("lost-replay", "RunarNode", lost["lostReplay"], 0.0, round_number)
 
     def raw(self, round_number):
         limit = "1" if self.options.scale >= 1 else "0.3"
@@ -258,6 +273,7 @@ class Bench:
             self.streams(round_number)
             self.files(round_number)
             self.events(round_number)
+            self.subscriptions(round_number)
             self.raw(round_number)
             self.keys(round_number)
             self.memory(round_number)
@@ -307,11 +323,11 @@ def main():
     parser.add_argument("--output", help="where every value goes, as JSON lines")
     parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "3")))
     parser.add_argument("--scale", type=float, default=float(os.environ.get("SCALE", "1")), help="< 1: a quick look")
-    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files events raw keys memory family junk")
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files events subscriptions raw keys memory family junk")
     options = parser.parse_args()
     options.output = options.output or os.path.join(options.tools, time.strftime("results-%Y%m%d-%H%M%S.jsonl"))
     bench = Bench(options)
-    for name in ("streams", "files", "raw", "keys", "memory", "family", "junk"):
+    for name in ("streams", "files", "events", "subscriptions", "raw", "keys", "memory", "family", "junk"):
         if options.only and name not in options.only.split():
             setattr(bench, name, lambda round_number: None)
     with tempfile.TemporaryDirectory(prefix="runar-bench-") as folder:

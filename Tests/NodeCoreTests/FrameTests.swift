@@ -32,6 +32,8 @@ internal import Testing
             .renewalRequest(index: 3, token),
             .renewalGrant(index: 4, token),
             .dht(index: 5, Array(0..<100)),
+            .events(index: 6, Array(0..<100)),
+            .events(index: 7, []),
         ]
     }
 
@@ -39,11 +41,21 @@ internal import Testing
         for frame in try self.samples() { #expect(try Frame(frame.bytes) == frame) }
     }
 
+    @Test func `behind its length every frame is the same`() throws {
+        for frame in try self.samples() {
+            var writer = ByteWriter()
+            writer.writeVarintPrefixed(frame.bytes)
+            #expect(frame.prefixedBytes == writer.bytes)
+        }
+    }
+
     @Test func `a frame that is too short or too long is refused`() throws {
         for frame in try self.samples() {
             let bytes = frame.bytes
-            // What it carries is as long as the frame.
-            if case .dht = frame { continue }
+            switch frame {
+            case .dht, .events: continue  // what they carry is as long as the frame
+            default: break
+            }
             #expect(throws: FrameError.self) { try Frame(bytes + [0]) }
             if case .revocationsKnown = frame { continue }
             #expect(throws: FrameError.self) { try Frame(Array(bytes.dropLast())) }

@@ -3,7 +3,7 @@
 /// The commands and their results are those of the other drivers, so that one script runs them all:
 /// `quic server`, `quic client ID ADDRESS OPERATION N A`, the same with `node`, `tokens N`, `vault N`; `qr N FOLDER`
 /// for pictures of QR codes; and for a family
-/// `family server`, `family member ID ADDRESS OTHERS RECORDS` and `family client ID ADDRESS get N OTHERS`.
+/// `subscriptions N` for events published right after subscriptions; `family server`, `family member ID ADDRESS OTHERS RECORDS` and `family client ID ADDRESS get N OTHERS`.
 @main
 enum RunarBench {
     static func main() async throws {
@@ -27,13 +27,14 @@ enum RunarBench {
         case ("family", "server"): try await NodeSide.serve(withHashTable: true)
         case ("family", "member"): try await FamilySide.serve(words.dropFirst(2))
         case ("family", "client"): try await FamilySide.read(Order(words.dropFirst(2)))
+        case ("subscriptions", let count?): try await SubscriptionSide.measure(count: Int(count) ?? 1000)
         case ("tokens", let count?): try KeySide.measureTokens(count: Int(count) ?? 1000)
         case ("qr", let count?):
             try CodeSide.measure(count: Int(count) ?? 4, folder: words.dropFirst(2).first ?? ".")
         case ("vault", let count?): try KeySide.measureVault(count: Int(count) ?? 10)
         default:
             throw BenchError(
-                "usage: runar-bench quic|node|family server|client ..., family member ..., tokens|vault N, qr N FOLDER"
+                "usage: runar-bench quic|node|family server|client ..., family member ..., tokens|vault|subscriptions N, qr N FOLDER"
             )
         }
     }

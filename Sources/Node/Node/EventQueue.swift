@@ -11,6 +11,12 @@ final class EventQueue: Sendable {
         let topic: String
         var content = ByteWriter(capacity: 0)
         var count = 0
+
+        /// Whether one more event of so many bytes goes into the same batch.
+        func hasRoom(for byteCount: Int, _ topic: String, _ network: NetworkId) -> Bool {
+            self.count < EventBatch.eventLimit && self.content.count + byteCount <= EventQueue.batchBytes
+                && self.topic == topic && self.network == network
+        }
     }
 
     private struct State: Sendable {
@@ -18,10 +24,17 @@ final class EventQueue: Sendable {
         var byteCount = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
         var isFinished = false
+
+        /// Adds an event to the last batch.
+        mutating func add(_ event: some Collection<UInt8>) {
+            self.pending[self.pending.count - 1].content.writeVarintPrefixed(event)
+            self.pending[self.pending.count - 1].count += 1
+            self.byteCount += event.count
+        }
     }
 
     /// A batch that has so many bytes is full; longer events have one of their own.
-    private static let batchBytes = 64 * 1024
+    private static let batchBytes = 256 * 1024
     /// Publishers wait while so much does.
     private static let byteLimit = 1 << 20
 
@@ -32,6 +45,18 @@ final class EventQueue: Sendable {
 
     init() {
         (self.signals, self.signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Adds an event if it goes with those that were added last; false otherwise.
+    func append(_ event: some Collection<UInt8>, to topic: String, of network: NetworkId) -> Bool {
+        self.state.withLock { state in
+            let last = state.pending.count - 1
+            guard last >= 0, !state.isFinished, state.byteCount < Self.byteLimit,
+                state.pending[last].hasRoom(for: event.count, topic, network)
+            else { return false }
+            state.add(event)
+            return true
+        }
     }
 
     /// Adds an event, and waits for room first if there is none.
@@ -54,15 +79,10 @@ final class EventQueue: Sendable {
             guard state.byteCount < Self.byteLimit else { return (false, false) }
             let isFirst = state.pending.isEmpty
             let last = state.pending.count - 1
-            if isFirst || state.pending[last].network != network || state.pending[last].topic != topic
-                || state.pending[last].content.bytes.count + event.count > Self.batchBytes
-                || state.pending[last].count == EventBatch.eventLimit
-            {
+            if isFirst || !state.pending[last].hasRoom(for: event.count, topic, network) {
                 state.pending.append(Pending(network: network, topic: topic))
             }
-            state.pending[state.pending.count - 1].content.writeVarintPrefixed(event)
-            state.pending[state.pending.count - 1].count += 1
-            state.byteCount += event.count
+            state.add(event)
             return (true, isFirst)
         }
         if outcome.isFirst { self.signal.yield() }

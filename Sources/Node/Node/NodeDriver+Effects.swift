@@ -123,10 +123,8 @@ extension NodeDriver {
     }
 
     private func send(_ frame: Frame, on id: ConnectionId, in state: inout State) {
-        var writer = ByteWriter()
-        writer.writeVarintPrefixed(frame.bytes)
         guard let link = state.links[id] else { return }
-        if link.outbox.offer(writer.bytes) { return self.noteBacklog(on: id, of: frame, in: &state) }
+        if link.outbox.offer(frame.prefixedBytes) { return self.noteBacklog(on: id, of: frame, in: &state) }
         // The peer reads nothing any more. The end of the connection tells the core.
         link.connection.close(code: CloseCode.tooLarge.rawValue, reason: CloseCode.tooLarge.explanation)
     }

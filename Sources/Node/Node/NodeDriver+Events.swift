@@ -23,6 +23,13 @@ extension NodeDriver {
         await self.eventQueue.add(event, to: topic, of: network)
     }
 
+    /// Publishes an event at once if it goes with others that this node has just published there; false otherwise.
+    ///
+    /// What was checked for those, topic and membership, holds for it.
+    package func append(_ event: some Collection<UInt8>, to topic: String, in network: NetworkId) -> Bool {
+        self.eventQueue.append(event, to: topic, of: network)
+    }
+
     /// Begins a subscription: whatever is published from now on reaches it.
     package func subscribe(_ wish: EventHub.Wish) -> Int {
         self.state.withLock { state in

@@ -11,8 +11,8 @@ internal import Foundation
 
 /// The events of a subscription, in order for each publisher; ends when the iteration does.
 ///
-/// It holds up to `listenerCapacity` events for a reader that is slow; later ones are dropped, and counted in
-/// ``ReceivedEvent/droppedBefore`` of the next one.
+/// For a reader that is slow it holds up to `listenerCapacity` events, or 1 MiB of them if that is more; later ones are
+/// dropped, and counted in ``ReceivedEvent/droppedBefore`` of the next one.
 public struct EventSequence: AsyncSequence, Sendable {
     let deliveries: AsyncStream<EventDelivery>
     let buffer: EventBuffer
@@ -92,8 +92,12 @@ struct EventDelivery: Sequence, Sendable {
 final class EventBuffer: Sendable {
     private struct State: Sendable {
         var waiting = 0
+        var waitingBytes = 0
         var losses = EventLosses()
     }
+
+    /// So much is always held, however many events it is: quick publishers send thousands of small ones in a batch.
+    private static let byteCapacity = 1 << 20
 
     private let state = Locked(State())
     private let capacity: Int
@@ -105,13 +109,23 @@ final class EventBuffer: Sendable {
     /// Makes room for events, unless others wait and there is not enough for all of them.
     func hasRoom(for delivery: EventDelivery) -> Bool {
         self.state.withLock { state in
-            guard state.waiting == 0 || state.waiting + delivery.batch.count <= self.capacity else { return false }
-            state.waiting += delivery.batch.count
+            let (count, byteCount) = (delivery.batch.count, delivery.batch.content.count)
+            guard
+                state.waiting == 0 || state.waiting + count <= self.capacity
+                    || state.waitingBytes + byteCount <= Self.byteCapacity
+            else { return false }
+            state.waiting += count
+            state.waitingBytes += byteCount
             return true
         }
     }
 
-    func noteRead(_ delivery: EventDelivery) { self.state.withLock { $0.waiting -= delivery.batch.count } }
+    func noteRead(_ delivery: EventDelivery) {
+        self.state.withLock { state in
+            state.waiting -= delivery.batch.count
+            state.waitingBytes -= delivery.batch.content.count
+        }
+    }
 
     /// Counts what is dropped, and with it what was lost before.
     func lose(_ delivery: EventDelivery) {

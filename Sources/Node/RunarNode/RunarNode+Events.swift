@@ -22,6 +22,8 @@ extension RunarNode {
     ///
     /// - Throws: ``TopicPathError``, ``EventTooLarge``, ``NodeError/notRunning``, ``NodeError/notAMember(_:)``.
     public func publish(networkId: NetworkId, topic: String, message: Data) async throws {
+        let driver = try self.running()
+        guard !driver.append(message, to: topic, in: networkId) else { return }
         let path = try Self.path(topic)
         guard !path.isPattern else {
             throw TopicPathError.malformed(topic, reason: "events are published to one topic, without wildcards")
@@ -29,7 +31,7 @@ extension RunarNode {
         guard message.count <= Self.eventByteLimit else {
             throw EventTooLarge(limit: Self.eventByteLimit, found: message.count)
         }
-        try await self.running().publish(message, to: path.path, in: networkId)
+        try await driver.publish(message, to: path.path, in: networkId)
     }
 
     /// Subscribes to a topic, or with `*`, `{name}` and a trailing `>` to many, and calls `handler` with each event.

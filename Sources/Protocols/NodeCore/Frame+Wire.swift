@@ -56,6 +56,23 @@ extension Frame {
         return writer.bytes
     }
 
+    /// The frame behind its length, as it stands on a control stream.
+    package var prefixedBytes: [UInt8] {
+        guard case .events(let index, let message) = self else {
+            let bytes = self.bytes
+            var writer = ByteWriter(capacity: bytes.count + 8)
+            writer.writeVarintPrefixed(bytes)
+            return writer.bytes
+        }
+        // These may be long and many: they are copied once.
+        var writer = ByteWriter(capacity: message.count + 10)
+        writer.writeVarint(UInt64(message.count + 2))
+        writer.write(Kind.events.rawValue)
+        writer.write(index)
+        writer.write(message)
+        return writer.bytes
+    }
+
     private func write(to writer: inout ByteWriter) {
         switch self {
         case .hello(let hello):

@@ -85,16 +85,30 @@ extension EventBatch {
 
     /// How many events `content` holds; nil when it is not made of whole events of a legal length.
     package static func count(in content: [UInt8]) -> Int? {
-        var reader = ByteReader(content)
-        var count = 0
-        while !reader.isAtEnd {
-            guard let length = try? reader.readVarint(),  // nil says it
-                length <= UInt64(Self.eventByteLimit), length <= UInt64(reader.remaining),
-                (try? reader.readSlice(count: Int(length))) != nil  // was just compared with what is left
-            else { return nil }
+        var (count, position) = (0, 0)
+        while position < content.count {
+            guard self.nextEvent(in: content, at: &position) != nil else { return nil }
             count += 1
         }
         return count
+    }
+
+    /// The bytes of the event whose length begins at `position`, which moves behind it; nil when no whole event of a
+    /// legal length is there.
+    ///
+    /// Every single event of a flood passes here, so it does without a reader and its errors.
+    fileprivate static func nextEvent(in content: [UInt8], at position: inout Int) -> Range<Int>? {
+        guard position < content.count else { return nil }
+        let lengthCount = 1 << Int(content[position] >> 6)
+        guard lengthCount <= content.count - position else { return nil }
+        var length = Int(content[position] & 0x3F)
+        for index in position + 1..<position + lengthCount { length = length << 8 | Int(content[index]) }
+        let start = position + lengthCount
+        guard length <= self.eventByteLimit, length <= content.count - start,
+            ByteWriter.varintByteCount(UInt64(length)) == lengthCount
+        else { return nil }
+        position = start + length
+        return start..<position
     }
 
     /// The events one after another.
@@ -102,18 +116,18 @@ extension EventBatch {
 
     /// The events of a batch, as slices of its content.
     package struct Events: Sequence, Sendable {
-        let content: [UInt8]
+        fileprivate let content: [UInt8]
 
         package struct Iterator: IteratorProtocol, Sendable {
-            private var reader: ByteReader
+            fileprivate let content: [UInt8]
+            private var position = 0
 
-            init(_ content: [UInt8]) {
-                self.reader = ByteReader(content)
+            fileprivate init(_ content: [UInt8]) {
+                self.content = content
             }
 
             package mutating func next() -> ArraySlice<UInt8>? {
-                guard let length = try? self.reader.readVarint() else { return nil }  // the end
-                return try? self.reader.readSlice(count: Int(length))  // whole, as every batch was checked
+                EventBatch.nextEvent(in: self.content, at: &self.position).map { self.content[$0] }
             }
         }
 

@@ -1,0 +1,90 @@
+internal import Foundation
+internal import Locking
+internal import RunarNode
+
+/// What is published right after a subscription returned: how much of it never comes, counted and not timed.
+///
+/// Each run is a subscription to a topic of its own and one event to it, over QUIC. An event to another topic follows,
+/// and since a publisher's events come in order, what has not come before that is lost.
+enum SubscriptionSide {
+    /// Runs between two meetings: fewer than the batches that the replay window keeps.
+    private static let runsPerMeeting = 50
+    private static let endTopic = "bench/end"
+
+    static func measure(count: Int) async throws {
+        let live = try await live(count: count)
+        let replay = try await replay(count: count)
+        Output.result(["lostLive": live, "lostReplay": replay])
+    }
+
+    /// The publisher is connected to the subscriber by a member between them.
+    private static func live(count: Int) async throws -> Int {
+        let ticket = newNetwork()
+        let (publisher, between, subscriber) = (
+            try await ticket.member(), try await ticket.member(), try await ticket.member()
+        )
+        for node in [publisher, subscriber] { try await connect(node, to: between, ticket) }
+        let arrived = Locked<Set<String>>([])
+        var ends = try subscriber.events(networkId: ticket.networkId, topic: endTopic).makeAsyncIterator()
+        for run in 0..<count {
+            let subscription = try subscribe(subscriber, to: "bench/run/\(run)", ticket, arrived)
+            try await publisher.publish(networkId: ticket.networkId, topic: "bench/run/\(run)", message: Data())
+            try await publisher.publish(networkId: ticket.networkId, topic: endTopic, message: Data())
+            _ = await ends.next()
+            subscription.cancel()
+        }
+        for node in [subscriber, publisher, between] { await node.stop() }
+        return count - arrived.withLock { $0.count }
+    }
+
+    /// The publisher and the subscriber meet only after the event was published.
+    private static func replay(count: Int) async throws -> Int {
+        let ticket = newNetwork()
+        var (left, received, meeting) = (count, 0, 0)
+        while left > 0 {
+            let (publisher, subscriber) = (try await ticket.member(), try await ticket.member())
+            let arrived = Locked<Set<String>>([])
+            var ends = try subscriber.events(networkId: ticket.networkId, topic: endTopic).makeAsyncIterator()
+            var subscriptions: [Subscription] = []
+            let runs = min(left, runsPerMeeting)
+            for run in 0..<runs {
+                let topic = "bench/meeting/\(meeting)/\(run)"
+                subscriptions.append(try subscribe(subscriber, to: topic, ticket, arrived))
+                try await publisher.publish(networkId: ticket.networkId, topic: topic, message: Data())
+            }
+            guard publisher.isIsolated(networkId: ticket.networkId) else {
+                throw BenchError("the two have met too early: this would show nothing")
+            }
+            try await publisher.publish(networkId: ticket.networkId, topic: endTopic, message: Data())
+            try await connect(subscriber, to: publisher, ticket)
+            _ = await ends.next()
+            for subscription in subscriptions { subscription.cancel() }
+            for node in [subscriber, publisher] { await node.stop() }
+            (left, received, meeting) = (left - runs, received + arrived.withLock { $0.count }, meeting + 1)
+        }
+        return count - received
+    }
+
+    /// A network of which nobody but its owner's id is known.
+    private static func newNetwork() -> Ticket {
+        let key = deriveNetworkKey(masterKey: generateMasterKey(), networkIndex: 0)
+        return Ticket(peerId: PeerId(publicKey: key.publicKey), network: key)
+    }
+
+    private static func connect(_ node: RunarNode, to other: RunarNode, _ ticket: Ticket) async throws {
+        let address = "127.0.0.1:\(other.listeningPort)"
+        try await node.connectToPeer(peerId: other.peerId, networkId: ticket.networkId, address: address)
+    }
+
+    /// Adds the topic of each event that comes to `arrived`.
+    private static func subscribe(
+        _ node: RunarNode,
+        to topic: String,
+        _ ticket: Ticket,
+        _ arrived: Locked<Set<String>>
+    ) throws -> Subscription {
+        try node.subscribe(networkId: ticket.networkId, topic: topic) { (event: ReceivedEvent) in
+            arrived.withLock { _ = $0.insert(event.topic.path) }
+        }
+    }
+}
