@@ -143,7 +143,7 @@ let package = Package(
             name: "runar",
             dependencies: [
                 "RunarNode", "Simulation", "Bytes", "Identity", "Certificates", "Locking", "NodeCore", "QRCode",
-                "PictureFiles", "Transport", "QUIC", "Platform", "Storage", "Node", logging, arguments,
+                "PictureFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", "Node", logging, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house

@@ -65,6 +65,7 @@ collect_needs() {
         need has_command python3 python3 python3
         need has_venv - python3-venv python3
         need has_shared libzbar.so.0 libzbar0 -
+        need has_command turnserver coturn coturn
         need has_command tmux tmux tmux
         ;;
     bench)

@@ -134,4 +134,20 @@ internal import Testing
         try check("qr show", ["text"])
         try check("reset", ["--yes"])
     }
+
+    @Test func `what stun prints with --json is what the manual says`() throws {
+        let fields = try documentedFields()
+        let server = try RunningCommand(
+            ["stun", "--serve", "--listen", "127.0.0.1:0", "--json"],
+            home: TemporaryHome()
+        )
+        let start = try server.next("listening")
+        let address = try #require((start["addresses"] as? [String])?.first)
+        for key in start.keys where key != "event" {
+            #expect(fields["listening"]?.contains(key) == true, "listening: \(key)")
+        }
+        for key in try runar(["stun", address, "--classify", "--json"]).json.keys {
+            #expect(fields["stun"]?.contains(key) == true, "stun: \(key)")
+        }
+    }
 }

@@ -83,6 +83,15 @@ internal import Testing
         Mistake(["keys", "export", "peer", "--passphrase-file", "/nonexistent"], 66, "check the path"),
         Mistake(["keys", "export", "peer", "--home", ""], 64, "name a directory"),
         Mistake(["completion", "tcsh"], 64, "bash"),
+        Mistake(["stun"], 64, "--serve"),
+        Mistake(["stun", "192.0.2.1", "--serve"], 64, "--serve"),
+        Mistake(["stun", "192.0.2.1", "--listen", "0.0.0.0:1"], 64, "--serve"),
+        Mistake(["stun", "host:"], 64, "from 1 to 65535"),
+        Mistake(["stun", "fe80::1:2:3:4:5:6:7:8"], 64, "brackets"),
+        Mistake(["stun", "nobody.invalid"], 69, "nobody.invalid"),
+        Mistake(["stun", "--serve", "--listen", "192.0.2.199"], 64, "0.0.0.0:4433"),
+        Mistake(["stun", "--serve", "--listen", "192.0.2.199:1"], 69, "an address of this machine"),
+        Mistake(["stun", "--serve", "--listen", "127.0.0.1:1", "--listen", "127.0.0.2:1"], 64, "different ports"),
         Mistake(["nonsense"], 64, "nonsense"),
     ])
     func `says what to do and ends with the documented code`(mistake: Mistake) throws {

@@ -27,7 +27,7 @@ struct Runar: AsyncParsableCommand {
             CommandGroup(name: "Stored values", subcommands: [Put.self, Get.self, Delete.self]),
             CommandGroup(
                 name: "More",
-                subcommands: [QR.self, Demo.self, Simulate.self, Completion.self, Outsider.self]
+                subcommands: [QR.self, Stun.self, Demo.self, Simulate.self, Completion.self, Outsider.self]
             ),
         ]
     )

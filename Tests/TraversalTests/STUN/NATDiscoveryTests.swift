@@ -59,6 +59,16 @@ internal import Traversal
         }
     }
 
+    @Test func `who wants the address only asks once`() throws {
+        var world = try self.world(.endpointIndependent, .addressDependent)
+        var random = SplitMix64(seed: 3)
+        var discovery = NATDiscovery(server: self.primary, own: [], isClassifying: false, using: &random)
+        let seen = SocketAddress(.v4(0xCB00_7109), port: 30_000)
+        let report = NATReport(publicAddress: seen, mapping: .unknown(.notAsked), filtering: .unknown(.notAsked))
+        #expect(world.run(&discovery) == .finish(report))
+        #expect(world.now == .zero)
+    }
+
     @Test func `a second address that is never heard proves nothing`() throws {
         for (mapping, expected) in Self.mappings {
             var world = try self.world(mapping, .addressDependent)

@@ -10,6 +10,7 @@ internal import RunarNode
 internal import Simulation
 internal import Storage
 internal import Transport
+internal import Traversal
 
 extension CommandFailure {
     /// Finds the word and the exit status for whatever was thrown.
@@ -35,6 +36,9 @@ extension CommandFailure {
         case let error as QRCodeError: self.init("too-large", .data, error.description)
         case let error as PictureFileError: self.init("bad-picture", .data, error.description)
         case let error as BytesError: self.init("bad-data", .data, error.description)
+        case let error as STUNFailure: self.init(stun: error)
+        case let error as HostNameError: self.init("unknown-host", .unavailable, error.description)
+        case let error as DatagramError: self.init(datagram: error)
         case is CancellationError: self.init("cancelled", .tryAgain, "the command was cancelled before it was done")
         case let error as ValidationError: self.init("usage", .usage, error.message)
         default: self.init("internal", .software, "unexpected: \(error)")
@@ -158,6 +162,25 @@ extension CommandFailure {
         case .timedOut: self.init("timed-out", .tryAgain, error.description)
         default: self.init("unreachable", .unavailable, error.description)
         }
+    }
+
+    private init(stun error: STUNFailure) {
+        let code =
+            switch error {
+            case .noAnswer: "no-answer"
+            case .refused: "refused-by-server"
+            case .notUnderstood, .noAddress: "bad-answer"
+            }
+        self.init(code, .unavailable, error.description)
+    }
+
+    private init(datagram error: DatagramError) {
+        let code =
+            switch error {
+            case .notBound, .noDescriptors, .noThread: "no-socket"
+            case .notSent: "unreachable"
+            }
+        self.init(code, .unavailable, error.description)
     }
 
     private init(scenario error: ScenarioError) {

@@ -36,6 +36,7 @@ package struct NATDiscovery: Sendable {
 
     private let server: SocketAddress
     private let own: [SocketAddress]
+    private let isClassifying: Bool
     private let schedule: STUNTransaction.Schedule
     private let ids: [STUNTransactionId]
     private var running: [(question: Question, transaction: STUNTransaction, dueAt: Duration?)] = []
@@ -43,15 +44,17 @@ package struct NATDiscovery: Sendable {
     private var otherAddress: SocketAddress?
     private var hasEnded = false
 
-    /// Asks `server` from a socket that is known under the addresses in `own`.
+    /// Asks `server` from a socket that is known under the addresses in `own`; for the kind, or for the address only.
     package init(
         server: SocketAddress,
         own: [SocketAddress],
+        isClassifying: Bool = true,
         schedule: STUNTransaction.Schedule = .brief,
         using random: inout some RandomNumberGenerator
     ) {
         self.server = server.unmapped
         self.own = own.map { SocketAddress($0.ip.unmapped.withoutScope, port: $0.port) }
+        self.isClassifying = isClassifying
         self.schedule = schedule
         var ids: [STUNTransactionId] = []
         for _ in Question.allCases { ids.append(STUNTransactionId(using: &random)) }
@@ -92,8 +95,8 @@ package struct NATDiscovery: Sendable {
         case nil: return
         case .failed(let failure): return self.end(.fail(failure), &effects)
         case .answered(let answer):
-            guard let other = answer.otherAddress, self.isSecond(other) else {
-                let doubt = NATDoubt.noSecondAddress
+            guard self.isClassifying, let other = answer.otherAddress, self.isSecond(other) else {
+                let doubt = self.isClassifying ? NATDoubt.noSecondAddress : .notAsked
                 return self.end(.finish(self.report(answer, .unknown(doubt), .unknown(doubt))), &effects)
             }
             self.otherAddress = other.unmapped

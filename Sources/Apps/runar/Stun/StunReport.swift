@@ -1,0 +1,105 @@
+internal import Identity
+internal import Traversal
+
+/// What a STUN server said, and what follows from it.
+struct StunReport: Report {
+    let server: String
+    /// The address and port that the server saw.
+    let publicAddress: String
+    /// Whether there is a NAT in between.
+    let isTranslated: Bool
+    /// What the NAT does with what leaves; nil unless it was asked for.
+    let mapping: String?
+    /// Whom the NAT lets in; nil unless it was asked for.
+    let filtering: String?
+    /// The kind in plain words; nil unless it was asked for.
+    let kind: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case server
+        case publicAddress
+        case isTranslated = "translated"
+        case mapping
+        case filtering
+        case kind
+    }
+
+    init(_ report: NATReport, server: SocketAddress, isClassified: Bool) {
+        self.server = server.description
+        publicAddress = report.publicAddress.description
+        isTranslated = report.mapping != .notTranslated
+        mapping = isClassified ? report.mapping.word : nil
+        filtering = isClassified ? report.filtering.word : nil
+        kind = isClassified ? report.kind : nil
+    }
+
+    var lines: [String] {
+        [
+            "public address  \(publicAddress), as \(server) sees it",
+            isTranslated
+                ? "translation     there is a NAT between this device and the server"
+                : "translation     none: this is an address of this device",
+        ] + (kind.map { ["kind            \($0)"] } ?? [])
+    }
+}
+
+extension NATMapping {
+    /// The word in JSON.
+    var word: String {
+        switch self {
+        case .notTranslated: "notTranslated"
+        case .endpointIndependent: "endpointIndependent"
+        case .addressDependent: "addressDependent"
+        case .addressAndPortDependent: "addressAndPortDependent"
+        case .unknown: "unknown"
+        }
+    }
+}
+
+extension NATFiltering {
+    /// The word in JSON.
+    var word: String {
+        switch self {
+        case .endpointIndependent: "endpointIndependent"
+        case .addressDependent: "addressDependent"
+        case .addressAndPortDependent: "addressAndPortDependent"
+        case .unknown: "unknown"
+        }
+    }
+}
+
+extension NATDoubt {
+    /// Why, for people.
+    var words: String {
+        switch self {
+        case .notAsked: "it was not asked for"
+        case .noSecondAddress: "the server has no second address; `runar stun --serve` with two --listen has"
+        case .secondAddressSilent: "the server's second address does not answer"
+        case .changeRefused: "the server does not answer from its second address"
+        }
+    }
+}
+
+extension NATReport {
+    /// The kind, with the name of old, and what it means for connections.
+    var kind: String {
+        switch (mapping, filtering) {
+        case (.notTranslated, .endpointIndependent): "open: no NAT and no firewall, everybody can connect"
+        case (.notTranslated, .unknown(let doubt)):
+            "no NAT; whether there is a firewall is not known: \(doubt.words)"
+        case (.notTranslated, _): "firewall: no NAT, but only those come in to whom this device has sent before"
+        case (.endpointIndependent, .endpointIndependent): "full cone NAT: everybody can connect to the public address"
+        case (.endpointIndependent, .addressDependent):
+            "address-restricted cone NAT: direct connections work when both sides begin at the same time"
+        case (.endpointIndependent, .addressAndPortDependent):
+            "port-restricted cone NAT: direct connections work when both sides begin at the same time, unless the other"
+                + " side's NAT is symmetric; then with luck"
+        case (.endpointIndependent, .unknown(let doubt)):
+            "cone NAT: everybody sees the same address; whom it lets in is not known: \(doubt.words)"
+        case (.addressDependent, _), (.addressAndPortDependent, _):
+            "symmetric NAT: everybody sees another port; direct connections work with the easier kinds, else through a"
+                + " member"
+        case (.unknown(let doubt), _): "not known: \(doubt.words)"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+#if os(Linux)
+internal import Glibc
+internal import Identity
+
+/// A UDP socket that never blocks.
+final class DatagramSocket: Sendable {
+    let descriptor: Int32
+    /// Where it is bound.
+    let address: SocketAddress
+
+    /// Binds a socket to `place`; one for IPv6 carries no IPv4.
+    init(at place: SocketAddress) throws(DatagramError) {
+        let family = place.isIPv6 ? AF_INET6 : AF_INET
+        let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .notBound(place, errno) }
+        var bound = SystemAddress()
+        var only: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        guard unsafe !place.isIPv6 || setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &only, size) == 0,
+            unsafe SystemAddress(place).withPointer({ unsafe bind(descriptor, $0, $1) }) == 0,
+            unsafe bound.withMutablePointer({ unsafe getsockname(descriptor, $0, $1) }) == 0,
+            let address = bound.socketAddress
+        else {
+            let code = errno
+            _ = close(descriptor)
+            throw .notBound(place, code)
+        }
+        self.descriptor = descriptor
+        self.address = address
+    }
+
+    deinit {
+        _ = close(descriptor)
+    }
+
+    /// Sends a datagram; returns 0 or the system's error number.
+    ///
+    /// A full queue counts as sent and lost.
+    func send(_ bytes: [UInt8], to place: SocketAddress) -> Int32 {
+        let count = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe SystemAddress(place).withPointer {
+                unsafe sendto(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL), $0, $1)
+            }
+        }
+        guard count < 0 else { return 0 }
+        return errno == EAGAIN || errno == ENOBUFS || errno == EINTR ? 0 : errno
+    }
+
+    /// Takes what has come, if anything has.
+    func receive(into buffer: inout [UInt8]) -> DatagramReception {
+        var source = SystemAddress()
+        let count = unsafe buffer.withUnsafeMutableBytes { room in
+            unsafe source.withMutablePointer { address, length in
+                unsafe recvfrom(descriptor, room.baseAddress, room.count, 0, address, length)
+            }
+        }
+        if count < 0 { return errno == EAGAIN || errno == EINTR ? .empty : .failed }
+        guard let address = source.socketAddress else { return .empty }
+        return .datagram(count: count, source: address)
+    }
+}
+#endif

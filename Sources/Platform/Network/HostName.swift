@@ -1,0 +1,14 @@
+/// Why a name stands for no address.
+package struct HostNameError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let name: String
+    /// The system's words.
+    package let reason: String
+
+    package var description: String { "no address is known for \(name): \(reason)" }
+}
+
+/// The addresses of names, as the system's resolver knows them.
+package enum HostName {
+    /// The most addresses of a name that are of interest.
+    static let addressLimit = 8
+}

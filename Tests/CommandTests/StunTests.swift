@@ -1,0 +1,80 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@testable import runar
+
+@Suite("runar stun") struct StunTests {
+    private func server(_ places: [String]) throws -> (command: RunningCommand, address: String, hears: [String]) {
+        let arguments = ["stun", "--serve", "--json"] + places.flatMap { ["--listen", $0] }
+        let command = try RunningCommand(arguments, home: TemporaryHome())
+        let addresses = try #require(try command.next("listening")["addresses"] as? [String])
+        return (command, try #require(addresses.first), addresses)
+    }
+
+    @Test func `a server tells where it sees who asks, over IPv4 and IPv6`() throws {
+        for (place, host) in [("127.0.0.1:0", "127.0.0.1:"), ("[::1]:0", "[::1]:")] {
+            let server = try server([place])
+            let outcome = try runar(["stun", server.address, "--json"])
+            #expect(outcome.status == 0, "\(outcome.output)")
+            #expect(try outcome.text("publicAddress").hasPrefix(host))
+            #expect(try outcome.text("server") == server.address)
+            #expect(try outcome.json["translated"] as? Bool == false)
+            #expect(try outcome.json["kind"] == nil)
+            let lines = try runar(["stun", server.address]).output
+            #expect(lines.contains("public address  \(host)") && lines.contains("none"))
+        }
+    }
+
+    @Test func `a name is looked up`() throws {
+        // Where the name means the IPv6 address first, that is given up before this one is asked.
+        let server = try server(["127.0.0.1:0"])
+        let port = try #require(server.address.split(separator: ":").last)
+        let outcome = try runar(["stun", "localhost:\(port)", "--json"])
+        #expect(outcome.status == 0, "\(outcome.output)")
+    }
+
+    @Test func `a server with two addresses finds out the kind, one with one address says why not`() throws {
+        let two = try server(["127.0.0.1:0", "127.0.0.2:0"])
+        #expect(two.hears.count == 4)
+        let open = try runar(["stun", two.address, "--classify", "--json"])
+        #expect(try open.text("mapping") == "notTranslated")
+        #expect(try open.text("filtering") == "endpointIndependent")
+        #expect(try open.text("kind").hasPrefix("open"))
+        let one = try server(["127.0.0.1:0"])
+        let unknown = try runar(["stun", one.address, "--classify", "--json"])
+        #expect(try unknown.text("filtering") == "unknown")
+        #expect(try unknown.text("kind").contains("two --listen"))
+    }
+
+    @Test func `a server counts, and ends in order when it is told to`() throws {
+        let server = try server(["127.0.0.1:0"])
+        _ = try runar(["stun", server.address])
+        kill(server.command.id, SIGTERM)
+        let end = try server.command.next("ended")
+        #expect(end["answered"] as? Int == 1 && end["ignored"] as? Int == 0)
+        let (received, sent) = (end["bytesIn"] as? Int ?? 0, end["bytesOut"] as? Int ?? .max)
+        #expect(sent <= 3 * received)
+        #expect(server.command.end() == 0)
+    }
+
+    @Test func `a server that does not answer is named`() throws {
+        // A server is asked and gone, so nobody has its port now.
+        let server = try server(["127.0.0.1:0"])
+        #expect(server.command.end(by: SIGTERM) == 0)
+        let outcome = try runar(["stun", server.address, "--json"])
+        #expect(outcome.status == 69)
+        #expect(try outcome.failure["code"] as? String == "no-answer")
+        #expect(try (outcome.failure["message"] as? String)?.contains(server.address) == true)
+    }
+
+    @Test(arguments: [
+        ("stun.example.org", "stun.example.org", UInt16(3478)), ("stun.example.org:99", "stun.example.org", 99),
+        ("192.0.2.1", "192.0.2.1", 3478), ("192.0.2.1:99", "192.0.2.1", 99), ("2001:db8::1", "2001:db8::1", 3478),
+        ("[2001:db8::1]", "2001:db8::1", 3478), ("[2001:db8::1]:99", "2001:db8::1", 99),
+    ])
+    func `a server is named in every usual way`(text: String, host: String, port: UInt16) throws {
+        let place = try StunPlace(text)
+        #expect(place.host == host && place.port == port)
+    }
+}
