@@ -8,7 +8,8 @@ internal import Testing
 enum Coturn {
     /// What must be installed, or nothing; it is printed, so that no test is left out silently.
     static let missing: String = {
-        let tools = ["turnserver", "turnutils_stunclient", "turnutils_natdiscovery", "timeout"].filter { !isInstalled($0) }
+        let needed = ["turnserver", "turnutils_stunclient", "turnutils_natdiscovery", "timeout"]
+        let tools = needed.filter { !isInstalled($0) }
         guard !tools.isEmpty else { return "" }
         let reason = "\(tools.joined(separator: ", ")) missing: install coturn"
         print("coturn is not asked: \(reason)")
