@@ -147,9 +147,7 @@ extension NodeCore {
 
     /// Sees to it that a peer is called if its addresses do not answer soon.
     mutating func armCall(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let networks = self.peers[peer]?.networks,
-            networks.contains(where: { self.hasCoordinator(in: $0, for: peer) })
-        else { return }
+        guard self.hasPaths else { return }
         let time = now.monotonic + self.configuration.limits.callDelay
         self.peers[peer]?.callAt = time
         self.arm(.call(peer), at: time, &effects)

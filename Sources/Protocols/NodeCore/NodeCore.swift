@@ -120,6 +120,8 @@ package struct NodeCore: Sendable {
     /// The ways to peers, in all networks.
     var reach: Reach
     var reachEffects: [Reach.Effect] = []
+    /// Whether connections here are over paths that may change; else nobody can be called.
+    var hasPaths = false
     /// Invitations that this node shows.
     var invitations: OrderedDictionary<NetworkId, [OpenInvitation]> = [:]
     /// Invitations that this node showed, the one that ended last at the end.

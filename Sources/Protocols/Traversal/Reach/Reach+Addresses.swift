@@ -28,7 +28,9 @@ extension Reach {
 
     /// How this node's NAT chooses ports, from what observers at different addresses see.
     ///
-    /// Two that see the same outer address compare ports; observers on this side of the NAT see none.
+    /// Two that see the same outer address compare ports; observers on this side of the NAT see none. From a single one it
+    /// is a guess: a NAT that kept this node's port most likely keeps it for everybody, one that did not most likely draws
+    /// another one for each.
     var mapping: MappingBehaviour {
         let seen = self.observations.filter { !$0.address.isIPv6 }
         let translated = seen.filter { !self.own.contains($0.address) }
@@ -41,7 +43,9 @@ extension Reach {
                 mapping = .endpointIndependent
             }
         }
-        return mapping
+        guard mapping == .unknown, !self.own.isEmpty else { return mapping }
+        let isKept = translated.contains { seen in self.own.contains { $0.port == seen.address.port } }
+        return isKept ? .endpointIndependent : .endpointDependent
     }
 
     /// The addresses that others see, the one that most see first.
