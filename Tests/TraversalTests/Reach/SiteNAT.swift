@@ -73,6 +73,8 @@ struct SiteNAT {
         return passes ? mapping.inside : nil
     }
 
+    var count: Int { self.mappings.count }
+
     /// Forgets every mapping, as after a restart; the next ones get other ports.
     mutating func forget() {
         self.mappings = [:]

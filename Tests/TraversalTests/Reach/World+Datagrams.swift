@@ -33,6 +33,7 @@ extension World {
             self.strays[destination, default: 0] += 1
             return
         }
+        guard self.cut != [node, receiver], !(destination.isIPv6 && self.isIPv6Broken) else { return }
         let jitter = Duration.microseconds(Int64.random(in: 0...4_000, using: &self.random))
         let delay = self.nodes[node].delay + self.nodes[receiver].delay + jitter
         let own = inside.port == Self.mainPort ? nil : inside.port
@@ -203,7 +204,7 @@ extension World {
         self.begin(self.attempt(node, peer, address, port, move: link.id))
     }
 
-    private func attempt(
+    func attempt(
         _ node: Int,
         _ peer: PeerId,
         _ address: SocketAddress,

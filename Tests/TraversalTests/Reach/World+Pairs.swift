@@ -1,4 +1,5 @@
 internal import Identity
+internal import OrderedCollections
 
 @testable internal import Traversal
 
@@ -75,5 +76,34 @@ extension World {
     /// What a node noted about another, for a failed test to show.
     func story(_ node: Int = World.first) -> String {
         self.nodes[node].history.map { "\($0.at): \($0.event)" }.joined(separator: "\n")
+    }
+
+    /// Brings a node to another place: behind this NAT, or to a public address.
+    ///
+    /// The connections that it dialled go on from there, as QUIC's do; the others wait for what ``Reach`` does.
+    func move(_ node: Int, behind nat: Int?) {
+        self.nodes[node].nat = nat
+        let number = UInt32(self.nats.count + node)
+        let ip: IPAddress = nat.map { .v4(0xC0A8_0000 + UInt32($0) << 8 + 200 + number) } ?? .v4(0xC633_64C8 + number)
+        self.nodes[node].addresses = [SocketAddress(ip, port: Self.mainPort)]
+        self.feed(node, .ownAddressesChanged(self.nodes[node].addresses))
+        for (other, link) in self.nodes[node].links.sorted(by: { $0.key < $1.key })
+        where link.isDialler && ChannelId(address: link.remote) == nil {
+            self.begin(self.attempt(node, self.nodes[other].peerId, link.remote, link.port, move: link.id))
+        }
+    }
+
+    /// Lets a node notice that a peer is silent.
+    func suspect(_ node: Int, _ other: Int, after delay: Duration = .zero) {
+        let peer = self.nodes[other].peerId
+        self.schedule(after: delay, .run { $0.feed(node, .pathSuspected(peer)) })
+    }
+
+    /// Whether nothing is under way any more, and nothing is kept that no connection needs.
+    func isAtRest(_ node: Int) -> Bool {
+        let reach = self.nodes[node].reach
+        return reach.sessions.isEmpty && reach.calls.isEmpty && reach.searcher == nil
+            && reach.channels.count <= self.limits.standbyChannels + self.nodes[node].links.count
+            && reach.brokered.values.allSatisfy { $0.expiry == nil }
     }
 }

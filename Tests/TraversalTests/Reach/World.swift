@@ -93,6 +93,10 @@ final class World {
     var nats: [SiteNAT] = []
     var now = Duration.seconds(1)
     var loss = 0.0
+    /// Two nodes between which nothing passes without a relay.
+    var cut: Set<Int> = []
+    /// Whether IPv6 leads nowhere, although nodes have such addresses.
+    var isIPv6Broken = false
     var random: SeededGenerator
     /// How far each attempt came.
     var progress: [Int: Int] = [:]

@@ -10,11 +10,13 @@ extension Reach {
 
     mutating func note(_ address: SocketAddress, observedBy peer: PeerId) {
         self.peers[peer]?.observed = address.unmapped
+        self.proveMapping()
     }
 
     mutating func note(_ address: SocketAddress, observedBy server: SocketAddress) {
         self.serverObservations[server] = address.unmapped
         if self.serverObservations.count > Self.serverLimit { self.serverObservations.removeFirst() }
+        self.proveMapping()
     }
 
     /// What others see of this node, and from where.
@@ -26,26 +28,34 @@ extension Reach {
         return found.filter { Self.isUsable($0.address) }
     }
 
-    /// How this node's NAT chooses ports, from what observers at different addresses see.
+    /// How this node's NAT chooses ports.
     ///
-    /// Two that see the same outer address compare ports; observers on this side of the NAT see none. From a single one it
-    /// is a guess: a NAT that kept this node's port most likely keeps it for everybody, one that did not most likely draws
-    /// another one for each.
+    /// Two that see the same outer address from different places prove it; that is remembered while the network is the
+    /// same. From a single one it is a guess: a NAT that kept this node's port most likely keeps it for everybody, one
+    /// that did not most likely draws another one for each.
     var mapping: MappingBehaviour {
+        guard self.provenMapping == .unknown else { return self.provenMapping }
         let seen = self.observations.filter { !$0.address.isIPv6 }
         let translated = seen.filter { !self.own.contains($0.address) }
+        // Observers on this side of the NAT see none.
         guard !translated.isEmpty else { return seen.isEmpty ? .unknown : .endpointIndependent }
-        var mapping = MappingBehaviour.unknown
+        guard !self.own.isEmpty else { return .unknown }
+        let isKept = translated.contains { seen in self.own.contains { $0.port == seen.address.port } }
+        return isKept ? .endpointIndependent : .endpointDependent
+    }
+
+    private mutating func proveMapping() {
+        let translated = self.observations.filter { !$0.address.isIPv6 && !self.own.contains($0.address) }
         for (index, first) in translated.enumerated() {
             for second in translated[..<index]
             where second.observer != first.observer && second.address.ip == first.address.ip {
-                guard second.address.port == first.address.port else { return .endpointDependent }
-                mapping = .endpointIndependent
+                guard second.address.port == first.address.port else {
+                    self.provenMapping = .endpointDependent
+                    return
+                }
+                self.provenMapping = .endpointIndependent
             }
         }
-        guard mapping == .unknown, !self.own.isEmpty else { return mapping }
-        let isKept = translated.contains { seen in self.own.contains { $0.port == seen.address.port } }
-        return isKept ? .endpointIndependent : .endpointDependent
     }
 
     /// The addresses that others see, the one that most see first.
@@ -107,6 +117,7 @@ extension Reach {
         let isChange = self.hasOwnAddresses
         self.hasOwnAddresses = true
         guard isChange else { return }
+        self.provenMapping = .unknown
         for peer in Array(self.peers.keys) {
             self.startPath(to: peer, now, &effects)
             if self.upgrades[peer] != nil { self.upgrades[peer] = Upgrade(since: now, due: now, isUrgent: true) }

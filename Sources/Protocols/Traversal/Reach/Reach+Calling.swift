@@ -142,7 +142,10 @@ extension Reach {
         guard let session = self.sessions[id] else { return }
         let isFailure = self.isOutgoing(id) && self.peers[session.peer] == nil
         self.end(id, now, &effects)
-        guard isFailure else { return }
+        guard isFailure else {
+            if session.purpose != .path { self.retrySoon(session.peer, now) }
+            return
+        }
         let failure: CallFailure =
             if session.punchedAt != nil {
                 .unreachable
@@ -214,20 +217,27 @@ extension Reach {
     mutating func hungUp(_ id: CallId, by peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
         if self.brokered[id]?.other(than: peer) != nil { return self.endBrokered(id, hungUpBy: peer, &effects) }
         self.sessions[id]?.helpers.remove(peer)
-        for (channel, held) in self.channels where held.call == id && held.relay == peer {
-            self.lose(channel, now, &effects)
-        }
+        self.loseChannels(now, &effects) { $0.call == id && $0.relay == peer }
         guard let session = self.sessions[id], session.purpose == .incoming, session.helpers.isEmpty,
             !session.isWorking
         else { return }
         self.end(id, now, &effects)
     }
 
-    /// A channel leads nowhere any more.
-    mutating func lose(_ channel: ChannelId, _ now: Duration, _ effects: inout [Effect]) {
-        guard let held = self.channels.removeValue(forKey: channel) else { return }
-        effects.append(.unbind(channel))
-        if self.sessions[held.call]?.channel == channel { self.sessions[held.call]?.channel = nil }
-        if self.peers[held.peer]?.channel == channel { self.pathSuspected(held.peer, now, &effects) }
+    /// Some channels lead nowhere any more.
+    mutating func loseChannels(
+        _ now: Duration,
+        _ effects: inout [Effect],
+        _ areLost: (HeldChannel) -> Bool
+    ) {
+        let lost = self.channels.filter { areLost($0.value) }
+        for (channel, held) in lost {
+            self.channels[channel] = nil
+            effects.append(.unbind(channel))
+            if self.sessions[held.call]?.channel == channel { self.sessions[held.call]?.channel = nil }
+        }
+        for (channel, held) in lost where self.peers[held.peer]?.channel == channel {
+            self.pathSuspected(held.peer, now, &effects)
+        }
     }
 }

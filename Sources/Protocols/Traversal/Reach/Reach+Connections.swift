@@ -3,6 +3,9 @@ internal import OrderedCollections
 
 // Connections that there are: made over a relay and moved to a direct way, or back when that one dies.
 extension Reach {
+    /// How often the pause between calls for a lost path is doubled.
+    private static let doublings = 6
+
     mutating func connected(
         _ peer: PeerId,
         _ network: NetworkId,
@@ -31,9 +34,7 @@ extension Reach {
     mutating func disconnected(_ peer: PeerId, _ network: NetworkId, _ now: Duration, _ effects: inout [Effect]) {
         guard self.peers[peer]?.networks.remove(network) != nil else { return }
         self.endBrokered(of: peer, in: network, &effects)
-        for (channel, held) in self.channels where held.relay == peer && held.network == network {
-            self.lose(channel, now, &effects)
-        }
+        self.loseChannels(now, &effects) { $0.relay == peer && $0.network == network }
         guard let state = self.peers[peer], state.networks.isEmpty else { return }
         self.peers[peer] = nil
         self.upgrades[peer] = nil
@@ -58,6 +59,7 @@ extension Reach {
         _ effects: inout [Effect]
     ) {
         self.peers[peer]?.isSuspect = false
+        self.peers[peer]?.retries = 0
         if let channel = ChannelId(address: remote) {
             effects.append(.record(peer, .connected(remote, over: self.channels[channel]?.relay)))
             let first = now + (self.limits.upgradeDelays.first ?? self.limits.upgradeInterval)
@@ -100,8 +102,28 @@ extension Reach {
             effects.append(.record(peer, .fellBack(over: held.relay)))
             effects.append(.fallBack(peer, channel))
         }
-        guard self.calls[peer] == nil, let network = state.networks.first else { return }
-        _ = self.call(peer, network, now, &effects)
+        guard let network = state.networks.first else { return }
+        if let id = self.calls[peer], let session = self.sessions[id] {
+            // A call that is still young may bring what is needed; an old one was for something else.
+            if session.channel != nil { self.planRelay(id, now, &effects) }
+            guard session.punchedAt != nil, session.channel == nil else { return }
+            self.end(id, now, &effects)
+        }
+        if self.call(peer, network, now, &effects) != nil { self.retrySoon(peer, now) }
+    }
+
+    /// Calls a peer again whose connection has no path that works, each time later.
+    mutating func retrySoon(_ peer: PeerId, _ now: Duration) {
+        guard let state = self.peers[peer], state.isSuspect else { return }
+        let pause = self.limits.retryPause * (1 << min(state.retries, Self.doublings))
+        self.peers[peer]?.retries += 1
+        self.upgrades[peer] = Upgrade(since: now, due: now + pause, isUrgent: true)
+    }
+
+    /// The peer is heard where the connection runs.
+    mutating func pathAnswered(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        guard self.peers[peer]?.isSuspect == true else { return }
+        self.pathConfirmed(peer, now, &effects)
     }
 
     /// A channel to a peer that its connection does not use, over a relay that is there.
@@ -116,7 +138,9 @@ extension Reach {
     /// The peer answered on the connection's own path.
     mutating func pathConfirmed(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
         self.peers[peer]?.isSuspect = false
-        if self.peers[peer]?.channel == nil { self.endSessions(with: peer, now, &effects) }
+        guard self.peers[peer]?.channel == nil else { return }
+        self.upgrades[peer] = nil
+        self.endSessions(with: peer, now, &effects)
     }
 
     /// Looks for the peer where it last was without a relay.

@@ -112,16 +112,13 @@ extension Reach {
         _ effects: inout [Effect]
     ) {
         guard let name = packet.message.username.flatMap(Self.call), Self.isUsable(way.address) else { return }
-        let isKnown = self.sessions[name.id] != nil
+        let session = self.sessions[name.id]
         let owner = self.pathOwners[name.id]
-        guard let key = self.sessions[name.id]?.key ?? owner.flatMap({ self.peers[$0]?.link.pathKey.key }),
-            let isFirst = self.sessions[name.id]?.isFirst ?? owner.flatMap({ self.peers[$0]?.link.isDialler }),
-            name.isFirst != isFirst,
-            packet.isAuthentic(under: SymmetricKey(data: key.bytes), by: .sha256)
+        let link = owner.flatMap { self.peers[$0]?.link }
+        guard let key = session?.key ?? link?.pathKey.key, let isFirst = session?.isFirst ?? link?.isDialler,
+            name.isFirst != isFirst, packet.isAuthentic(under: SymmetricKey(data: key.bytes), by: .sha256),
+            self.takeAnswer(name.id, owner, now)
         else { return }
-        if !isKnown, let owner { self.beginPath(to: owner, now) }
-        let rate = Rate(perSecond: self.limits.answersPerSecond, atOnce: self.limits.answersBurst)
-        guard self.sessions[name.id]?.answers.take(under: rate, at: now) == true else { return }
         let answer = STUNMessage(
             .success,
             transaction: packet.message.transaction,
@@ -129,7 +126,19 @@ extension Reach {
         )
         let bytes = STUNPacket.encode(answer, key: SymmetricKey(data: key.bytes))
         effects.append(.datagram(bytes, to: way.address, port: way.port))
+        if session == nil {
+            // Who dialled looks whether the connection can go on there; the other side has nothing to decide.
+            guard let owner, let link, link.isDialler, link.remote != way.address else { return }
+            self.beginPath(to: owner, now)
+        }
         self.heard(way, name.id, now, &effects)
+    }
+
+    /// Whether one more answer may be given.
+    private mutating func takeAnswer(_ id: CallId, _ owner: PeerId?, _ now: Duration) -> Bool {
+        let rate = Rate(perSecond: self.limits.answersPerSecond, atOnce: self.limits.answersBurst)
+        if self.sessions[id] != nil { return self.sessions[id]?.answers.take(under: rate, at: now) == true }
+        return owner.map { self.peers[$0]?.answers.take(under: rate, at: now) == true } ?? false
     }
 
     /// The peer can reach this node from there.

@@ -36,10 +36,10 @@ extension Reach {
         self.bind(introduction.channel, for: id, over: coordinator, &effects)
         effects.append(.send(coordinator, network, Message.answer(id, self.offer).bytes))
         self.punch(id, offer, introduction, by: coordinator, now, &effects)
-        // A peer that calls on a connection of this node's lost it, perhaps: its path is looked after.
-        guard let peer = self.peers[caller], peer.link.isDialler, peer.channel == nil else { return }
-        self.startPath(to: caller, now, &effects)
-        self.planRelay(id, now, &effects)
+        // A peer that calls on a connection that this node dialled lost it, perhaps: its path is looked after.
+        guard let peer = self.peers[caller], peer.link.isDialler else { return }
+        if peer.channel == nil { self.startPath(to: caller, now, &effects) }
+        if peer.channel == nil || peer.isSuspect { self.planRelay(id, now, &effects) }
     }
 
     /// Why a call is not taken, or nil.

@@ -67,6 +67,8 @@ package struct Reach: Sendable {
         case pathRefused(PeerId, SocketAddress)
         /// Nothing comes from the peer although something should have.
         case pathSuspected(PeerId)
+        /// The peer is heard again on the path that was suspected.
+        case pathAnswered(PeerId)
         /// The addresses of this device's interfaces, with the port of its socket; another set means that the network
         /// changed.
         case ownAddressesChanged([SocketAddress])
@@ -146,6 +148,8 @@ package struct Reach: Sendable {
     /// The addresses of this device's interfaces that others could use.
     var own: [SocketAddress] = []
     var hasOwnAddresses = false
+    /// How the NAT chooses ports, if two observers proved it since the network changed.
+    var provenMapping = MappingBehaviour.unknown
     /// What STUN servers see.
     var serverObservations: OrderedDictionary<SocketAddress, SocketAddress> = [:]
 
@@ -187,6 +191,7 @@ package struct Reach: Sendable {
         case .pathChanged(let peer, let address): self.pathChanged(peer, address, time, &effects)
         case .pathRefused(let peer, let address): self.pathRefused(peer, address, time, &effects)
         case .pathSuspected(let peer): self.pathSuspected(peer, time, &effects)
+        case .pathAnswered(let peer): self.pathAnswered(peer, time, &effects)
         case .ownAddressesChanged(let addresses): self.ownAddressesChanged(addresses, time, &effects)
         case .addressObserved(let address, let server): self.note(address, observedBy: server)
         case .sought(let peer, let network): self.seek(peer, network, time, &effects)

@@ -10,6 +10,8 @@ struct Peer: Sendable {
     var link: Reach.Link
     /// Whether the connection's path does not answer.
     var isSuspect = false
+    /// How often it was called in vain for that.
+    var retries = 0
     /// Where this node's datagrams come from, as the peer says.
     var observed: SocketAddress?
     /// Where the peer's come from, as this node told it.
@@ -21,6 +23,8 @@ struct Peer: Sendable {
     /// The calls that it makes over this node, and those of others that it announces to it.
     var calls = Allowance()
     var rings = Allowance()
+    /// The answers to its probes under the connection's key.
+    var answers = Allowance()
 
     init(link: Reach.Link) {
         self.link = link

@@ -1,0 +1,154 @@
+internal import Bytes
+internal import Identity
+internal import OrderedCollections
+internal import Testing
+
+@testable internal import Traversal
+
+@Suite("Connections that move") struct MovingTests {
+    /// Two that are connected without a relay.
+    private func directWorld(
+        _ kinds: (SiteNAT.Kind?, SiteNAT.Kind?),
+        seed: UInt64 = 1
+    ) throws -> World {
+        let world = try World(pair: kinds, seed: seed)
+        world.seek()
+        _ = try #require(world.timeToDirect(), "\(world.story())")
+        world.run(for: .seconds(1))
+        return world
+    }
+
+    @Test func `where nothing passes directly the relay carries the connection, and soon`() throws {
+        for seed in 1...20 {
+            let world = try World(pair: (.portRestricted, .portRestricted), seed: UInt64(seed))
+            world.cut = [World.first, World.second]
+            world.seek()
+            let start = world.now
+            world.run(until: start + .seconds(5)) { $0.isConnected() }
+            #expect(world.isRelayed())
+            #expect(world.now - start <= world.relayedRoundTrip * 3 + .milliseconds(250), "\(world.story())")
+        }
+    }
+
+    @Test func `a relayed connection turns direct at the next try once a way opens`() throws {
+        for opensAfter in [5, 15, 45, 200] {
+            let world = try World(pair: (.portRestricted, .addressRestricted))
+            world.cut = [World.first, World.second]
+            world.seek()
+            world.run(for: .seconds(Int64(opensAfter)))
+            #expect(world.isRelayed())
+            let link = world.link()?.id
+            world.cut = []
+            let limit = Duration.seconds(opensAfter < 60 ? 30 : 301)
+            #expect(world.timeToDirect(within: limit) != nil, "\(world.story())")
+            #expect(world.link()?.id == link, "the connection is the same one")
+            world.run(for: .seconds(20))
+            #expect([World.first, World.second].allSatisfy { world.isAtRest($0) })
+        }
+    }
+
+    @Test func `a way found while the relayed connection is made is taken at once`() throws {
+        let world = try World(pair: (.portRestricted, .portRestricted))
+        world.cut = [World.first, World.second]
+        world.seek()
+        world.run(until: world.now + .seconds(5)) { !$0.nodes[World.first].dials.isEmpty }
+        #expect(world.nodes[World.first].dials.allSatisfy { ChannelId(address: $0) != nil })
+        world.cut = []
+        #expect(world.timeToDirect(within: .seconds(1)) != nil, "\(world.story())")
+        #expect(world.nodes[World.first].dials.count == 1)
+    }
+
+    @Test func `a dead path is left for the relay at once, and taken again when it lives`() throws {
+        for seed in 1...10 {
+            let world = try self.directWorld((.portRestricted, .portRestricted), seed: UInt64(seed))
+            let link = world.link()?.id
+            world.cut = [World.first, World.second]
+            world.suspect(World.first, World.second)
+            let start = world.now
+            world.run(until: start + .seconds(5)) { $0.isRelayed() }
+            #expect(world.isRelayed(), "\(world.story())")
+            #expect(world.now - start <= world.relayedRoundTrip * 2, "\(world.story())")
+            world.cut = []
+            #expect(world.timeToDirect(within: .seconds(15)) != nil, "\(world.story())")
+            #expect(world.link()?.id == link)
+        }
+    }
+
+    @Test func `a suspicion that is wrong ends with the first answer`() throws {
+        let world = try self.directWorld((.portRestricted, .portRestricted))
+        for channel in world.nodes[World.first].reach.channels.keys {
+            let helper = try #require(world.nodes[World.first].channels[channel]?.relay)
+            world.nodes[helper].isDown = true
+            world.disconnect(World.first, helper)
+        }
+        world.suspect(World.first, World.second)
+        world.run(for: .seconds(1))
+        #expect(world.isDirect())
+        #expect(world.nodes[World.first].reach.peers[world.nodes[World.second].peerId]?.isSuspect == false)
+    }
+
+    @Test func `a device that moves is found again, whoever dialled`() throws {
+        var stalls: [Duration] = []
+        for (mover, kinds) in [
+            (World.second, (SiteNAT.Kind.fullCone, SiteNAT.Kind.portRestricted)),
+            (World.second, (.portRestricted, .portRestricted)), (World.second, (.symmetric, .fullCone)),
+            (World.first, (.portRestricted, .portRestricted)), (World.first, (.portRestricted, .fullCone)),
+        ] {
+            for seed in 1...10 {
+                let world = try self.directWorld(kinds, seed: UInt64(seed))
+                let link = world.link()?.id
+                let earlier = world.link(World.first)?.remote
+                let site = world.addNAT(.portRestricted)
+                world.move(mover, behind: site)
+                // What QUIC notices at both ends.
+                world.suspect(World.first, World.second, after: .milliseconds(500))
+                world.suspect(World.second, World.first, after: .milliseconds(600))
+                let start = world.now
+                world.run(until: start + .seconds(10)) { $0.isAlive(link, since: earlier, mover) }
+                stalls.append(world.now - start)
+                #expect(world.isAlive(link, since: earlier, mover), "\(world.story())\n\n\(world.story(World.second))")
+                #expect(world.link()?.id == link)
+                // A search may fail once; the next one is a minute later.
+                #expect(world.timeToDirect(within: .seconds(90)) != nil, "\(world.story())")
+            }
+        }
+        let sorted = stalls.sorted()
+        print("stall of a move: p50 \(sorted[sorted.count / 2]), p95 \(sorted[sorted.count * 95 / 100])")
+        #expect(sorted[sorted.count * 95 / 100] <= .seconds(2))
+    }
+
+    @Test func `a relay that goes is replaced by another one`() throws {
+        for seed in 1...10 {
+            let world = try World(pair: (.symmetric, .symmetric), seed: UInt64(seed))
+            world.seek()
+            world.run(for: .seconds(20))
+            #expect(world.isRelayed())
+            let remote = try #require(world.link()?.remote)
+            let channel = try #require(ChannelId(address: remote))
+            let relay = try #require(world.nodes[World.first].channels[channel]?.relay)
+            world.nodes[relay].isDown = true
+            for node in [World.first, World.second] { world.disconnect(node, relay) }
+            let start = world.now
+            world.run(until: start + .seconds(5)) { $0.isRelayed() && $0.link()?.remote != remote }
+            #expect(world.link()?.remote != remote, "\(world.story())")
+            #expect(world.now - start <= .milliseconds(700), "\(world.story())")
+            world.run(for: .seconds(25))
+            #expect([World.first, World.second].allSatisfy { world.isAtRest($0) })
+        }
+    }
+}
+
+extension World {
+    /// Whether the connection runs over a path that works after a move.
+    fileprivate func isAlive(_ link: Int?, since earlier: SocketAddress?, _ mover: Int) -> Bool {
+        guard self.link(World.first)?.id == link, self.link(World.second, World.first)?.id == link else { return false }
+        if self.isRelayed() { return true }
+        // A dialler that moved keeps the remote address; the other side's view shows that it arrived.
+        guard let seen = self.link(World.second, World.first)?.remote, let remote = self.link(World.first)?.remote
+        else {
+            return false
+        }
+        return mover == World.first
+            ? self.nats.last?.address == seen.ip : remote != earlier && ChannelId(address: remote) == nil
+    }
+}

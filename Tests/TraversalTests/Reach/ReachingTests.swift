@@ -1,0 +1,157 @@
+internal import Bytes
+internal import Identity
+internal import Testing
+
+@testable internal import Traversal
+
+@Suite("Reaching a peer") struct ReachingTests {
+    @Test func `IPv6 is taken where it works, and not where it does not`() throws {
+        for isBroken in [false, true] {
+            let addresses = (first: ["[2001:db8:1::1]:4433"], second: ["[2001:db8:2::1]:4433"])
+            let world = try World(pair: (.portRestricted, .fullCone), addresses: addresses)
+            world.isIPv6Broken = isBroken
+            world.seek()
+            let time = try #require(world.timeToDirect(), "\(world.story())")
+            #expect(world.link()?.remote.isIPv6 == !isBroken)
+            #expect(time <= world.relayedRoundTrip * 3 + .milliseconds(250))
+        }
+    }
+
+    @Test func `two devices of one site meet inside it, whatever its NAT is`() throws {
+        let world = try World(pair: (.symmetric, nil))
+        try world.addNode(behind: 0)
+        for helper in World.helpers { world.connect(4, helper) }
+        world.run(for: .seconds(1))
+        world.seek(World.first, 4)
+        #expect(world.timeToDirect(World.first, 4) != nil)
+        #expect(world.link(World.first, 4)?.remote == world.nodes[4].addresses[0])
+    }
+
+    @Test func `a public peer is reached at the address that the coordinator sees`() throws {
+        for kinds in [(SiteNAT.Kind.symmetric, nil), (nil, SiteNAT.Kind.symmetric), (nil, nil)] {
+            let world = try World(pair: kinds)
+            world.seek()
+            #expect(world.timeToDirect(within: .seconds(2)) != nil, "\(world.story())")
+        }
+    }
+
+    @Test func `a call goes to the next peer when the first one asked is silent or goes`() throws {
+        for isNoticed in [false, true] {
+            for seed in 1...10 {
+                let world = try World(pair: (.portRestricted, .portRestricted), seed: UInt64(seed))
+                world.seek()
+                let asked = world.nodes[World.first].history.compactMap { entry -> Int? in
+                    if case .asked(let peer) = entry.event { world.index(of: peer) } else { nil }
+                }
+                let coordinator = try #require(asked.first)
+                world.nodes[coordinator].isDown = true
+                if isNoticed { world.disconnect(World.first, coordinator) }
+                let limit = Duration.milliseconds(isNoticed ? 500 : 1_500)
+                #expect(world.timeToDirect(within: limit) != nil, "\(world.story())")
+            }
+        }
+    }
+
+    @Test func `two that call each other at once get one connection`() throws {
+        for seed in 1...20 {
+            let world = try World(pair: (.portRestricted, .addressRestricted), seed: UInt64(seed), loss: 0.02)
+            world.seek(World.first, World.second)
+            world.run(for: .milliseconds(Int64(seed % 5) * 10))
+            world.seek(World.second, World.first)
+            #expect(world.timeToDirect(within: .seconds(5)) != nil, "\(world.story())")
+            world.run(for: .seconds(20))
+            let dials = world.nodes[World.first].dials.count + world.nodes[World.second].dials.count
+            #expect(dials == 1, "\(world.story()) \(world.story(World.second))")
+            #expect(world.nodes[World.first].failures.isEmpty && world.nodes[World.second].failures.isEmpty)
+            #expect(world.isAtRest(World.first) && world.isAtRest(World.second))
+        }
+    }
+
+    @Test func `who cannot be reached fails with the reason, and nothing stays behind`() throws {
+        let world = try World(pair: (.portRestricted, .portRestricted))
+        for helper in World.helpers { world.disconnect(World.second, helper) }
+        world.seek()
+        world.run(for: .seconds(1))
+        #expect(world.nodes[World.first].failures == [.notConnected])
+        #expect(world.isAtRest(World.first))
+
+        for helper in World.helpers { world.disconnect(World.first, helper) }
+        world.seek()
+        #expect(world.nodes[World.first].failures == [.notConnected, .nobodyToAsk])
+
+        var limits = Reach.Limits()
+        limits.channels = 0
+        let other = try World(pair: (.symmetric, .symmetric), limits: limits)
+        other.seek()
+        other.run(for: .seconds(30))
+        #expect(other.nodes[World.first].failures == [.unreachable])
+        #expect([World.first, World.second].allSatisfy { other.isAtRest($0) })
+    }
+
+    @Test func `who is no longer wanted is no longer called`() throws {
+        let world = try World(pair: (.portRestricted, .portRestricted))
+        world.seek()
+        world.run(for: .milliseconds(30))
+        world.feed(World.first, .abandoned(world.nodes[World.second].peerId))
+        world.run(for: .seconds(30))
+        #expect(!world.isConnected())
+        #expect(world.nodes[World.first].failures.isEmpty)
+        #expect([World.first, World.second].allSatisfy { world.isAtRest($0) })
+    }
+
+    @Test func `a search leaves only the ports open that the connection uses`() throws {
+        for kinds in [(SiteNAT.Kind.symmetric, SiteNAT.Kind.portRestricted), (.portRestricted, .symmetric)] {
+            let world = try World(pair: kinds, seed: 4)
+            world.seek()
+            #expect(world.timeToDirect() != nil, "\(world.story())")
+            world.run(for: .seconds(30))
+            let searcher = kinds.0 == .symmetric ? World.first : World.second
+            let open = world.nodes[searcher].openPorts
+            let used = try #require(world.link(searcher, 1 - searcher)?.port)
+            #expect(open.contains(used) && open.count <= 2, "\(open)")
+            world.disconnect(World.first, World.second)
+            #expect(world.nodes[searcher].openPorts.isEmpty)
+        }
+    }
+
+    @Test func `a connection is made while a third of all datagrams is lost`() throws {
+        var direct = 0
+        for seed in 1...20 {
+            let world = try World(pair: (.portRestricted, .portRestricted), seed: UInt64(seed), loss: 0.33)
+            world.seek()
+            direct += world.timeToDirect() == nil ? 0 : 1
+        }
+        print("direct at a loss of 33 %: \(direct) of 20")
+        #expect(direct >= 18)
+    }
+
+    @Test func `the same seed leads to the same course`() throws {
+        func course() throws -> String {
+            let world = try World(pair: (.symmetric, .portRestricted), seed: 5, loss: 0.05)
+            world.seek()
+            world.run(for: .seconds(30))
+            return world.story() + world.story(World.second)
+        }
+        #expect(try course() == course())
+    }
+
+    @Test func `how a NAT maps is told by two that see the same address from different places`() throws {
+        for kind in SiteNAT.Kind.all {
+            let world = try World(pair: (kind, nil))
+            let expected: MappingBehaviour = kind == .symmetric ? .endpointDependent : .endpointIndependent
+            #expect(world.nodes[World.first].reach.mapping == expected)
+            // It is remembered while the network is the same; a server of the public kind counts as one who sees.
+            for helper in World.helpers { world.disconnect(World.first, helper) }
+            #expect(world.nodes[World.first].reach.mapping == expected)
+            world.feed(World.first, .ownAddressesChanged([SocketAddress(.v4(0x0A00_0001), port: 1)]))
+            #expect(world.nodes[World.first].reach.mapping == .unknown)
+            for (server, port) in [(UInt32(0x0808_0808), UInt16(9)), (0x0808_0404, 10)] {
+                let seen = SocketAddress(world.nats[0].address, port: port)
+                world.feed(World.first, .addressObserved(seen, by: SocketAddress(.v4(server), port: 3478)))
+            }
+            #expect(world.nodes[World.first].reach.mapping == .endpointDependent)
+        }
+        let world = try World(pair: (nil, nil))
+        #expect(world.nodes[World.first].reach.mapping == .endpointIndependent)
+    }
+}

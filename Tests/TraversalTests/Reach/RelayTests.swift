@@ -1,0 +1,140 @@
+internal import Bytes
+internal import Identity
+internal import OrderedCollections
+internal import TestSupport
+internal import Testing
+
+@testable internal import Traversal
+
+@Suite("Bringing others together") struct RelayTests {
+    private let offer = Reach.Offer(mapping: .unknown, addresses: [])
+
+    private func failures(_ solo: Solo, to peer: PeerId) throws -> [Reach.Refusal] {
+        try solo.messages(to: peer).compactMap { if case .failed(_, let refusal) = $0 { refusal } else { nil } }
+    }
+
+    private func relays(_ solo: Solo) -> [(Reach.RelayEnd, Reach.RelayEnd)] {
+        solo.effects.compactMap { if case .relay(let first, let second, _) = $0 { (first, second) } else { nil } }
+    }
+
+    @Test func `only a peer that is connected in the same network is rung`() throws {
+        var solo = try Solo()
+        let caller = try solo.connect("198.51.100.9:4433")
+        let stranger = try solo.connect("198.51.100.10:4433", in: solo.otherNetwork)
+        for target in [stranger, try solo.peer(), solo.local, caller] {
+            let call = try solo.key()
+            solo.hear(.call(call.id, target: target, call.key, self.offer), from: caller)
+        }
+        #expect(try self.failures(solo, to: caller) == [.notConnected, .notConnected, .notConnected, .notConnected])
+        // In a network in which the caller is not admitted it is not even heard.
+        let call = try solo.key()
+        let before = solo.effects.count
+        solo.hear(.call(call.id, target: stranger, call.key, self.offer), from: caller, in: solo.otherNetwork)
+        #expect(solo.effects.count == before)
+        #expect(try solo.messages(to: stranger).allSatisfy { if case .observed = $0 { true } else { false } })
+    }
+
+    @Test func `each side learns where the other is seen, and its own end of the channel`() throws {
+        var solo = try Solo()
+        let caller = try solo.connect("198.51.100.9:4433")
+        let callee = try solo.connect("198.51.100.10:4434")
+        let call = try solo.key()
+        solo.hear(.call(call.id, target: callee, call.key, self.offer), from: caller)
+        guard case .ring(call.id, caller, call.key, _, let ring) = try #require(try solo.messages(to: callee).last)
+        else {
+            throw CancellationError()
+        }
+        #expect(ring.observed == (try SocketAddress(parsing: "198.51.100.9:4433")))
+        #expect(self.relays(solo).isEmpty)
+        // Nobody but the callee answers.
+        solo.hear(.answer(call.id, self.offer), from: caller)
+        #expect(self.relays(solo).isEmpty)
+        solo.hear(.answer(call.id, self.offer), from: callee)
+        solo.hear(.answer(call.id, self.offer), from: callee)
+        guard case .answered(call.id, _, let answered) = try #require(try solo.messages(to: caller).last) else {
+            throw CancellationError()
+        }
+        #expect(answered.observed == (try SocketAddress(parsing: "198.51.100.10:4434")))
+        let relay = try #require(self.relays(solo).first)
+        #expect(self.relays(solo).count == 1)
+        #expect(relay.0 == Reach.RelayEnd(channel: try #require(answered.channel), peer: caller))
+        #expect(relay.1 == Reach.RelayEnd(channel: try #require(ring.channel), peer: callee))
+        #expect(relay.0.channel != relay.1.channel)
+        // A third one cannot end it; either side can.
+        let third = try solo.connect("198.51.100.11:4433")
+        solo.hear(.hangUp(call.id), from: third)
+        #expect(solo.count { if case .stopRelaying = $0 { true } else { false } } == 0)
+        solo.hear(.hangUp(call.id), from: callee)
+        #expect(solo.count { if case .stopRelaying = $0 { true } else { false } } == 1)
+        #expect(try solo.messages(to: caller).last == .hangUp(call.id))
+        #expect(solo.reach.brokered.isEmpty)
+    }
+
+    @Test func `a peer has 8 channels and all have 64 ends, and then calls go without`() throws {
+        var limits = Reach.Limits()
+        limits.callsBurst = 1_000
+        var solo = try Solo(limits: limits)
+        let hub = try solo.connect("198.51.100.9:4433")
+        for number in 0..<100 {
+            let callee = try solo.connect("203.0.113.\(number):4433")
+            let caller = number < 20 ? hub : try solo.connect("192.0.2.\(number):4433")
+            let call = try solo.key()
+            solo.hear(.call(call.id, target: callee, call.key, self.offer), from: caller)
+            solo.hear(.answer(call.id, self.offer), from: callee)
+            #expect(
+                try solo.messages(to: caller).contains { if case .answered(call.id, _, _) = $0 { true } else { false } }
+            )
+            if number == 19 { #expect(self.relays(solo).count == 8) }
+        }
+        #expect(self.relays(solo).count == 32)
+        #expect(solo.reach.brokered.count == 32)
+        // Whoever goes makes room.
+        solo.feed(.disconnected(hub, solo.network))
+        #expect(solo.reach.brokered.count == 24)
+        #expect(solo.count { if case .stopRelaying = $0 { true } else { false } } == 8)
+    }
+
+    @Test func `a peer that is here over a relay itself is not relayed, one hop is all there is`() throws {
+        var solo = try Solo()
+        let caller = try solo.connect("198.51.100.9:4433")
+        let callee = try solo.connect("[100::1]:9")
+        let call = try solo.key()
+        solo.hear(.call(call.id, target: callee, call.key, self.offer), from: caller)
+        solo.hear(.answer(call.id, self.offer), from: callee)
+        #expect(self.relays(solo).isEmpty)
+        guard case .answered(_, _, let introduction) = try #require(try solo.messages(to: caller).last) else {
+            throw CancellationError()
+        }
+        #expect(introduction == Reach.Introduction(observed: nil, channel: nil))
+    }
+
+    @Test func `a callee that says nothing is given up, and the caller is told`() throws {
+        var solo = try Solo()
+        let caller = try solo.connect("198.51.100.9:4433")
+        let callee = try solo.connect("198.51.100.10:4433")
+        for isGone in [false, true] {
+            let call = try solo.key()
+            solo.hear(.call(call.id, target: callee, call.key, self.offer), from: caller)
+            if isGone { solo.feed(.disconnected(callee, solo.network)) } else { solo.run(for: .seconds(10)) }
+            #expect(try solo.messages(to: caller).last == .failed(call.id, .notConnected))
+            #expect(solo.reach.brokered.isEmpty)
+        }
+    }
+
+    @Test func `no message of a member makes a node crash`() throws {
+        var solo = try Solo()
+        let first = try solo.connect("198.51.100.9:4433")
+        let second = try solo.connect("198.51.100.10:4433", isDialler: true)
+        solo.feed(.sought(try solo.peer(), solo.network))
+        let samples = try ReachMessageTests.samples(target: first)
+        neverCrash(on: samples.map(\.bytes), rounds: 2_000) { bytes in
+            solo.feed(.messageReceived(from: second, solo.network, bytes))
+            solo.feed(.messageReceived(from: first, solo.network, bytes))
+            solo.feed(.datagramReceived(bytes, from: SocketAddress(.v4(0x0B00_0001), port: 9), port: nil))
+            solo.run(for: .milliseconds(100))
+        }
+        #expect(solo.reach.sessions.count <= solo.reach.limits.sessions)
+        #expect(solo.reach.channels.count <= solo.reach.limits.channels)
+        #expect(solo.count { if case .offence = $0 { true } else { false } } > 0)
+    }
+}
