@@ -117,6 +117,28 @@ internal import Testing
         #expect(sorted[sorted.count * 95 / 100] <= .seconds(2))
     }
 
+    @Test func `a NAT that forgets its mappings stalls a connection no longer than a suspicion takes`() throws {
+        for (node, kind) in [
+            (World.first, SiteNAT.Kind.portRestricted), (World.second, .portRestricted), (1, .symmetric),
+        ] {
+            for seed in 1...5 {
+                let kinds = (node == 0 ? kind : .addressRestricted, node == 1 ? kind : .addressRestricted)
+                let world = try self.directWorld(kinds, seed: UInt64(seed))
+                let link = world.link()?.id
+                world.nats[node].forget()
+                world.send(from: node)
+                world.suspect(World.first, World.second, after: .milliseconds(500))
+                let start = world.now
+                world.run(until: start + .seconds(10)) { $0.isRelayed() }
+                let isRelayed = world.isRelayed()
+                // The dialler's datagrams open its own NAT anew; the other side's NAT needs the relay's help.
+                #expect(isRelayed || node == World.first)
+                #expect(world.timeToDirect(within: .seconds(90)) != nil, "\(world.story())")
+                #expect(world.link()?.id == link)
+            }
+        }
+    }
+
     @Test func `a relay that goes is replaced by another one`() throws {
         for seed in 1...10 {
             let world = try World(pair: (.symmetric, .symmetric), seed: UInt64(seed))

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Identity
+internal import OrderedCollections
 internal import Testing
 
 @testable internal import Traversal
@@ -67,6 +68,24 @@ internal import Testing
         }
     }
 
+    @Test func `two calls that cross over different peers end in one connection`() throws {
+        for seed in 1...10 {
+            let world = try World(pair: (.portRestricted, .portRestricted), seed: UInt64(seed))
+            // Each side asks first somebody who does not know the other, and the common peer later.
+            for node in [World.first, World.second] {
+                for _ in 0..<3 { world.connect(node, try world.addNode()) }
+                world.disconnect(node, World.helpers[1])
+            }
+            world.run(for: .seconds(1))
+            world.seek(World.first, World.second)
+            world.seek(World.second, World.first)
+            #expect(world.timeToDirect(within: .seconds(2)) != nil, "\(world.story()) \(world.story(World.second))")
+            world.run(for: .seconds(20))
+            #expect(world.nodes[World.first].dials.count + world.nodes[World.second].dials.count == 1)
+            #expect(world.nodes[World.first].failures.isEmpty && world.nodes[World.second].failures.isEmpty)
+        }
+    }
+
     @Test func `who cannot be reached fails with the reason, and nothing stays behind`() throws {
         let world = try World(pair: (.portRestricted, .portRestricted))
         for helper in World.helpers { world.disconnect(World.second, helper) }
@@ -123,6 +142,25 @@ internal import Testing
         }
         print("direct at a loss of 33 %: \(direct) of 20")
         #expect(direct >= 18)
+    }
+
+    @Test func `a call of somebody unknown is taken as long as there is room`() throws {
+        var limits = Reach.Limits()
+        limits.calls = 2
+        limits.callsBurst = 100
+        var solo = try Solo(limits: limits)
+        let coordinator = try solo.connect("198.51.100.9:4433")
+        for _ in 0..<3 {
+            let call = try solo.key()
+            let introduction = Reach.Introduction(observed: nil, channel: nil)
+            let offer = Reach.Offer(mapping: .unknown, addresses: [])
+            solo.hear(.ring(call.id, from: try solo.peer(), call.key, offer, introduction), from: coordinator)
+        }
+        let messages = try solo.messages(to: coordinator)
+        #expect(messages.count { if case .answer = $0 { true } else { false } } == 2)
+        #expect(messages.count { if case .decline(_, .refused) = $0 { true } else { false } } == 1)
+        solo.run(for: .seconds(20))
+        #expect(solo.reach.sessions.isEmpty && solo.reach.calls.isEmpty)
     }
 
     @Test func `the same seed leads to the same course`() throws {

@@ -133,7 +133,7 @@ internal import Testing
             solo.feed(.datagramReceived(bytes, from: SocketAddress(.v4(0x0B00_0001), port: 9), port: nil))
             solo.run(for: .milliseconds(100))
         }
-        #expect(solo.reach.sessions.count <= solo.reach.limits.sessions)
+        #expect(solo.reach.calls.count <= solo.reach.limits.calls)
         #expect(solo.reach.channels.count <= solo.reach.limits.channels)
         #expect(solo.count { if case .offence = $0 { true } else { false } } > 0)
     }

@@ -87,6 +87,11 @@ extension World {
         let ip: IPAddress = nat.map { .v4(0xC0A8_0000 + UInt32($0) << 8 + 200 + number) } ?? .v4(0xC633_64C8 + number)
         self.nodes[node].addresses = [SocketAddress(ip, port: Self.mainPort)]
         self.feed(node, .ownAddressesChanged(self.nodes[node].addresses))
+        self.send(from: node)
+    }
+
+    /// Lets a node send something on each connection that it dialled, so that the other side sees where it is now.
+    func send(from node: Int) {
         for (other, link) in self.nodes[node].links.sorted(by: { $0.key < $1.key })
         where link.isDialler && ChannelId(address: link.remote) == nil {
             self.begin(self.attempt(node, self.nodes[other].peerId, link.remote, link.port, move: link.id))

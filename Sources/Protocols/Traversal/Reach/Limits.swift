@@ -4,7 +4,7 @@ extension Reach {
         // MARK: Calls
 
         /// Calls under way at once, as caller and as callee.
-        package var sessions = 64
+        package var calls = 64
         /// Peers that are asked to help with one call, one after another.
         package var coordinatorsPerCall = 8
         /// How long one of them may take before the next one is asked, too.

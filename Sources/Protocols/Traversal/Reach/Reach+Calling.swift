@@ -26,7 +26,7 @@ extension Reach {
     ) -> CallFailure? {
         let coordinators = self.coordinators(for: peer, network)
         guard !coordinators.isEmpty else { return .nobodyToAsk }
-        guard self.sessions.count < self.limits.sessions else { return .refused }
+        guard self.calls.count < self.limits.calls else { return .refused }
         let drawn = self.secrets.call()
         var session = Session(
             peer: peer,
@@ -70,6 +70,16 @@ extension Reach {
         let message = Message.call(id, target: session.peer, session.key, self.offer)
         effects.append(.send(coordinator, session.network, message.bytes))
         effects.append(.record(session.peer, .asked(coordinator)))
+    }
+
+    /// Asks this coordinator now: it just showed that it knows the peer.
+    mutating func ask(_ id: CallId, first coordinator: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        guard let session = self.sessions[id], session.punchedAt == nil, !session.asked.contains(coordinator) else {
+            return
+        }
+        self.sessions[id]?.coordinators.removeAll { $0 == coordinator }
+        self.sessions[id]?.coordinators.append(coordinator)
+        self.ask(id, now, &effects)
     }
 
     mutating func callFailed(

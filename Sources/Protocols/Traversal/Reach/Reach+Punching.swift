@@ -17,7 +17,9 @@ extension Reach {
         _ effects: inout [Effect]
     ) {
         if let refusal = self.refusal(of: id, from: caller, by: coordinator, now) {
-            return effects.append(.send(coordinator, network, Message.decline(id, refusal).bytes))
+            effects.append(.send(coordinator, network, Message.decline(id, refusal).bytes))
+            if refusal == .busy, let own = self.calls[caller] { self.ask(own, first: coordinator, now, &effects) }
+            return
         }
         if let earlier = self.calls[caller], earlier != id { self.end(earlier, now, &effects) }
         effects.append(.record(caller, .rung(by: coordinator)))
@@ -57,7 +59,7 @@ extension Reach {
             // The same call, over one more peer.
             return session.peer == caller && session.purpose == .incoming ? nil : .refused
         }
-        guard self.sessions.count < self.limits.sessions else { return .refused }
+        guard self.calls.count < self.limits.calls else { return .refused }
         // Of two that call each other the lower one's call goes on.
         if let own = self.calls[caller], self.isOutgoing(own), local < caller { return .busy }
         return nil
