@@ -51,4 +51,16 @@ internal import Testing
         #expect(p95 <= .milliseconds(250))
         #expect(searched.count >= searchRuns * 9 / 10)
     }
+
+    @Test func `one common peer is enough: whether a NAT kept the port tells how it chooses ports`() throws {
+        for first in SiteNAT.Kind.all {
+            for second in SiteNAT.Kind.all where first != .symmetric || second != .symmetric {
+                for seed in 4...5 {
+                    let world = try World(pair: (first, second), seed: UInt64(seed), helperCount: 1)
+                    world.seek()
+                    #expect(world.timeToDirect() != nil, "\(first) x \(second), seed \(seed):\n\(world.story())")
+                }
+            }
+        }
+    }
 }

@@ -118,6 +118,22 @@ internal import Testing
         #expect([World.first, World.second].allSatisfy { world.isAtRest($0) })
     }
 
+    @Test func `a way on which probes pass and the connection does not is left for the relay`() throws {
+        for seed in 1...10 {
+            let world = try World(pair: (.portRestricted, .fullCone), seed: UInt64(seed))
+            world.isQUICBlocked = true
+            world.seek()
+            let start = world.now
+            world.run(until: start + .seconds(10)) { $0.isConnected() }
+            #expect(world.isRelayed(), "\(world.story())")
+            #expect(world.now - start <= .seconds(3))
+            world.run(for: .seconds(25))
+            #expect(world.isRelayed() && world.nodes[World.first].failures.isEmpty)
+            world.isQUICBlocked = false
+            #expect(world.timeToDirect(within: .seconds(40)) != nil, "\(world.story())")
+        }
+    }
+
     @Test func `a search leaves only the ports open that the connection uses`() throws {
         for kinds in [(SiteNAT.Kind.symmetric, SiteNAT.Kind.portRestricted), (.portRestricted, .symmetric)] {
             let world = try World(pair: kinds, seed: 4)

@@ -28,6 +28,7 @@ extension World {
             let delay = self.nodes[node].delay + self.nodes[held.relay].delay
             return self.schedule(after: delay, .forward(packet, channel, relay: held.relay, from: source))
         }
+        if case .quic = packet, self.isQUICBlocked { return }
         guard let source = self.outside(node, port, to: destination), !self.isLost() else { return }
         guard let (receiver, inside) = self.receiver(of: destination, from: source, sender: node) else {
             self.strays[destination, default: 0] += 1

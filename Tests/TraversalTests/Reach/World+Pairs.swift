@@ -15,6 +15,7 @@ extension World {
         seed: UInt64 = 1,
         loss: Double = 0,
         limits: Reach.Limits = Reach.Limits(),
+        helperCount: Int = 2,
         addresses: (first: [String], second: [String]) = ([], [])
     ) throws {
         try self.init(seed: seed, limits: limits)
@@ -22,7 +23,7 @@ extension World {
         try self.addNode(behind: nats[0], addresses: addresses.first)
         try self.addNode(behind: nats[1], addresses: addresses.second)
         for _ in Self.helpers { try self.addNode() }
-        for helper in Self.helpers {
+        for helper in Self.helpers.prefix(helperCount) {
             self.connect(Self.first, helper)
             self.connect(Self.second, helper)
         }

@@ -95,6 +95,8 @@ final class World {
     var loss = 0.0
     /// Two nodes between which nothing passes without a relay.
     var cut: Set<Int> = []
+    /// Whether connections cannot be made directly although probes pass.
+    var isQUICBlocked = false
     /// Whether IPv6 leads nowhere, although nodes have such addresses.
     var isIPv6Broken = false
     var random: SeededGenerator

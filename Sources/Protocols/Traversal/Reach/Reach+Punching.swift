@@ -198,13 +198,13 @@ extension Reach {
 
     /// Plans when the channel is used: at once if the connection is lost, else after a direct way had its chance.
     mutating func planRelay(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
-        guard let session = self.sessions[id], session.channel != nil, session.choice == nil else { return }
+        guard let session = self.sessions[id], session.channel != nil else { return }
         if let peer = self.peers[session.peer] {
-            guard peer.link.isDialler else { return }
+            guard peer.link.isDialler, session.choice == nil else { return }
             self.sessions[id]?.relayAt = peer.isSuspect ? now : now + self.limits.relayDelay
         } else {
             guard session.purpose == .outgoing else { return }
-            self.sessions[id]?.relayAt = now + self.limits.relayDelay
+            self.sessions[id]?.relayAt = now + (session.choice == nil ? self.limits.relayDelay : self.limits.moveTime)
         }
         if let time = self.sessions[id]?.relayAt, time <= now { self.useRelay(id, now, &effects) }
     }
@@ -223,6 +223,7 @@ extension Reach {
             // What was chosen did not bring a connection in time; it is looked at anew.
             self.sessions[id]?.choice = nil
             self.sessions[id]?.dialled = channel.address
+            self.sessions[id]?.endsAt = max(session.endsAt, now + self.limits.callPatience)
             effects.append(.record(session.peer, .dialled(channel.address)))
             effects.append(.dial(session.peer, session.network, channel.address, port: nil))
         }
