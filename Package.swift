@@ -117,8 +117,7 @@ let package = Package(
             in: "Node",
             [
                 "Bytes", "Identity", "Locking", "Kademlia", "PubSub", "Traversal", "NodeCore", "Transport", "Platform",
-                logging, collections,
-                crypto,
+                logging, collections, crypto,
             ]
         ),
         module(
@@ -126,7 +125,7 @@ let package = Package(
             in: "Node",
             [
                 "Bytes", "Identity", "Locking", "Discovery", "Kademlia", "PubSub", "NodeCore", "Transport", "QUIC",
-                "Platform", "Storage", "Node", "QRCode", logging,
+                "Platform", "Storage", "Node", "QRCode", "Traversal", logging,
             ]
         ),
 

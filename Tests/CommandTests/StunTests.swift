@@ -1,4 +1,5 @@
 internal import Foundation
+internal import RunarNode
 internal import TestSupport
 internal import Testing
 
@@ -74,7 +75,7 @@ internal import Testing
         ("[2001:db8::1]", "2001:db8::1", 3478), ("[2001:db8::1]:99", "2001:db8::1", 99),
     ])
     func `a server is named in every usual way`(text: String, host: String, port: UInt16) throws {
-        let place = try StunPlace(text)
+        let place = try STUNPlace(text)
         #expect(place.host == host && place.port == port)
     }
 }

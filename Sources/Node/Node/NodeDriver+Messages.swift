@@ -116,7 +116,8 @@ extension NodeDriver {
 
     /// Returns once `peer` is admitted in `network` (or in any), dialling it if need be.
     ///
-    /// Where no address of it is known, or none answers, other members are asked for one.
+    /// Where no address of it is known, or none answers, other members are asked for one, and then to bring the two
+    /// together.
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     package func reach(_ peer: PeerId, in network: NetworkId? = nil) async throws {
@@ -127,8 +128,8 @@ extension NodeDriver {
             } catch let error as NodeError {
                 switch error {
                 case .noAddress, .unreachable, .noSharedNetwork:
-                    guard try await self.lookUp(peer, in: network) else { throw error }
-                    try await self.waitForAdmission(of: peer, in: network)
+                    let isFound = try await self.lookUp(peer, in: network)
+                    try await self.waitForAdmission(of: peer, in: network, orThrow: isFound ? nil : error)
                 default: throw error
                 }
             }
@@ -167,7 +168,8 @@ extension NodeDriver {
         }
     }
 
-    private func waitForAdmission(of peer: PeerId, in network: NetworkId?) async throws {
+    /// Waits for the end of a dial; with an `error`, of a call over members, if one of them can be asked.
+    private func waitForAdmission(of peer: PeerId, in network: NetworkId?, orThrow error: NodeError? = nil) async throws {
         let number = self.state.withLock { state in
             state.nextNumber += 1
             return state.nextNumber
@@ -175,7 +177,8 @@ extension NodeDriver {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 self.state.withLock { state in
-                    self.enroll(Waiter(peer: peer, network: network, continuation: continuation), number, in: &state)
+                    let waiter = Waiter(peer: peer, network: network, continuation: continuation)
+                    self.enroll(waiter, number, orThrow: error, in: &state)
                 }
             }
         } onCancel: {
@@ -185,7 +188,7 @@ extension NodeDriver {
         }
     }
 
-    private func enroll(_ waiter: Waiter, _ number: Int, in state: inout State) {
+    private func enroll(_ waiter: Waiter, _ number: Int, orThrow error: NodeError?, in state: inout State) {
         if state.isStopped {
             return waiter.continuation.resume(throwing: NodeError.notRunning)
         }
@@ -194,6 +197,14 @@ extension NodeDriver {
         }
         if state.core.route(to: waiter.peer, in: waiter.network) != nil {
             return waiter.continuation.resume()
+        }
+        if let error {
+            let networks = waiter.network.map { [$0] } ?? state.core.networks
+            guard let network = networks.first(where: { state.core.hasCoordinator(in: $0, for: waiter.peer) }) else {
+                return waiter.continuation.resume(throwing: error)
+            }
+            state.waiters[number] = waiter
+            return self.apply(.peerCalled(waiter.peer, network), to: &state)
         }
         guard state.core.knowsWayTo(waiter.peer) else {
             return waiter.continuation.resume(throwing: NodeError.noAddress(waiter.peer))

@@ -33,13 +33,6 @@ extension NodeDriver {
         }
     }
 
-    /// Feeds the core the STUN datagrams that come to the node's own ports.
-    func takeProbes() async {
-        for await datagram in self.endpoint.foreignDatagrams {
-            self.apply(.probeReceived(datagram.bytes, from: datagram.source, port: datagram.port))
-        }
-    }
-
     func carryOutOnPaths(_ effect: Effect, in state: inout State) {
         switch effect {
         case .dialPath(let peer, let address, let port): self.jobQueue.yield(.dialPath(peer, address, port: port))

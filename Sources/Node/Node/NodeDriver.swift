@@ -91,6 +91,8 @@ package final class NodeDriver: Sendable {
         var link: (any DiscoveryLink)?
         /// What tells of this machine's addresses while others are not looked for.
         var addressWatch: (any DiscoveryLink)?
+        /// Who waits for datagrams of STUN.
+        var probeListeners: [Int: @Sendable (ForeignDatagram) -> Void] = [:]
         /// What was tried to reach each peer.
         var pathHistory = PathHistory()
         var nextConnection: UInt64 = 0

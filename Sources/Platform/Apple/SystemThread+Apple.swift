@@ -2,7 +2,7 @@
 internal import Darwin
 
 /// Threads of our own, for work that waits in the system.
-enum SystemThread {
+package enum SystemThread {
     private final class Body {
         let run: @Sendable () -> Void
 
@@ -15,7 +15,7 @@ enum SystemThread {
     private static let stackByteCount = 512 << 10
 
     /// Runs `body` on a thread of its own, which gets no signals; returns the system's error, or 0.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }

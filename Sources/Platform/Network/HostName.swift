@@ -4,6 +4,11 @@ package struct HostNameError: Error, Hashable, Sendable, CustomStringConvertible
     /// The system's words.
     package let reason: String
 
+    package init(name: String, reason: String) {
+        self.name = name
+        self.reason = reason
+    }
+
     package var description: String { "no address is known for \(name): \(reason)" }
 }
 

@@ -48,6 +48,9 @@ package enum Input: Sendable {
     case peerSought(PeerId)
     /// Keep a connection to the peer from now on.
     case peerWanted(PeerId)
+    /// Keep a connection to the peer, of whom nothing is known but that it may be a member of the network: others are asked
+    /// to bring the two together.
+    case peerCalled(PeerId, NetworkId)
     /// Give the peer up.
     case peerUnwanted(PeerId)
 

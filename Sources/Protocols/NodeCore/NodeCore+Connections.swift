@@ -14,7 +14,6 @@ extension NodeCore {
             effects.append(.deviceKeyUsedTwice(link.peer))
             return effects.append(.close(id, .notAdmitted))
         }
-        if link.pathKey != nil { self.hasPaths = true }
         let limits = self.configuration.limits
         guard self.connections.count < limits.connections, link.isDialler || self.strangerCount < limits.strangers
         else {

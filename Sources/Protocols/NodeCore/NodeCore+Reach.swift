@@ -89,6 +89,8 @@ extension NodeCore {
         self.peers[peer]?.isCalled = false
         let known = Reach.Link(isDialler: link.isDialler, remote: link.address, pathKey: key)
         self.tellReach(.connected(peer, network, known), now, &effects)
+        self.overdueCalls.remove(peer)
+        for overdue in Array(self.overdueCalls) { self.callDue(overdue, now, &effects) }
     }
 
     mutating func reachReceived(
@@ -135,19 +137,36 @@ extension NodeCore {
         guard let known = self.peers[peer], !known.isCalled, known.connections.isEmpty, known.isReachedFor,
             let network = known.networks.first(where: { self.hasCoordinator(in: $0, for: peer) })
         else { return self.peers[peer]?.isCalled ?? false }
-        self.peers[peer]?.isCalled = true
-        self.tellReach(.sought(peer, network), now, &effects)
+        self.call(peer, in: network, now, &effects)
         return self.peers[peer]?.isCalled ?? false
     }
 
-    private func hasCoordinator(in network: NetworkId, for peer: PeerId) -> Bool {
+    private mutating func call(_ peer: PeerId, in network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.isCalled = true
+        self.overdueCalls.remove(peer)
+        self.tellReach(.sought(peer, network), now, &effects)
+    }
+
+    /// Has others look for a peer of whom this node knows no address, and perhaps no network.
+    mutating func callUnknown(_ peer: PeerId, in network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard peer != self.configuration.peerId, self.hasCoordinator(in: network, for: peer) else {
+            return effects.append(.unreachable(peer, reason: "no member is connected that could be asked"))
+        }
+        self.know(peer)
+        self.peers[peer]?.isWanted = true
+        guard let known = self.peers[peer], known.connections.isEmpty, !known.isCalled else { return }
+        self.call(peer, in: network, now, &effects)
+    }
+
+    /// Whether a member is connected that could bring this node together with the peer.
+    package func hasCoordinator(in network: NetworkId, for peer: PeerId) -> Bool {
         guard let membership = self.memberships[network], !membership.isExpired else { return false }
         return membership.admitted.elements.contains { $0 != peer && self.reach.isConnected(to: $0) }
     }
 
     /// Sees to it that a peer is called if its addresses do not answer soon.
     mutating func armCall(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.hasPaths else { return }
+        guard self.configuration.callsPeers else { return }
         let time = now.monotonic + self.configuration.limits.callDelay
         self.peers[peer]?.callAt = time
         self.arm(.call(peer), at: time, &effects)
@@ -155,7 +174,13 @@ extension NodeCore {
 
     mutating func callDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.callAt = nil
-        if self.peers[peer]?.dialling == .dialling { self.call(peer, now, &effects) }
+        guard self.peers[peer]?.dialling == .dialling else {
+            self.overdueCalls.remove(peer)
+            return
+        }
+        if !self.call(peer, now, &effects), self.overdueCalls.count < self.configuration.limits.dials {
+            self.overdueCalls.append(peer)
+        }
     }
 
     private mutating func callFailed(_ peer: PeerId, _ failure: CallFailure, _ effects: inout [Effect]) {

@@ -43,6 +43,8 @@ package struct NodeCore: Sendable {
         package var renewsTokens = true
         /// Whether this node takes part in its networks' hash tables; one that does not finds nothing and holds nothing.
         package var hasTables = true
+        /// Whether this node has others bring it together with peers that do not answer.
+        package var callsPeers = true
         package var limits: Limits
         package var tableLimits: Kademlia.Limits
         package var eventLimits: PubSub.Limits
@@ -120,8 +122,8 @@ package struct NodeCore: Sendable {
     /// The ways to peers, in all networks.
     var reach: Reach
     var reachEffects: [Reach.Effect] = []
-    /// Whether connections here are over paths that may change; else nobody can be called.
-    var hasPaths = false
+    /// Peers whose dial takes long while there is nobody who could bring the two together.
+    var overdueCalls = OrderedSet<PeerId>()
     /// Invitations that this node shows.
     var invitations: OrderedDictionary<NetworkId, [OpenInvitation]> = [:]
     /// Invitations that this node showed, the one that ended last at the end.
@@ -191,6 +193,7 @@ package struct NodeCore: Sendable {
             self.remember(peer, networks: networks, addresses: addresses, now, &effects)
         case .peerSought(let peer): self.seek(peer, now, &effects)
         case .peerWanted(let peer): self.want(peer, now, &effects)
+        case .peerCalled(let peer, let network): self.callUnknown(peer, in: network, now, &effects)
         case .peerUnwanted(let peer): self.unwant(peer, now, &effects)
         case .dhtRequested(let id, let network, let request, let policy):
             self.dhtRequested(id, network, request, policy, now, &effects)

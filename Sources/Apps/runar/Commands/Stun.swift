@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Identity
 internal import Platform
+internal import RunarNode
 internal import Traversal
 
 /// Asks a STUN server, or is one.
@@ -40,7 +41,7 @@ struct Stun: AsyncParsableCommand {
 
     func run() async throws {
         guard let server else { return try await answer() }
-        let report = try await StunQuestion(StunPlace(server).addresses(), isClassifying: classify).ask()
+        let report = try await StunQuestion(STUNPlace(server).addresses(), isClassifying: classify).ask()
         Output.report(report, asJSON: output.json)
     }
 

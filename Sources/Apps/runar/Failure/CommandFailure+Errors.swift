@@ -37,6 +37,7 @@ extension CommandFailure {
         case let error as PictureFileError: self.init("bad-picture", .data, error.description)
         case let error as BytesError: self.init("bad-data", .data, error.description)
         case let error as STUNFailure: self.init(stun: error)
+        case let error as NATTraversalError: self.init("bad-address", .usage, error.description)
         case let error as HostNameError: self.init("unknown-host", .unavailable, error.description)
         case let error as DatagramError: self.init(datagram: error)
         case is CancellationError: self.init("cancelled", .tryAgain, "the command was cancelled before it was done")

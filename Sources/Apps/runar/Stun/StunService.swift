@@ -1,6 +1,7 @@
 internal import Identity
 internal import Locking
 internal import Platform
+internal import RunarNode
 internal import Traversal
 
 /// Answers the STUN questions of others on sockets of its own.
@@ -14,7 +15,7 @@ final class StunService: Sendable {
     }
 
     /// All of this device's addresses, if nobody names any.
-    private static let defaults = ["0.0.0.0:\(StunPlace.port)", "[::]:\(StunPlace.port)"]
+    private static let defaults = ["0.0.0.0:\(STUNPlace.port)", "[::]:\(STUNPlace.port)"]
 
     private let sockets: DatagramSockets
     private let servers: Locked<[STUNServer]>

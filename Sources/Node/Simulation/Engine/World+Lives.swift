@@ -62,16 +62,17 @@ extension World {
         var limits = Limits()
         if let kept = self.scenario.keptConnections { limits.keptConnections = kept }
         self.nodes[node].isRunning = true
-        self.cores[node] = NodeCore(
-            NodeCore.Configuration(
-                signer: self.nodes[node].signer,
-                instance: InstanceId(generating: &self.instances),
-                randomSeed: self.instances.next(),
-                nonceKey: SecretBytes(copying: self.instances.bytes(32)),
-                limits: limits,
-                verifier: self.keys.verifier
-            )
+        var configuration = NodeCore.Configuration(
+            signer: self.nodes[node].signer,
+            instance: InstanceId(generating: &self.instances),
+            randomSeed: self.instances.next(),
+            nonceKey: SecretBytes(copying: self.instances.bytes(32)),
+            limits: limits,
+            verifier: self.keys.verifier
         )
+        // Connections have no paths here: who does not answer is gone.
+        configuration.callsPeers = false
+        self.cores[node] = NodeCore(configuration)
         self.readDisk(of: node)
     }
 

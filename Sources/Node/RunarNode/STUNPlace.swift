@@ -1,15 +1,15 @@
-internal import Identity
+package import Identity
 internal import Platform
 
 /// A STUN server as a person names it: `host`, `host:port`, `192.0.2.1`, `2001:db8::1` or `[2001:db8::1]:3478`.
-struct StunPlace: Hashable {
+package struct STUNPlace: Hashable, Sendable {
     /// The port of STUN (RFC 8489, section 18.6).
-    static let port: UInt16 = 3478
+    package static let port: UInt16 = 3478
 
-    let host: String
-    let port: UInt16
+    package let host: String
+    package let port: UInt16
 
-    init(_ text: String) throws {
+    package init(_ text: String) throws(NATTraversalError) {
         if let ip = IPAddress(text) {
             (host, port) = ("\(ip)", Self.port)
         } else if text.hasPrefix("["), text.hasSuffix("]"), let ip = IPAddress(String(text.dropFirst().dropLast())) {
@@ -37,12 +37,12 @@ struct StunPlace: Hashable {
         }
     }
 
-    private static func refusal(_ text: String, _ advice: String) -> CommandFailure {
-        CommandFailure("bad-address", .usage, "\"\(text)\" is no server: \(advice)")
+    private static func refusal(_ text: String, _ advice: String) -> NATTraversalError {
+        .badAddress(text, advice)
     }
 
-    /// Where it may be, in the order in which to try.
-    func addresses() throws -> [SocketAddress] {
+    /// Where it may be, in the order in which to try; a name keeps the calling thread waiting.
+    package func addresses() throws(HostNameError) -> [SocketAddress] {
         if let ip = IPAddress(host) { return [SocketAddress(ip, port: port)] }
         return try HostName.addresses(of: host).map { SocketAddress($0, port: port) }
     }

@@ -1,0 +1,104 @@
+internal import Identity
+internal import Node
+internal import Platform
+internal import Transport
+internal import Traversal
+
+/// Where a node's socket is seen from outside, and holes through the NATs before it, on the node's own port.
+///
+/// A running node does all of this by itself with the help of other members (``RunarNode/connectToPeer(peerId:networkId:)``);
+/// these calls are for devices that have no member in common, and exchange their addresses by other means.
+public struct NATTraversal: Sendable {
+    let node: RunarNode
+
+    /// Asks a STUN server (RFC 8489) at which address it sees this node.
+    ///
+    /// - Parameters:
+    ///   - localPort: ``RunarNode/listeningPort``, or 0 for the same.
+    ///   - stunServer: `host:port`, a host alone for port 3478, or an address as in `[2001:db8::1]:3478`.
+    /// - Returns: an address and a port as in `192.0.2.1:4433`; it holds as long as the NAT keeps the mapping.
+    /// - Throws: ``NATTraversalError``, ``NodeError/notRunning``; `CancellationError` when cancelled.
+    public func getPublicEndpoint(localPort: UInt16, stunServer: String) async throws -> String {
+        let driver = try self.driver(onPort: localPort)
+        let servers = try await Self.addresses(of: stunServer)
+            .filter { server in driver.endpoint.localAddresses.contains { $0.isIPv6 == server.isIPv6 } }
+        var failure = STUNFailure.noAnswer
+        for server in servers {
+            do {
+                return try await driver.askSTUN(server).description
+            } catch let found as STUNFailure {
+                failure = found
+            }
+        }
+        throw NATTraversalError.noAnswer(stunServer, "\(failure)")
+    }
+
+    /// Sends datagrams to where a peer is, so that the NATs on the way let its own pass; both sides do so, and one of them
+    /// dials then.
+    ///
+    /// It returns once the peer is heard, and after a second without a word, since the peer may begin later; ten datagrams of
+    /// 28 bytes are all that the address gets.
+    ///
+    /// - Parameters:
+    ///   - localPort: ``RunarNode/listeningPort``, or 0 for the same.
+    ///   - peerAddress: an address and a port as in `192.0.2.1:4433`.
+    /// - Throws: ``NATTraversalError``, ``NodeError/notRunning``; `CancellationError` when cancelled.
+    public func punchHole(localPort: UInt16, peerAddress: String) async throws {
+        let driver = try self.driver(onPort: localPort)
+        let address = try SocketAddress(parsing: peerAddress)
+        guard address.isDialable else { throw NATTraversalError.badAddress(peerAddress, "nobody can have it") }
+        _ = try await driver.punchHole(to: address)
+    }
+
+    private func driver(onPort port: UInt16) throws -> NodeDriver {
+        let driver = try self.node.running()
+        let own = self.node.listeningPort
+        guard port == 0 || port == own else { throw NATTraversalError.wrongPort(port, own: own) }
+        return driver
+    }
+
+    private static func addresses(of server: String) async throws -> [SocketAddress] {
+        let place = try STUNPlace(server)
+        do {
+            // The resolver may take its time: on a thread of its own.
+            return try await withCheckedThrowingContinuation { continuation in
+                let status = SystemThread.start {
+                    do {
+                        continuation.resume(returning: try place.addresses())
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
+                }
+                guard status != 0 else { return }
+                let reason = "the system refused a thread (error \(status))"
+                continuation.resume(throwing: HostNameError(name: place.host, reason: reason))
+            }
+        } catch let error as HostNameError {
+            throw NATTraversalError.badAddress(server, "\(error)")
+        }
+    }
+}
+
+extension RunarNode {
+    /// Finds out where this node is seen from outside, and opens ways to it.
+    public var natTraversal: NATTraversal { NATTraversal(node: self) }
+}
+
+/// Why nothing is known of the way through a NAT.
+public enum NATTraversalError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The port is not the one that this node listens on.
+    case wrongPort(UInt16, own: UInt16)
+    /// The text names no place where somebody could be; with what is wrong.
+    case badAddress(String, String)
+    /// The server gave no answer; with the reason.
+    case noAnswer(String, String)
+
+    /// The failure in words, with what to do.
+    public var description: String {
+        switch self {
+        case .wrongPort(let port, let own): "this node listens on port \(own), not \(port): give that one, or 0"
+        case .badAddress(let text, let why): "\"\(text)\" is no address: \(why)"
+        case .noAnswer(let server, let why): "\(server) did not say where this node is: \(why)"
+        }
+    }
+}
