@@ -169,7 +169,8 @@ extension NodeDriver {
     }
 
     /// Waits for the end of a dial; with an `error`, of a call over members, if one of them can be asked.
-    private func waitForAdmission(of peer: PeerId, in network: NetworkId?, orThrow error: NodeError? = nil) async throws {
+    private func waitForAdmission(of peer: PeerId, in network: NetworkId?, orThrow error: NodeError? = nil) async throws
+    {
         let number = self.state.withLock { state in
             state.nextNumber += 1
             return state.nextNumber

@@ -186,6 +186,8 @@ extension NodeCore {
     private mutating func callFailed(_ peer: PeerId, _ failure: CallFailure, _ effects: inout [Effect]) {
         guard let known = self.peers[peer], known.isCalled else { return }
         self.peers[peer]?.isCalled = false
+        // Whoever was never heard of is not sought any longer.
+        if known.addresses.isEmpty { self.peers[peer]?.isWanted = false }
         guard known.connections.isEmpty, known.dialling != .dialling, known.dialling != .queued else { return }
         effects.append(.unreachable(peer, reason: "\(known.dialFailure); \(failure)"))
         self.forgetIfDispensable(peer)

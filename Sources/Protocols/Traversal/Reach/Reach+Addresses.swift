@@ -25,7 +25,7 @@ extension Reach {
         for peer in self.peers.values where peer.channel == nil {
             if let address = peer.observed { found.append((peer.link.remote.ip, address)) }
         }
-        return found.filter { Self.isUsable($0.address) }
+        return found.filter { self.isUsable($0.address) }
     }
 
     /// How this node's NAT chooses ports.
@@ -81,15 +81,17 @@ extension Reach {
     }
 
     /// Whether an address could be one at which somebody else is found.
-    static func isUsable(_ address: SocketAddress) -> Bool {
-        guard address.isDialable, !address.isLoopback, !address.isLinkLocal else { return false }
+    ///
+    /// Loopback addresses are, where this node itself is on the loopback interface alone.
+    func isUsable(_ address: SocketAddress) -> Bool {
+        guard address.isDialable, !address.isLoopback || self.isOnLoopback, !address.isLinkLocal else { return false }
         if case .v6(0x0100_0000_0000_0000, _, _) = address.ip { return false }
         return true
     }
 
     /// Why no datagram goes to an address of a peer, or nil; less is asked of what a member saw itself.
     func implausibility(of address: SocketAddress, isObserved: Bool) -> Implausibility? {
-        guard Self.isUsable(address) else { return .junk }
+        guard self.isUsable(address) else { return .junk }
         guard !self.own.contains(address), !self.observations.contains(where: { $0.address == address }) else {
             return .own
         }
@@ -110,8 +112,9 @@ extension Reach {
     }
 
     mutating func ownAddressesChanged(_ addresses: [SocketAddress], _ now: Duration, _ effects: inout [Effect]) {
+        self.isOnLoopback = !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
         let usable = Array(OrderedSet(addresses.map { SocketAddress($0.ip.unmapped.withoutScope, port: $0.port) }))
-            .filter(Self.isUsable).sorted()
+            .filter { self.isUsable($0) }.sorted()
         guard usable != self.own || !self.hasOwnAddresses else { return }
         self.own = usable
         let isChange = self.hasOwnAddresses

@@ -111,7 +111,7 @@ extension Reach {
         _ now: Duration,
         _ effects: inout [Effect]
     ) {
-        guard let name = packet.message.username.flatMap(Self.call), Self.isUsable(way.address) else { return }
+        guard let name = packet.message.username.flatMap(Self.call), self.isUsable(way.address) else { return }
         let session = self.sessions[name.id]
         let owner = self.pathOwners[name.id]
         let link = owner.flatMap { self.peers[$0]?.link }

@@ -148,6 +148,8 @@ package struct Reach: Sendable {
     /// The addresses of this device's interfaces that others could use.
     var own: [SocketAddress] = []
     var hasOwnAddresses = false
+    /// Whether this device can be reached over its loopback interface alone.
+    var isOnLoopback = false
     /// How the NAT chooses ports, if two observers proved it since the network changed.
     var provenMapping = MappingBehaviour.unknown
     /// What STUN servers see.
