@@ -50,7 +50,10 @@ extension NodeDriver {
         case .persistPeer(let peer, let network, let address):
             self.keep(.peer(peer, network, address), in: &state)
         case .unreachable(let peer, let reason):
-            Self.resume(&state, { $0.peer == peer }, .failure(NodeError.unreachable(peer, reason)))
+            for (number, waiter) in state.waiters where waiter.peer == peer {
+                state.waiters[number] = nil
+                waiter.continuation.resume(throwing: waiter.failure ?? .unreachable(peer, reason))
+            }
         case .renewalRequested(let id, let peer, let network, let token):
             let request = RenewalRequest(peer: peer, network: network, token: token, connection: id)
             self.keep(.renewalRequested(request), in: &state)

@@ -129,11 +129,36 @@ extension NodeDriver {
                 switch error {
                 case .noAddress, .unreachable, .noSharedNetwork:
                     let isFound = try await self.lookUp(peer, in: network)
-                    try await self.waitForAdmission(of: peer, in: network, orThrow: isFound ? nil : error)
+                    try await self.waitForAdmission(
+                        of: peer,
+                        in: network,
+                        by: isFound ? .dial : .call(overRelay: false, orThrow: error)
+                    )
                 default: throw error
                 }
             }
         }
+    }
+
+    /// Returns once `peer` is admitted in `network` over another member as a relay, even where a direct way would work.
+    ///
+    /// - Throws: ``NodeError``; `CancellationError` when cancelled.
+    package func reachOverRelay(_ peer: PeerId, in network: NetworkId) async throws {
+        try await self.withPatience(for: peer) {
+            try await self.waitForAdmission(
+                of: peer,
+                in: network,
+                by: .call(overRelay: true, orThrow: .noAddress(peer))
+            )
+        }
+    }
+
+    /// How a peer is reached for.
+    private enum Approach {
+        /// At the addresses that are known.
+        case dial
+        /// By asking others; the failure if there is nobody to ask.
+        case call(overRelay: Bool, orThrow: NodeError)
     }
 
     /// Asks the members of the network (or of all) where a peer can be dialled; false when nobody knows.
@@ -168,9 +193,12 @@ extension NodeDriver {
         }
     }
 
-    /// Waits for the end of a dial; with an `error`, of a call over members, if one of them can be asked.
-    private func waitForAdmission(of peer: PeerId, in network: NetworkId?, orThrow error: NodeError? = nil) async throws
-    {
+    /// Waits for the end of a dial, or of a call.
+    private func waitForAdmission(
+        of peer: PeerId,
+        in network: NetworkId?,
+        by approach: Approach = .dial
+    ) async throws {
         let number = self.state.withLock { state in
             state.nextNumber += 1
             return state.nextNumber
@@ -179,7 +207,7 @@ extension NodeDriver {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 self.state.withLock { state in
                     let waiter = Waiter(peer: peer, network: network, continuation: continuation)
-                    self.enroll(waiter, number, orThrow: error, in: &state)
+                    self.enroll(waiter, number, by: approach, in: &state)
                 }
             }
         } onCancel: {
@@ -189,7 +217,7 @@ extension NodeDriver {
         }
     }
 
-    private func enroll(_ waiter: Waiter, _ number: Int, orThrow error: NodeError?, in state: inout State) {
+    private func enroll(_ waiter: Waiter, _ number: Int, by approach: Approach, in state: inout State) {
         if state.isStopped {
             return waiter.continuation.resume(throwing: NodeError.notRunning)
         }
@@ -199,13 +227,14 @@ extension NodeDriver {
         if state.core.route(to: waiter.peer, in: waiter.network) != nil {
             return waiter.continuation.resume()
         }
-        if let error {
+        if case .call(let isRelayOnly, let error) = approach {
             let networks = waiter.network.map { [$0] } ?? state.core.networks
             guard let network = networks.first(where: { state.core.hasCoordinator(in: $0, for: waiter.peer) }) else {
                 return waiter.continuation.resume(throwing: error)
             }
             state.waiters[number] = waiter
-            return self.apply(.peerCalled(waiter.peer, network), to: &state)
+            state.waiters[number]?.failure = error
+            return self.apply(.peerCalled(waiter.peer, network, overRelay: isRelayOnly), to: &state)
         }
         guard state.core.knowsWayTo(waiter.peer) else {
             return waiter.continuation.resume(throwing: NodeError.noAddress(waiter.peer))

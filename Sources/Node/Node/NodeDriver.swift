@@ -305,5 +305,7 @@ package struct ReceivedMessage: Sendable {
 struct Waiter: Sendable {
     let peer: PeerId
     let network: NetworkId?
+    /// What it is told when no way leads to the peer, if that is more to the point than the last failure.
+    var failure: NodeError?
     let continuation: CheckedContinuation<Void, any Error>
 }

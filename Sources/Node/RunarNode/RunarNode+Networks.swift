@@ -90,10 +90,20 @@ extension RunarNode {
     /// Connects to a member and keeps the connection, wherever it is: at the addresses that are known, that other members
     /// know, or brought together by them; ``path(to:)`` says by which way.
     ///
+    /// - Parameters:
+    ///   - peerId: Whom to connect to.
+    ///   - networkId: Of which network it is a member.
+    ///   - overRelay: Whether to begin over another member as a relay even where a direct way works; like every relayed
+    ///     connection it becomes direct within seconds where it can.
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
-    public func connectToPeer(peerId: PeerId, networkId: NetworkId) async throws {
+    public func connectToPeer(peerId: PeerId, networkId: NetworkId, overRelay: Bool = false) async throws {
         guard try self.store.network(networkId)?.token != nil else { throw NodeError.notAMember(networkId) }
-        try await self.running().reach(peerId, in: networkId)
+        let driver = try self.running()
+        if overRelay {
+            try await driver.reachOverRelay(peerId, in: networkId)
+        } else {
+            try await driver.reach(peerId, in: networkId)
+        }
     }
 
     /// The peers that are admitted at this moment, in one network or in any, ascending.

@@ -49,8 +49,8 @@ package enum Input: Sendable {
     /// Keep a connection to the peer from now on.
     case peerWanted(PeerId)
     /// Keep a connection to the peer, of whom nothing is known but that it may be a member of the network: others are asked
-    /// to bring the two together.
-    case peerCalled(PeerId, NetworkId)
+    /// to bring the two together, over one of them at first if so wished.
+    case peerCalled(PeerId, NetworkId, overRelay: Bool)
     /// Give the peer up.
     case peerUnwanted(PeerId)
 

@@ -137,25 +137,31 @@ extension NodeCore {
         guard let known = self.peers[peer], !known.isCalled, known.connections.isEmpty, known.isReachedFor,
             let network = known.networks.first(where: { self.hasCoordinator(in: $0, for: peer) })
         else { return self.peers[peer]?.isCalled ?? false }
-        self.call(peer, in: network, now, &effects)
+        self.call(peer, .sought(peer, network), now, &effects)
         return self.peers[peer]?.isCalled ?? false
     }
 
-    private mutating func call(_ peer: PeerId, in network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func call(_ peer: PeerId, _ wish: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.isCalled = true
         self.overdueCalls.remove(peer)
-        self.tellReach(.sought(peer, network), now, &effects)
+        self.tellReach(wish, now, &effects)
     }
 
     /// Has others look for a peer of whom this node knows no address, and perhaps no network.
-    mutating func callUnknown(_ peer: PeerId, in network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func callUnknown(
+        _ peer: PeerId,
+        in network: NetworkId,
+        overRelay isRelayOnly: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
         guard peer != self.configuration.peerId, self.hasCoordinator(in: network, for: peer) else {
             return effects.append(.unreachable(peer, reason: "no member is connected that could be asked"))
         }
         self.know(peer)
         self.peers[peer]?.isWanted = true
         guard let known = self.peers[peer], known.connections.isEmpty, !known.isCalled else { return }
-        self.call(peer, in: network, now, &effects)
+        self.call(peer, isRelayOnly ? .soughtOverRelay(peer, network) : .sought(peer, network), now, &effects)
     }
 
     /// Whether a member is connected that could bring this node together with the peer.

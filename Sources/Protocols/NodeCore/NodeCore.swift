@@ -193,7 +193,8 @@ package struct NodeCore: Sendable {
             self.remember(peer, networks: networks, addresses: addresses, now, &effects)
         case .peerSought(let peer): self.seek(peer, now, &effects)
         case .peerWanted(let peer): self.want(peer, now, &effects)
-        case .peerCalled(let peer, let network): self.callUnknown(peer, in: network, now, &effects)
+        case .peerCalled(let peer, let network, let isRelayOnly):
+            self.callUnknown(peer, in: network, overRelay: isRelayOnly, now, &effects)
         case .peerUnwanted(let peer): self.unwant(peer, now, &effects)
         case .dhtRequested(let id, let network, let request, let policy):
             self.dhtRequested(id, network, request, policy, now, &effects)

@@ -31,10 +31,13 @@ struct Connect: AsyncParsableCommand {
 
     @Argument(help: "A connection text, a file with one or -; or PEER NETWORK [IP:PORT].")
     var words: [String]
+    @Flag(help: "With PEER NETWORK: begin over another member, even where a direct way works; it becomes direct later.")
+    var relay = false
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions
 
     func validate() throws {
+        guard !relay || words.count == 2 else { throw ValidationError("--relay goes with PEER NETWORK.") }
         guard (1...3).contains(words.count) else {
             throw ValidationError("Give one connection text, or PEER NETWORK [IP:PORT].")
         }
@@ -43,7 +46,12 @@ struct Connect: AsyncParsableCommand {
     func run() async throws {
         let request: ControlRequest =
             words.count > 1
-            ? .connect(PeerName(words[0]), network: NetworkName(words[1]), address: words.dropFirst(2).first)
+            ? .connect(
+                PeerName(words[0]),
+                network: NetworkName(words[1]),
+                address: words.dropFirst(2).first,
+                overRelay: relay
+            )
             : .connectByText(try InputText.pasted(words, limit: 16 * 1024))
         let report = try await Session.with(home, node, onNetwork: true) {
             try await $0.ask(request, for: ConnectReport.self)

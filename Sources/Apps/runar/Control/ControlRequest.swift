@@ -24,7 +24,7 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case answerJoin(Int, isAllowed: Bool)
     /// Those that are connected, or all that are known.
     case peers(all: Bool)
-    case connect(PeerName, network: NetworkName, address: String?)
+    case connect(PeerName, network: NetworkName, address: String?, overRelay: Bool)
     case connectByText(String)
     case connectionText(NetworkName?, address: String?)
     case send(PeerName, text: String)

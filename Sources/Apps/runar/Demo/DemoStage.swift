@@ -9,6 +9,8 @@ final class DemoStage: Sendable {
     let stranger: DemoDevice
     /// Becomes a member when the server is none any more.
     let tablet: DemoDevice
+    /// Nobody hears it, and no hash table knows it: only the laptop does.
+    let watch: DemoDevice
     /// The server as it was before it was revoked.
     let thief: DemoDevice
     let folder: String
@@ -29,13 +31,14 @@ final class DemoStage: Sendable {
         server = try DemoDevice("server", in: folder, group: group)
         stranger = try DemoDevice("stranger", in: folder, group: group)
         tablet = try DemoDevice("tablet", in: folder, group: group)
+        watch = try DemoDevice("watch", in: folder, group: group)
         thief = try DemoDevice("thief", in: folder, group: group)
     }
 
     var members: [DemoDevice] { [owner, phone, server] }
 
     /// Everybody who ever has a process.
-    private var devices: [DemoDevice] { members + [stranger, tablet, thief] }
+    private var devices: [DemoDevice] { members + [stranger, tablet, watch, thief] }
 
     /// A fact of an earlier step.
     func fact(_ name: String) throws -> String {
@@ -64,7 +67,9 @@ final class DemoStage: Sendable {
             await step("create a network", createNetwork), await step("issue a token for the phone", issueToken),
             await step("join with text and token", join), await performInvitation(&group)
         else { return false }
-        guard await performMeeting(&group), await performTraffic(), await performRefusals() else { return false }
+        guard await performMeeting(&group), await performTraffic(), await performRelaying(&group),
+            await performRefusals(), await step("the watch becomes direct", becomeDirect)
+        else { return false }
         return await performRevocation(&group)
     }
 
@@ -105,6 +110,18 @@ final class DemoStage: Sendable {
         } catch {
             return fail(name, since: .now, error)
         }
+    }
+
+    private func performRelaying(_ group: inout DiscardingTaskGroup) async -> Bool {
+        let (name, started) = ("the watch joins, over a relay", ContinuousClock.now)
+        guard await step("admit a watch", admitWatch) else { return false }
+        do {
+            let hidden = ["--discovery", "off", "--hash-table", "off"]
+            try watch.start(["up", "--end-with-input"] + hidden, into: watch.node, &group)
+        } catch {
+            return fail(name, since: started, error)
+        }
+        return await step(name, since: started, connectOverRelay)
     }
 
     private func performTraffic() async -> Bool {

@@ -122,6 +122,8 @@ struct EventLine: Decodable, Sendable {
     let path: String?
     let bytes: UInt64?
     let addresses: [String]?
+    /// Whether a peer's packets are passed on by another member.
+    let relayed: Bool?
     let link: String?
     let digits: String?
 

@@ -39,13 +39,18 @@ extension RequestHandler {
         return PeersReport(isRunning: node.isRunning, isAll: all, peers: peers)
     }
 
-    func connect(_ peer: PeerName, _ network: NetworkName, _ address: String?) async throws -> ConnectReport {
+    func connect(
+        _ peer: PeerName,
+        _ network: NetworkName,
+        _ address: String?,
+        overRelay isRelayOnly: Bool
+    ) async throws -> ConnectReport {
         let peer = try resolve(peer)
         let network = try resolve(network).networkId
         if let address {
             _ = try await node.connectToPeer(peerId: peer, networkId: network, address: address)
         } else {
-            try await node.connectToPeer(peerId: peer, networkId: network)
+            try await node.connectToPeer(peerId: peer, networkId: network, overRelay: isRelayOnly)
         }
         return ConnectReport(peerId: peer, networkId: network, path: node.path(to: peer))
     }

@@ -62,8 +62,8 @@ final class RequestHandler: Sendable {
             stop()
             return JSONText.encode(StopReport(stopped: true, processId: SystemProcess.id))
         case .peers(let all): return JSONText.encode(try peers(all: all))
-        case .connect(let peer, let network, let address):
-            return JSONText.encode(try await connect(peer, network, address))
+        case .connect(let peer, let network, let address, let isRelayOnly):
+            return JSONText.encode(try await connect(peer, network, address, overRelay: isRelayOnly))
         case .connectByText(let text): return JSONText.encode(try await connect(byText: text))
         case .connectionText(let network, let address):
             return JSONText.encode(try connectionText(network, address: address))

@@ -4,12 +4,19 @@ internal import OrderedCollections
 
 // Calls of this node: whom it asks, and what comes back.
 extension Reach {
-    mutating func seek(_ peer: PeerId, _ network: NetworkId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func seek(
+        _ peer: PeerId,
+        _ network: NetworkId,
+        overRelay isRelayOnly: Bool = false,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) {
         guard self.peers[peer] == nil, self.calls[peer] == nil, peer != self.configuration.localPeerId else { return }
         if let failure = self.call(peer, network, now, &effects) {
             effects.append(.record(peer, .failed(failure)))
             effects.append(.failed(peer, network, failure))
         }
+        if isRelayOnly, let id = self.calls[peer] { self.sessions[id]?.isRelayOnly = true }
     }
 
     mutating func abandon(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {

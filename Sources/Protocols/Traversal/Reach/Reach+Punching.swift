@@ -149,7 +149,7 @@ extension Reach {
 
     /// Something works: takes it, or waits a moment for something better.
     mutating func considerChoice(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
-        guard let session = self.sessions[id], session.choice == nil, self.decides(session),
+        guard let session = self.sessions[id], session.choice == nil, !session.isRelayOnly, self.decides(session),
             let best = session.candidates.filter({ $0.workedAt != nil }).map(\.rank).min()
         else { return }
         let isBetterPossible = session.candidates.contains {
@@ -204,7 +204,8 @@ extension Reach {
             self.sessions[id]?.relayAt = peer.isSuspect ? now : now + self.limits.relayDelay
         } else {
             guard session.purpose == .outgoing else { return }
-            self.sessions[id]?.relayAt = now + (session.choice == nil ? self.limits.relayDelay : self.limits.moveTime)
+            let delay = session.choice == nil ? self.limits.relayDelay : self.limits.moveTime
+            self.sessions[id]?.relayAt = session.isRelayOnly ? now : now + delay
         }
         if let time = self.sessions[id]?.relayAt, time <= now { self.useRelay(id, now, &effects) }
     }

@@ -76,6 +76,8 @@ package struct Reach: Sendable {
         case addressObserved(SocketAddress, by: SocketAddress)
         /// The node wants a connection, and dialling the addresses that it knows does not lead there.
         case sought(PeerId, NetworkId)
+        /// The same, but over a relay even where a direct way works; it becomes direct later, as every relayed connection.
+        case soughtOverRelay(PeerId, NetworkId)
         /// The node no longer wants a connection.
         case abandoned(PeerId)
         /// What a `dial` effect asked for did not bring a connection.
@@ -197,6 +199,7 @@ package struct Reach: Sendable {
         case .ownAddressesChanged(let addresses): self.ownAddressesChanged(addresses, time, &effects)
         case .addressObserved(let address, let server): self.note(address, observedBy: server)
         case .sought(let peer, let network): self.seek(peer, network, time, &effects)
+        case .soughtOverRelay(let peer, let network): self.seek(peer, network, overRelay: true, time, &effects)
         case .abandoned(let peer): self.abandon(peer, time, &effects)
         case .dialFailed(let peer): self.dialFailed(peer, time, &effects)
         case .messageReceived(let peer, let network, let bytes):

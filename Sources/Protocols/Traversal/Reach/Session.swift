@@ -43,6 +43,8 @@ struct Session: Sendable {
     var answers = Allowance()
     /// The best channel that came with the call.
     var channel: ChannelId?
+    /// Whether nothing but the channel is used.
+    var isRelayOnly = false
     /// When the channel is used.
     var relayAt: Duration?
     /// When the best address that works is taken.

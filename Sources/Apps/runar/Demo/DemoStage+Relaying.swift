@@ -1,0 +1,35 @@
+internal import Foundation
+internal import Identity
+
+// A device that only the laptop can be asked for.
+extension DemoStage {
+    func admitWatch() async throws -> String {
+        let made: InitReport = try await watch.run(["init", "--no-passphrase"])
+        note("watch id", made.peerId)
+        let token: TokenReport = try await owner.run(["network", "issue", made.peerId, "--label", "watch"])
+        let joined: JoinReport = try await watch.run(["join", try fact("network text"), token.text])
+        guard joined.isMember else { throw CommandFailure("demo", .software, "the watch is no member") }
+        return "by text and token; it looks for nobody, and is in no hash table"
+    }
+
+    /// The phone knows no address of the watch: the laptop, to which both are connected, brings them together.
+    func connectOverRelay() async throws -> String {
+        _ = try await watch.node.first("ready") { $0.event == "ready" ? true : nil }
+        let text: ConnectionTextReport = try await owner.run(["network", "address"])
+        let _: ConnectReport = try await watch.run(["connect", text.text])
+        let report: ConnectReport = try await phone.run(["connect", try fact("watch id"), "Demo", "--relay"])
+        guard report.isRelayed, report.relay == (try fact("laptop id")) else {
+            throw CommandFailure("demo", .software, "the phone reached the watch, but not over the laptop")
+        }
+        return "the laptop passes on what the phone and the watch send each other, and cannot read it"
+    }
+
+    /// The same connection goes on without the laptop between.
+    func becomeDirect() async throws -> String {
+        let id = try fact("watch id")
+        let address = try await phone.node.first("that the watch is reached directly") {
+            $0.event == "pathChanged" && $0.peerId == id && $0.relayed == false ? $0.addresses?.first : nil
+        }
+        return "the phone reaches it at \(address); no connection was made anew"
+    }
+}
