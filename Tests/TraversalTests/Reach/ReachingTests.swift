@@ -134,6 +134,24 @@ internal import Testing
         }
     }
 
+    @Test func `a relay that passes nothing on is left for another one`() throws {
+        for seed in 1...10 {
+            let world = try World(pair: (.symmetric, .symmetric), seed: UInt64(seed))
+            world.seek()
+            let asked = world.nodes[World.first].history.compactMap { entry -> Int? in
+                if case .asked(let peer) = entry.event { world.index(of: peer) } else { nil }
+            }
+            world.nodes[try #require(asked.first)].isSwallowing = true
+            let start = world.now
+            world.run(until: start + .seconds(20)) { $0.isConnected() }
+            #expect(world.isRelayed(), "\(world.story())")
+            #expect(world.now - start <= .seconds(5))
+            #expect(world.nodes[World.first].failures.isEmpty)
+            world.run(for: .seconds(60 + 30))
+            #expect(world.isAtRest(World.first) && world.isAtRest(World.second))
+        }
+    }
+
     @Test func `a search leaves only the ports open that the connection uses`() throws {
         for kinds in [(SiteNAT.Kind.symmetric, SiteNAT.Kind.portRestricted), (.portRestricted, .symmetric)] {
             let world = try World(pair: kinds, seed: 4)

@@ -64,7 +64,8 @@ extension World {
     }
 
     func forwarded(_ packet: Packet, _ channel: ChannelId, by relay: Int, from source: SocketAddress) {
-        guard !self.nodes[relay].isDown, let (end, other) = self.nodes[relay].relays[channel],
+        guard !self.nodes[relay].isDown, !self.nodes[relay].isSwallowing,
+            let (end, other) = self.nodes[relay].relays[channel],
             let from = self.index(of: end.peer), let to = self.index(of: other.peer),
             self.nodes[relay].links[from]?.remote == source, let remote = self.nodes[relay].links[to]?.remote,
             let outside = self.outside(relay, nil, to: remote),

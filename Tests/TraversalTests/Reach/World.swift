@@ -25,6 +25,8 @@ final class World {
         var channels: [ChannelId: (peer: Int, relay: Int)] = [:]
         var relays: [ChannelId: (end: Reach.RelayEnd, other: Reach.RelayEnd)] = [:]
         var isDown = false
+        /// Whether it passes nothing on although it says so.
+        var isSwallowing = false
         /// What came of its efforts.
         var history: [(at: Duration, peer: PeerId, event: Reach.Event)] = []
         var failures: [CallFailure] = []

@@ -24,14 +24,15 @@ extension Reach {
         self.end(id, now, &effects)
     }
 
-    /// Begins a call; returns why it cannot.
+    /// Begins a call over these peers, or those that could know the other one; returns why it cannot.
     mutating func call(
         _ peer: PeerId,
         _ network: NetworkId,
+        over given: [PeerId]? = nil,
         _ now: Duration,
         _ effects: inout [Effect]
     ) -> CallFailure? {
-        let coordinators = self.coordinators(for: peer, network)
+        let coordinators = given ?? self.coordinators(for: peer, network)
         guard !coordinators.isEmpty else { return .nobodyToAsk }
         guard self.calls.count < self.limits.calls else { return .refused }
         let drawn = self.secrets.call()
@@ -141,7 +142,6 @@ extension Reach {
             return effects.append(.send(coordinator, network, Message.hangUp(id).bytes))
         }
         self.sessions[id]?.askAt = nil
-        self.sessions[id]?.coordinators = []
         self.bind(introduction.channel, for: id, over: coordinator, &effects)
         self.punch(id, offer, introduction, by: coordinator, now, &effects)
         if self.sessions[id]?.channel != nil { self.planRelay(id, now, &effects) }
@@ -162,6 +162,11 @@ extension Reach {
         guard isFailure else {
             if session.purpose != .path { self.retrySoon(session.peer, now) }
             return
+        }
+        // A relay may pass nothing on; whoever is left may do better.
+        if session.punchedAt != nil, !session.coordinators.isEmpty {
+            let rest = Array(session.coordinators.reversed())
+            if self.call(session.peer, session.network, over: rest, now, &effects) == nil { return }
         }
         let failure: CallFailure =
             if session.punchedAt != nil {

@@ -240,6 +240,8 @@ extension Reach {
             self.useRelay(id, now, &effects)
         } else if let choice = session.choice {
             self.take(choice, id, now, &effects)
+        } else if !session.coordinators.isEmpty, session.search == nil {
+            self.giveUp(id, now, &effects)
         }
     }
 
