@@ -47,6 +47,21 @@ internal import Testing
         }
     }
 
+    @Test func `who asks for a relay gets one although a direct way works, and that way later`() throws {
+        for isSwallowing in [false, true] {
+            let world = try World(pair: (.fullCone, .fullCone))
+            world.feed(World.first, .soughtOverRelay(world.nodes[World.second].peerId, world.network))
+            if isSwallowing {
+                for case (_, _, .asked(let peer)) in world.nodes[World.first].history {
+                    world.nodes[try #require(world.index(of: peer))].isSwallowing = true
+                }
+            }
+            world.run(for: .seconds(8))
+            #expect(world.isRelayed(), "\(world.story())")
+            #expect(world.timeToDirect(within: .seconds(30)) != nil, "\(world.story())")
+        }
+    }
+
     @Test func `a way found while the relayed connection is made is taken at once`() throws {
         let world = try World(pair: (.portRestricted, .portRestricted))
         world.cut = [World.first, World.second]

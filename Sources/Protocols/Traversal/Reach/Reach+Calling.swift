@@ -166,7 +166,10 @@ extension Reach {
         // A relay may pass nothing on; whoever is left may do better.
         if session.punchedAt != nil, !session.coordinators.isEmpty {
             let rest = Array(session.coordinators.reversed())
-            if self.call(session.peer, session.network, over: rest, now, &effects) == nil { return }
+            if self.call(session.peer, session.network, over: rest, now, &effects) == nil {
+                if let next = self.calls[session.peer] { self.sessions[next]?.isRelayOnly = session.isRelayOnly }
+                return
+            }
         }
         let failure: CallFailure =
             if session.punchedAt != nil {
