@@ -124,8 +124,8 @@ let package = Package(
             "RunarNode",
             in: "Node",
             [
-                "Bytes", "Identity", "Locking", "Discovery", "Kademlia", "PubSub", "NodeCore", "Transport", "QUIC",
-                "Platform", "Storage", "Node", "QRCode", "Traversal", logging,
+                "Bytes", "Identity", "Locking", "Discovery", "Kademlia", "PubSub", "Traversal", "NodeCore", "Transport",
+                "QUIC", "Platform", "Storage", "Node", "QRCode", logging,
             ]
         ),
 

@@ -127,6 +127,7 @@ internal import Testing
         try check("status")
         try check("up --detach")
         try check("status")
+        try check("doctor", [peer])
         try check("publish", ["home/door", "open"])
         try check("stop")
         try check("network leave", ["Cabin"])

@@ -27,7 +27,9 @@ struct Runar: AsyncParsableCommand {
             CommandGroup(name: "Stored values", subcommands: [Put.self, Get.self, Delete.self]),
             CommandGroup(
                 name: "More",
-                subcommands: [QR.self, Stun.self, Demo.self, Simulate.self, Completion.self, Outsider.self]
+                subcommands: [
+                    Doctor.self, Stun.self, QR.self, Demo.self, Simulate.self, Completion.self, Outsider.self,
+                ]
             ),
         ]
     )

@@ -48,8 +48,13 @@ extension NodeDriver {
                 let clock = self.configuration.clock
                 try await clock.sleep(clock.now().monotonic + self.configuration.dialStagger * turns)
             }
-            return .success(try await self.endpoint.connect(to: address, expecting: peer))
+            self.note(.dialled(address), of: peer)
+            let connection = try await self.endpoint.connect(to: address, expecting: peer)
+            self.note(.reached(address), of: peer)
+            return .success(connection)
         } catch {
+            // A dial that another one overtook says nothing about its address.
+            if !Task.isCancelled { self.note(.notReached(address, reason: "\(error)"), of: peer) }
             return .failure(error)
         }
     }

@@ -82,10 +82,12 @@ extension NodeDriver {
             self.events.send(.peerLeft(peer, network, reason: code?.explanation))
         case .refused(let peer, let network, let refusal):
             self.configuration.logger.notice("refused peer \(peer.short): \(refusal)")
+            self.note(.refused(byPeer: false, reason: "\(refusal)"), of: peer, in: &state)
             self.events.send(.refused(peer, network, reason: "\(refusal)"))
             Self.resume(&state, { $0.isFailed(peer, network) }, .failure(NodeError.refused(peer, "\(refusal)")))
         case .refusedByPeer(let peer, let network, let code):
             self.configuration.logger.notice("peer \(peer.short) refused this node: \(code.explanation)")
+            self.note(.refused(byPeer: true, reason: code.explanation), of: peer, in: &state)
             self.events.send(.refusedByPeer(peer, network, reason: code.explanation))
             let error = NodeError.refusedByPeer(peer, code.explanation)
             Self.resume(&state, { $0.isFailed(peer, network) }, .failure(error))

@@ -3,7 +3,7 @@ internal import Locking
 internal import Logging
 internal import NodeCore
 internal import Transport
-internal import Traversal
+package import Traversal
 
 // Where packets go: through relays, from further ports, to other addresses.
 extension NodeDriver {
@@ -11,8 +11,10 @@ extension NodeDriver {
     func dial(_ peer: PeerId, at address: SocketAddress, from port: UInt16?) async {
         do {
             let connection = try await self.endpoint.connect(to: address, expecting: peer, from: port)
+            self.note(.reached(address), of: peer)
             if self.register(connection) { return }
         } catch {
+            self.note(.notReached(address, reason: "\(error)"), of: peer)
             self.configuration.logger.debug("peer \(peer.short) does not answer at \(address): \(error)")
         }
         self.apply(.pathDialFailed(peer))
@@ -56,8 +58,26 @@ extension NodeDriver {
         case .stopRelaying(let channel): self.endpoint.stopRelaying(channel)
         case .reachEvent(let peer, let event):
             self.configuration.logger.debug("on the way to peer \(peer.short): \(event)")
-            state.pathHistory.note(event, of: peer, at: self.configuration.clock.now())
+            self.note(.traversal(event), of: peer, in: &state)
         default: self.tellOfJoins(effect, in: &state)
+        }
+    }
+
+    /// Remembers what happened on the way to a peer.
+    func note(_ event: PathHistory.Event, of peer: PeerId, in state: inout State) {
+        state.pathHistory.note(event, of: peer, at: self.configuration.clock.now())
+    }
+
+    /// The same for whoever does not hold the lock.
+    func note(_ event: PathHistory.Event, of peer: PeerId) {
+        self.state.withLock { self.note(event, of: peer, in: &$0) }
+    }
+
+    /// How this device's NAT chooses ports, whether that is more than a guess, and where peers see this device.
+    package var natObservations: (mapping: MappingBehaviour, isProven: Bool, addresses: [SocketAddress]) {
+        self.state.withLock { state in
+            let mapping = state.core.natMapping
+            return (mapping.behaviour, mapping.isProven, state.core.observedAddresses)
         }
     }
 

@@ -5,10 +5,24 @@ package import Traversal
 
 /// What was tried lately to reach peers, bounded.
 package struct PathHistory: Sendable {
+    /// Something that happened on the way to a peer.
+    package enum Event: Hashable, Sendable {
+        /// An address of the peer was dialled.
+        case dialled(SocketAddress)
+        /// Nobody with the peer's key answered there.
+        case notReached(SocketAddress, reason: String)
+        /// The peer answered there.
+        case reached(SocketAddress)
+        /// One of the two refused the other: this device, or the peer.
+        case refused(byPeer: Bool, reason: String)
+        /// Others were asked to bring the two together.
+        case traversal(Reach.Event)
+    }
+
     /// Something that happened, and when.
     package struct Entry: Hashable, Sendable {
         package let time: NodeTime
-        package let event: Reach.Event
+        package let event: Event
     }
 
     private static let peerLimit = 128
@@ -19,7 +33,7 @@ package struct PathHistory: Sendable {
 
     subscript(peer: PeerId) -> [Entry] { self.entries[peer] ?? [] }
 
-    mutating func note(_ event: Reach.Event, of peer: PeerId, at time: NodeTime) {
+    mutating func note(_ event: Event, of peer: PeerId, at time: NodeTime) {
         var known = self.entries.removeValue(forKey: peer) ?? []
         known.append(Entry(time: time, event: event))
         if known.count > Self.entryLimit { known.removeFirst(known.count - Self.entryLimit) }

@@ -1,6 +1,6 @@
 package import Identity
 internal import OrderedCollections
-internal import Traversal
+package import Traversal
 
 // Ways to peers that cannot simply be dialled, and other paths for connections.
 extension NodeCore {
@@ -198,4 +198,15 @@ extension NodeCore {
         effects.append(.unreachable(peer, reason: "\(known.dialFailure); \(failure)"))
         self.forgetIfDispensable(peer)
     }
+}
+
+// What is known of this device's own NAT.
+extension NodeCore {
+    /// How it chooses ports, and whether that is more than a guess.
+    package var natMapping: (behaviour: MappingBehaviour, isProven: Bool) {
+        (self.reach.mapping, self.reach.isMappingProven)
+    }
+
+    /// Where others see this device, the address that most see first.
+    package var observedAddresses: [SocketAddress] { self.reach.observedAddresses }
 }

@@ -4,6 +4,8 @@ internal import Identity
 /// What a command asks of the node that holds the home, whether that runs in another process or in its own.
 enum ControlRequest: Codable, Hashable, Sendable {
     case status
+    /// What the node knows for `doctor`, about one peer, too, if there is one.
+    case diagnose(PeerName?)
     case stop
     case networks
     case network(NetworkName?)

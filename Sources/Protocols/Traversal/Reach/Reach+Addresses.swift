@@ -1,4 +1,4 @@
-internal import Identity
+package import Identity
 internal import OrderedCollections
 
 // Where this node is, by its own account and by that of others, and which addresses of peers are worth a datagram.
@@ -33,7 +33,7 @@ extension Reach {
     /// Two that see the same outer address from different places prove it; that is remembered while the network is the
     /// same. From a single one it is a guess: a NAT that kept this node's port most likely keeps it for everybody, one
     /// that did not most likely draws another one for each.
-    var mapping: MappingBehaviour {
+    package var mapping: MappingBehaviour {
         guard self.provenMapping == .unknown else { return self.provenMapping }
         let seen = self.observations.filter { !$0.address.isIPv6 }
         let translated = seen.filter { !self.own.contains($0.address) }
@@ -43,6 +43,9 @@ extension Reach {
         let isKept = translated.contains { seen in self.own.contains { $0.port == seen.address.port } }
         return isKept ? .endpointIndependent : .endpointDependent
     }
+
+    /// Whether observers at different addresses agree on that.
+    package var isMappingProven: Bool { self.provenMapping != .unknown }
 
     private mutating func proveMapping() {
         let translated = self.observations.filter { !$0.address.isIPv6 && !self.own.contains($0.address) }
@@ -59,7 +62,7 @@ extension Reach {
     }
 
     /// The addresses that others see, the one that most see first.
-    var observedAddresses: [SocketAddress] {
+    package var observedAddresses: [SocketAddress] {
         var counts: OrderedDictionary<SocketAddress, Int> = [:]
         for observation in self.observations { counts[observation.address, default: 0] += 1 }
         let ranked = counts.enumerated().sorted { left, right in

@@ -1,0 +1,49 @@
+internal import ArgumentParser
+internal import Identity
+internal import Platform
+internal import RunarNode
+
+/// Says what is right and wrong with this device's ways to others.
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Find out why devices do not connect, and say what to do; asks nobody outside.",
+        discussion: """
+            Looks at interfaces, multicast, the clock, memberships, the node and its NAT, and with PEER at the last \
+            attempt to reach that peer. Needs no passphrase; what a running node knows is asked of it.
+            """
+    )
+
+    @Argument(help: "A peer that this device should reach.")
+    var peer: String?
+    @OptionGroup var home: HomeOptions
+
+    func run() async throws {
+        let diagnosis = Diagnosis(DoctorFacts(node: try await nodeFacts(), askedPeer: peer))
+        Output.report(DoctorReport(diagnosis), asJSON: home.output.json)
+    }
+
+    /// What the running node knows, or what its home says without the keys; nil without a home.
+    private func nodeFacts() async throws -> NodeFacts? {
+        let place = try home.place()
+        if let client = ControlClient(home: place) {
+            let request = ControlRequest.diagnose(peer.map { PeerName($0) })
+            return try JSONText.decode(NodeFacts.self, from: await client.perform(request) { _ in })
+        }
+        guard try VaultFile.exists(at: FilePath.joining(place, NodeHome.vaultName)) else { return nil }
+        let own = NodeHome.lastPeerId(in: place)
+        let state = FilePath.joining(place, NodeHome.stateName)
+        let settings = try home.settings()
+        return NodeFacts(
+            isRunning: false,
+            addresses: [],
+            isDiscovering: try settings.isOn(.discovery),
+            renewsTokens: try settings.isOn(.renewTokens),
+            networks: try RunarNode.membershipStates(statePath: state, peerId: own).map { NodeFacts.Network($0) },
+            peers: [],
+            mapping: "unknown",
+            isMappingProven: false,
+            observed: [],
+            peer: nil
+        )
+    }
+}

@@ -1,0 +1,72 @@
+internal import Identity
+
+// The node and its NAT.
+extension Diagnosis {
+    mutating func lookAtNode(_ node: NodeFacts) {
+        guard node.isRunning else {
+            return problem("not-running", "the node does not run, so nobody can connect", "`runar up` starts it")
+        }
+        let places = node.addresses.compactMap { SocketAddress($0) }
+        if !places.isEmpty, places.allSatisfy(\.isLoopback) {
+            problem(
+                "loopback-only",
+                "the node listens on \(node.addresses.joined(separator: ", ")) only: no other device can connect",
+                "start it without --listen and RUNAR_LISTEN, or with an address of this device"
+            )
+        } else {
+            ok("listening", "the node runs and listens on \(node.addresses.joined(separator: ", "))")
+        }
+        if !node.isDiscovering {
+            note("no-discovery", "members on the local network are not looked for", "the setting discovery is off")
+        }
+        lookAtPeers(node)
+        lookAtNAT(node)
+    }
+
+    private mutating func lookAtPeers(_ node: NodeFacts) {
+        guard !node.peers.isEmpty else {
+            return note(
+                "nobody-connected",
+                "nobody is connected",
+                "members nearby connect by themselves while `runar up` runs there, others with `runar connect`"
+            )
+        }
+        let relayed = node.peers.count { $0.isRelayed }
+        let direct = node.peers.count - relayed
+        ok("peers", "connected: \(direct) direct, \(relayed) over another member")
+    }
+
+    private mutating func lookAtNAT(_ node: NodeFacts) {
+        let own = Set(facts.interfaces.flatMap(\.addresses).compactMap { IPAddress($0)?.unmapped.withoutScope })
+        let observed = node.observed.compactMap { SocketAddress($0) }
+        guard !observed.isEmpty else {
+            return note(
+                "nat-unknown",
+                "nobody has said yet where it sees this device, so the NAT is not known",
+                "connect to a member elsewhere, or ask any STUN server: `runar stun HOST --classify`"
+            )
+        }
+        let outer = observed.filter { !own.contains($0.ip.unmapped.withoutScope) }
+        guard let first = outer.first else {
+            return ok("no-nat", "members see this device at its own address: there is no NAT towards them")
+        }
+        let place = "members see this device at \(first.ip)"
+        let guess = node.isMappingProven ? "" : ", by what a single one sees"
+        switch node.mapping {
+        case "endpointIndependent":
+            ok("nat-easy", "\(place), behind a NAT that shows everybody the same port: direct connections mostly work\(guess)")
+        case "endpointDependent":
+            note(
+                "nat-hard",
+                "\(place), behind a NAT that shows everybody another port (symmetric)\(guess)",
+                "direct connections work with devices whose NAT is not of this kind; else a member relays"
+            )
+        default:
+            note(
+                "nat-kind-unknown",
+                "\(place), behind a NAT whose kind is not known: that takes two members at different addresses",
+                "`runar stun HOST --classify` asks a server that has two addresses"
+            )
+        }
+    }
+}

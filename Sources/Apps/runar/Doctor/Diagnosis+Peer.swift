@@ -1,0 +1,114 @@
+internal import Identity
+
+// One peer.
+extension Diagnosis {
+    mutating func lookAt(_ peer: PeerFacts, _ node: NodeFacts) {
+        let name = peer.label ?? String(peer.peerIdText.prefix(8))
+        if peer.isConnected { return lookAtConnection(peer, name) }
+        guard node.isRunning else { return }
+        if peer.networks.isEmpty {
+            problem(
+                "no-shared-network",
+                "no network is known in which both this device and \(name) are",
+                "join one of its networks, or invite it into one of yours"
+            )
+        } else {
+            lookAtAttempt(peer, name)
+        }
+    }
+
+    private mutating func lookAtConnection(_ peer: PeerFacts, _ name: String) {
+        let path = peer.path ?? "by an unknown way"
+        guard peer.isRelayed else { return ok("peer-direct", "\(name) is connected: \(path)") }
+        note("peer-relayed", "\(name) is connected \(path), not directly\(reasonForRelay(peer))", adviceForRelay(peer))
+    }
+
+    private func isHardPair(_ peer: PeerFacts) -> Bool {
+        peer.history.last { $0.event == "mappings" }?.reason == "endpointDependent/endpointDependent"
+    }
+
+    private func reasonForRelay(_ peer: PeerFacts) -> String {
+        if isHardPair(peer) { return ": both NATs show everybody another port" }
+        let tried = Set(peer.history.filter { $0.event == "tried" }.compactMap(\.address)).count
+        return tried == 0 ? "" : ": none of \(tried) addresses that were tried answered"
+    }
+
+    private func adviceForRelay(_ peer: PeerFacts) -> String {
+        isHardPair(peer)
+            ? "IPv6, or a forwarded port on one of the two routers (`--listen`, `runar network address`), makes it direct"
+            : "nothing to do: a direct way is looked for again and again"
+    }
+
+    // MARK: Not connected
+
+    private mutating func lookAtAttempt(_ peer: PeerFacts, _ name: String) {
+        guard let last = peer.history.last(where: { Self.ends.contains($0.event) }) else {
+            return lookAtSilence(peer, name)
+        }
+        switch last.event {
+        case "refusedByPeer":
+            problem(
+                "refused-by-peer",
+                "\(name) refused this device: \(last.reason ?? "")",
+                "look at the memberships above, and let `runar doctor` run there too"
+            )
+        case "refusedHere":
+            problem(
+                "refused-here",
+                "this device refused \(name): \(last.reason ?? "")",
+                "its owner issues a new token, or `runar doctor` there says what is wrong"
+            )
+        case "callFailed": lookAtFailedCall(last.reason ?? "", name)
+        default:
+            let places = Set(peer.history.filter { $0.event == "notReached" }.compactMap(\.address)).sorted()
+            problem(
+                "peer-unreachable",
+                "\(name) does not answer at \(places.joined(separator: ", "))",
+                "is `runar up` running there? If it has another address now, `runar network address` there tells it;"
+                    + " a third member that is always on brings the two together"
+            )
+        }
+    }
+
+    /// The events that say how an attempt ended.
+    private static let ends: Set = ["refusedByPeer", "refusedHere", "callFailed", "notReached"]
+
+    private mutating func lookAtSilence(_ peer: PeerFacts, _ name: String) {
+        guard peer.addresses.isEmpty else {
+            return note(
+                "not-tried",
+                "\(name) is not connected, and nothing was tried since the node started",
+                "`runar send \(name) hello` tries"
+            )
+        }
+        problem(
+            "no-address",
+            "\(name) is not connected, and no address of it is known",
+            "`runar network address` there prints one, `runar connect` here takes it; on the same local network it is found"
+                + " by itself"
+        )
+    }
+
+    private mutating func lookAtFailedCall(_ reason: String, _ name: String) {
+        let (message, advice) =
+            switch reason {
+            case "nobodyToAsk":
+                (
+                    "nobody is connected who could bring this device and \(name) together",
+                    "keep a third member of the network on and connected to both"
+                )
+            case "notConnected":
+                (
+                    "no member that was asked is connected to \(name)",
+                    "it is probably off, asleep or without a network: look there"
+                )
+            case "busy", "refused": ("a member had too much to do to bring the two together", "try again in a minute")
+            default:
+                (
+                    "\(name) is there and was told, but no way led to it and nobody relays",
+                    "keep a third member of the network on and connected to both: it relays"
+                )
+            }
+        problem("call-\(reason)", message, advice)
+    }
+}

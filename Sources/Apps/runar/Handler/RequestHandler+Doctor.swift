@@ -1,0 +1,59 @@
+internal import Identity
+internal import RunarNode
+
+// What the doctor asks of the node.
+extension RequestHandler {
+    func facts(about name: PeerName?) throws -> NodeFacts {
+        let observations = node.natObservations
+        return NodeFacts(
+            isRunning: node.isRunning,
+            addresses: node.listenAddresses.map(\.description),
+            isDiscovering: node.discoveryService.isRunning,
+            renewsTokens: try settings.isOn(.renewTokens),
+            networks: try node.membershipStates().map { NodeFacts.Network($0) },
+            peers: node.connectedPeers().map {
+                NodeFacts.Peer(peerIdText: $0.text, isRelayed: node.path(to: $0)?.isRelayed ?? false)
+            },
+            mapping: observations.map { "\($0.mapping)" } ?? "unknown",
+            isMappingProven: observations?.isProven ?? false,
+            observed: observations?.addresses.map(\.description) ?? [],
+            peer: try name.map { try facts(of: resolve($0)) }
+        )
+    }
+
+    private func facts(of peer: PeerId) throws -> PeerFacts {
+        let known = try node.knownPeers().first { $0.peerId == peer }
+        let networks = try node.networks().filter {
+            known?.networks.contains($0.networkId) == true || node.connectedPeers(in: $0.networkId).contains(peer)
+        }
+        let path = node.path(to: peer)
+        return PeerFacts(
+            peerIdText: peer.text,
+            label: known?.label,
+            networks: networks.map { $0.name ?? $0.networkId.short },
+            isConnected: node.connectedPeers().contains(peer),
+            isRelayed: path?.isRelayed ?? false,
+            path: path.map { "\($0)" },
+            lastSeen: known?.lastSeen.map(UnixTime.clampedSeconds),
+            isNearby: networks.contains { network in
+                node.discoveryService.getDiscoveredPeers(for: network.networkId).contains { $0.peerId == peer }
+            },
+            addresses: try node.knownAddresses(of: peer).map(\.description),
+            history: PeerFacts.Step.lastAttempt(in: node.pathHistory(of: peer))
+        )
+    }
+}
+
+extension NodeFacts.Network {
+    init(_ state: MembershipState) {
+        self.init(
+            name: state.name ?? state.networkId.short,
+            networkId: state.networkId.base64Encoded,
+            isOwner: state.isOwner,
+            isMember: state.token != nil,
+            expiration: state.token?.expirationSeconds,
+            isRevoked: state.isRevoked,
+            latestSigned: state.latestSignedSeconds
+        )
+    }
+}

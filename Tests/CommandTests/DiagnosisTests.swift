@@ -1,0 +1,205 @@
+internal import Foundation
+internal import Testing
+
+@testable import runar
+
+/// Facts in, findings out: each fact that is wrong has its finding, and nothing else changes.
+@Suite("Diagnosis") struct DiagnosisTests {
+    typealias Step = PeerFacts.Step
+
+    private static let now: UInt64 = 1_800_000_000
+
+    static func step(_ event: String, _ address: String? = nil, reason: String? = nil) -> Step {
+        Step(time: now, event: event, address: address, reason: reason, text: event)
+    }
+
+    private static let peer = PeerFacts(
+        peerIdText: "abcdefghijklmnop",
+        label: "phone",
+        networks: ["Home"],
+        isConnected: false,
+        isRelayed: false,
+        path: nil,
+        lastSeen: nil,
+        isNearby: false,
+        addresses: ["198.51.100.7:4433"],
+        history: []
+    )
+
+    /// A device with which nothing is wrong.
+    private static let healthy = DoctorFacts(
+        interfaces: [
+            DoctorFacts.Interface(name: "lo", isUp: true, isLoopback: true, addresses: ["127.0.0.1"]),
+            DoctorFacts.Interface(
+                name: "eth0",
+                isUp: true,
+                isLoopback: false,
+                addresses: ["192.168.1.2", "2a00::2", "fe80::2"]
+            ),
+        ],
+        multicast: [DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "heard")],
+        wallSeconds: now,
+        node: NodeFacts(
+            isRunning: true,
+            addresses: ["0.0.0.0:4433"],
+            isDiscovering: true,
+            renewsTokens: true,
+            networks: [
+                NodeFacts.Network(
+                    name: "Home",
+                    networkId: "x",
+                    isOwner: false,
+                    isMember: true,
+                    expiration: now + 30 * 86_400,
+                    isRevoked: false,
+                    latestSigned: now - 100
+                )
+            ],
+            peers: [NodeFacts.Peer(peerIdText: "x", isRelayed: false)],
+            mapping: "endpointIndependent",
+            isMappingProven: true,
+            observed: ["203.0.113.9:4433"],
+            peer: nil
+        )
+    )
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let level: Diagnosis.Finding.Level
+        let words: String
+        let change: @Sendable (inout DoctorFacts) -> Void
+
+        init(
+            _ code: String,
+            _ level: Diagnosis.Finding.Level,
+            _ words: String,
+            _ change: @escaping @Sendable (inout DoctorFacts) -> Void
+        ) {
+            (testDescription, self.level, self.words, self.change) = (code, level, words, change)
+        }
+    }
+
+    @Test func `a healthy device has no problem and nothing to note`() {
+        let diagnosis = Diagnosis(Self.healthy)
+        #expect(diagnosis.isHealthy)
+        #expect(diagnosis.findings.allSatisfy { $0.level == .ok })
+        #expect(
+            diagnosis.findings.map(\.code) == [
+                "interface", "multicast", "clock", "member", "listening", "peers", "nat-easy",
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        Case("no-interface", .problem, "Wi-Fi") { $0.interfaces.removeLast() },
+        Case("no-ipv6", .note, "IPv6") {
+            $0.interfaces[1] = DoctorFacts.Interface(
+                name: "eth0",
+                isUp: true,
+                isLoopback: false,
+                addresses: ["192.168.1.2", "fd00::1"]
+            )
+        },
+        Case("multicast-silent", .note, "firewall") {
+            $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "silent")
+        },
+        Case("multicast-refused", .note, "does not let") {
+            $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "refused")
+        },
+        Case("clock-wrong", .problem, "set it") {
+            $0.wallSeconds = 86_400
+            $0.node?.networks[0].expiration = nil
+        },
+        Case("clock-behind", .problem, "1h") { $0.node?.networks[0].latestSigned = now + 3_600 },
+        Case("no-home", .problem, "runar init") { $0.node = nil },
+        Case("no-network", .problem, "runar join") { $0.node?.networks = [] },
+        Case("no-member", .problem, "invitation") { $0.node?.networks[0].isMember = false },
+        Case("revoked", .problem, "runar reset") { $0.node?.networks[0].isRevoked = true },
+        Case("expired", .problem, "new token") { $0.node?.networks[0].expiration = now - 1 },
+        Case("expiring", .note, "renews it") { $0.node?.networks[0].expiration = now + 86_400 },
+        Case("expiring", .note, "renewTokens is off") {
+            $0.node?.networks[0].expiration = now + 86_400
+            $0.node?.renewsTokens = false
+        },
+        Case("not-running", .problem, "runar up") { $0.node?.isRunning = false },
+        Case("loopback-only", .problem, "no other device") { $0.node?.addresses = ["127.0.0.1:1", "[::1]:1"] },
+        Case("no-discovery", .note, "not looked for") { $0.node?.isDiscovering = false },
+        Case("nobody-connected", .note, "runar connect") { $0.node?.peers = [] },
+        Case("nat-unknown", .note, "runar stun") { $0.node?.observed = [] },
+        Case("no-nat", .ok, "no NAT") { $0.node?.observed = ["192.168.1.2:4433"] },
+        Case("nat-hard", .note, "symmetric") { $0.node?.mapping = "endpointDependent" },
+        Case("nat-hard", .note, "a single one") {
+            $0.node?.mapping = "endpointDependent"
+            $0.node?.isMappingProven = false
+        },
+        Case("nat-kind-unknown", .note, "two members") { $0.node?.mapping = "unknown" },
+    ])
+    func `each wrong fact has its finding, in words that say what to do`(wrong: Case) throws {
+        var facts = Self.healthy
+        wrong.change(&facts)
+        let found = Diagnosis(facts).findings
+        let finding = try #require(found.first { $0.code == wrong.testDescription })
+        #expect(finding.level == wrong.level)
+        #expect("\(finding.message) \(finding.advice ?? "")".contains(wrong.words), "\(finding)")
+        #expect(finding.level == .ok || finding.advice != nil || finding.code == "no-ipv6")
+        // Nothing that is still right is called wrong.
+        let others = found.filter { $0.code != wrong.testDescription && $0.level != .ok }
+        #expect(others.isEmpty, "\(others)")
+    }
+
+    @Test(arguments: [
+        Case("peer-direct", .ok, "direct") {
+            $0.node?.peer?.isConnected = true
+            $0.node?.peer?.path = "direct, at 198.51.100.7:4433"
+        },
+        Case("peer-relayed", .note, "both NATs") {
+            $0.node?.peer?.isConnected = true
+            $0.node?.peer?.isRelayed = true
+            $0.node?.peer?.history = [step("mappings", reason: "endpointDependent/endpointDependent")]
+        },
+        Case("peer-relayed", .note, "none of 2 addresses") {
+            $0.node?.peer?.isConnected = true
+            $0.node?.peer?.isRelayed = true
+            $0.node?.peer?.history = [step("tried", "a"), step("tried", "b"), step("tried", "a")]
+        },
+        Case("no-shared-network", .problem, "invite") { $0.node?.peer?.networks = [] },
+        Case("no-address", .problem, "runar network address") { $0.node?.peer?.addresses = [] },
+        Case("not-tried", .note, "runar send phone") { $0.node?.peer?.history = [] },
+        Case("refused-by-peer", .problem, "expired") {
+            $0.node?.peer?.history = [step("reached", "a"), step("refusedByPeer", reason: "the token has expired")]
+        },
+        Case("refused-here", .problem, "revoked") { $0.node?.peer?.history = [step("refusedHere", reason: "revoked")] },
+        Case("peer-unreachable", .problem, "198.51.100.7:1, 198.51.100.8:1") {
+            $0.node?.peer?.history = ["198.51.100.7:1", "198.51.100.8:1"].map { step("notReached", $0) }
+        },
+        Case("call-nobodyToAsk", .problem, "third member") {
+            $0.node?.peer?.history = [step("notReached", "a"), step("callFailed", reason: "nobodyToAsk")]
+        },
+        Case("call-notConnected", .problem, "asleep") {
+            $0.node?.peer?.history = [step("callFailed", reason: "notConnected")]
+        },
+        Case("call-refused", .problem, "try again") {
+            $0.node?.peer?.history = [step("callFailed", reason: "refused")]
+        },
+        Case("call-unreachable", .problem, "relays") {
+            $0.node?.peer?.history = [step("callFailed", reason: "unreachable")]
+        },
+    ])
+    func `what became of a peer is said in one finding`(outcome: Case) throws {
+        var facts = Self.healthy
+        facts.node?.peer = Self.peer
+        outcome.change(&facts)
+        let added = Diagnosis(facts).findings.dropFirst(Diagnosis(Self.healthy).findings.count)
+        #expect(added.map(\.code) == [outcome.testDescription])
+        let finding = try #require(added.first)
+        #expect(finding.level == outcome.level)
+        #expect("\(finding.message) \(finding.advice ?? "")".contains(outcome.words), "\(finding)")
+    }
+
+    @Test func `about a peer nothing is said while no node runs, and that is said`() {
+        var facts = Self.healthy
+        facts.node?.isRunning = false
+        facts.askedPeer = "phone"
+        #expect(Diagnosis(facts).findings.last?.code == "peer-unknown")
+    }
+}
