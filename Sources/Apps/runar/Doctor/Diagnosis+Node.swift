@@ -54,7 +54,10 @@ extension Diagnosis {
         let guess = node.isMappingProven ? "" : ", by what a single one sees"
         switch node.mapping {
         case "endpointIndependent":
-            ok("nat-easy", "\(place), behind a NAT that shows everybody the same port: direct connections mostly work\(guess)")
+            ok(
+                "nat-easy",
+                "\(place), behind a NAT that shows everybody the same port: direct connections mostly work\(guess)"
+            )
         case "endpointDependent":
             note(
                 "nat-hard",
