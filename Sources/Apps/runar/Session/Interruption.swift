@@ -3,18 +3,20 @@ internal import Foundation
 /// The signals by which a person or the system asks a program to end.
 enum Interruption {
     /// The numbers of the signals that arrive from now on, instead of their ending the process.
-    static func signals() -> AsyncStream<Int32> {
+    static func signals() async -> AsyncStream<Int32> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         let numbers = [Posix.interruption, Posix.termination]
         Posix.ignoreSignals(numbers)
         let sources = SignalSources(numbers) { continuation.yield($0) }
         continuation.onTermination = { _ in sources.cancel() }
+        // Only now: a signal that came between would have been lost.
+        await sources.installed()
         return stream
     }
 
     /// Runs `body` until it is done or a signal comes, which cancels it; returns nil then.
     static func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result? {
-        let signals = signals()
+        let signals = await signals()
         return try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask { try await body() }
             group.addTask {
@@ -34,13 +36,24 @@ enum Interruption {
 /// Signal sources that may be cancelled from anywhere; Dispatch guards them itself.
 private final class SignalSources: @unchecked Sendable {
     private let sources: [any DispatchSourceSignal]
+    private let installation = DispatchGroup()
 
     init(_ numbers: [Int32], _ handler: @escaping @Sendable (Int32) -> Void) {
+        let installation = installation
         sources = numbers.map { number in
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { handler(number) }
+            installation.enter()
+            source.setRegistrationHandler { installation.leave() }
             source.resume()
             return source
+        }
+    }
+
+    /// Returns once every signal has a handler.
+    func installed() async {
+        await withCheckedContinuation { continuation in
+            installation.notify(queue: .global()) { continuation.resume() }
         }
     }
 
