@@ -16,6 +16,8 @@ extension RunarNode {
 
     /// Publishes an event to all members of a network, whoever of them subscribed; returns once it is on its way.
     ///
+    /// Whoever stops the node at once may stop the event, too: nobody confirms it.
+    ///
     /// Events of one node arrive in the order in which they were published. With nobody connected they are kept for a
     /// while and go out to whoever comes; ``isIsolated(networkId:)`` tells. A topic is a path without wildcards; an
     /// event has at most ``eventByteLimit`` bytes. Other members can read it.
