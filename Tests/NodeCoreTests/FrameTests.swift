@@ -32,7 +32,7 @@ internal import Testing
             .renewalRequest(index: 3, token),
             .renewalGrant(index: 4, token),
             .dht(index: 5, Array(0..<100)),
-            .events(index: 6, Array(0..<100)),
+            .events(index: 6, Array(0..<100)[...]),
             .events(index: 7, []),
         ]
     }

@@ -21,11 +21,11 @@ internal import Testing
             var changed = bytes
             changed[position] ^= 1
             party.members[2].offences = []
-            party.feed(2, .messageReceived(from: party.members[1].peerId, changed))
+            party.feed(2, .messageReceived(from: party.members[1].peerId, changed[...]))
             #expect(party.texts(of: 2).isEmpty, "\(position)")
         }
         #expect(party.members[2].offences.map(\.peer) == [party.members[1].peerId])
-        party.feed(2, .messageReceived(from: party.members[1].peerId, bytes))
+        party.feed(2, .messageReceived(from: party.members[1].peerId, bytes[...]))
         #expect(party.texts(of: 2) == ["x"])
     }
 
@@ -200,7 +200,8 @@ internal import Testing
         let party = try party()
         let batch = try party.batch(by: 0)
         party.disconnect(1, 2)
-        party.feed(2, .messageReceived(from: party.members[1].peerId, Message.push(batch, hops: 1, age: 0).bytes))
+        let push = Message.push(batch, hops: 1, age: 0)
+        party.feed(2, .messageReceived(from: party.members[1].peerId, push.bytes[...]))
         #expect(party.texts(of: 2).isEmpty)
     }
 }

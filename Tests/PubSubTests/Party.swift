@@ -119,7 +119,7 @@ final class Party {
 
     /// Lets `bytes` arrive at a member as if a peer had sent them.
     func inject(_ message: Message, from peer: Int, to member: Int) {
-        self.feed(member, .messageReceived(from: self.members[peer].peerId, message.bytes))
+        self.feed(member, .messageReceived(from: self.members[peer].peerId, message.bytes[...]))
     }
 
     private func carryOut(_ effect: PubSub.Effect, of member: Int) {
@@ -155,7 +155,7 @@ final class Party {
             case .message(let from, let to, let bytes):
                 guard self.members[to].links.contains(from), !self.members[to].isSilent else { continue }
                 self.messageCounts[bytes.first ?? 0, default: 0] += 1
-                self.feed(to, .messageReceived(from: self.members[from].peerId, bytes))
+                self.feed(to, .messageReceived(from: self.members[from].peerId, bytes[...]))
             case .wake(let member):
                 guard self.members[member].wake == event.at, !self.members[member].isSilent else { continue }
                 self.members[member].wake = nil

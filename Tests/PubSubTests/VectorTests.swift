@@ -70,7 +70,7 @@ internal import Testing
         exchange.handle(.memberUp(peer), at: now, into: &effects)
         effects = []
         exchange.handle(
-            .messageReceived(from: peer, [5, 1, 0, 0, 0, 0] + (try Hex.decode(hex))),
+            .messageReceived(from: peer, [5, 1, 0, 0, 0, 0] + (try Hex.decode(hex))[...]),
             at: now,
             into: &effects
         )

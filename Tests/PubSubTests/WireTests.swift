@@ -96,7 +96,7 @@ internal import Testing
         party.publish("hello", by: 0)
         party.run(for: .seconds(1))
         neverCrash(on: try samples().map(\.bytes), rounds: 500) { bytes in
-            party.feed(2, .messageReceived(from: party.members[1].peerId, bytes))
+            party.feed(2, .messageReceived(from: party.members[1].peerId, bytes[...]))
             party.run(for: .milliseconds(50))
         }
     }

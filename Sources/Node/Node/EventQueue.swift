@@ -9,19 +9,27 @@ final class EventQueue: Sendable {
     struct Pending: Sendable {
         let network: NetworkId
         let topic: String
-        var content = ByteWriter(capacity: 0)
+        var content: ByteWriter
         var count = 0
+
+        init(network: NetworkId, topic: String, byteCapacity: Int) {
+            self.network = network
+            self.topic = topic
+            self.content = ByteWriter(capacity: byteCapacity)
+        }
 
         /// Whether one more event of so many bytes goes into the same batch.
         func hasRoom(for byteCount: Int, _ topic: String, _ network: NetworkId) -> Bool {
-            self.count < EventBatch.eventLimit && self.content.count + byteCount <= EventQueue.batchBytes
-                && self.topic == topic && self.network == network
+            self.count < EventBatch.eventLimit && self.topic == topic && self.network == network
+                && self.content.count + byteCount + EventQueue.lengthBytes <= EventQueue.batchBytes
         }
     }
 
     private struct State: Sendable {
         var pending: [Pending] = []
         var byteCount = 0
+        /// The bytes of the last batch that was taken.
+        var lastByteCount = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
         var isFinished = false
 
@@ -35,6 +43,8 @@ final class EventQueue: Sendable {
 
     /// A batch that has so many bytes is full; longer events have one of their own.
     private static let batchBytes = 256 * 1024
+    /// What the length of an event takes at most.
+    private static let lengthBytes = 4
     /// Publishers wait while so much does.
     private static let byteLimit = 1 << 20
 
@@ -80,7 +90,12 @@ final class EventQueue: Sendable {
             let isFirst = state.pending.isEmpty
             let last = state.pending.count - 1
             if isFirst || !state.pending[last].hasRoom(for: event.count, topic, network) {
-                state.pending.append(Pending(network: network, topic: topic))
+                // After a batch that got long another one is likely, and is not to grow step by step.
+                let previous = isFirst ? state.lastByteCount : state.pending[last].content.count
+                let isBusy = previous > Self.batchBytes / 2
+                state.pending.append(
+                    Pending(network: network, topic: topic, byteCapacity: isBusy ? Self.batchBytes : 0)
+                )
             }
             state.add(event)
             return (true, isFirst)
@@ -92,6 +107,7 @@ final class EventQueue: Sendable {
     /// Takes everything that waits, and lets publishers go on.
     func takeAll() -> [Pending] {
         let (pending, waiters) = self.state.withLock { state in
+            state.lastByteCount = state.pending.last?.content.count ?? 0
             defer { (state.pending, state.byteCount, state.waiters) = ([], 0, []) }
             return (state.pending, state.waiters)
         }

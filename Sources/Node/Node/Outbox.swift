@@ -8,8 +8,8 @@ final class Outbox: Sendable {
     static let highWater = 1 << 20
     /// Beyond so many it is only told which events there are, until it has caught up.
     static let congestion = 4 << 20
-    /// With so few left it has.
-    private static let lowWater = 256 << 10
+    /// With so few left it has, and there is still enough to write until the next events are signed.
+    private static let lowWater = 768 << 10
 
     let frames: AsyncStream<[UInt8]>
     private let queue: AsyncStream<[UInt8]>.Continuation

@@ -123,7 +123,10 @@ extension Frame {
         case .renewalRequest(let index, let token), .renewalGrant(let index, let token):
             writer.write(index)
             writer.write(token.binary)
-        case .dht(let index, let message), .events(let index, let message), .reach(let index, let message):
+        case .dht(let index, let message), .reach(let index, let message):
+            writer.write(index)
+            writer.write(message)
+        case .events(let index, let message):
             writer.write(index)
             writer.write(message)
         default: preconditionFailure("nobody writes the body of \(self.kind)")
@@ -200,7 +203,7 @@ extension Frame {
         case .renewalRequest: return .renewalRequest(index: index, try self.readToken(from: &reader))
         case .renewalGrant: return .renewalGrant(index: index, try self.readToken(from: &reader))
         case .dht: return .dht(index: index, try reader.readBytes(count: reader.remaining))
-        case .events: return .events(index: index, try reader.readBytes(count: reader.remaining))
+        case .events: return .events(index: index, try reader.readSlice(count: reader.remaining))
         case .reach: return .reach(index: index, try reader.readBytes(count: reader.remaining))
         default: preconditionFailure("nobody reads the body of \(kind)")
         }

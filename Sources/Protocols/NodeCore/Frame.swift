@@ -36,8 +36,8 @@ package enum Frame: Hashable, Sendable {
     case renewalGrant(index: UInt8, AccessToken)
     /// A message of the network's distributed hash table (`docs/spec/dht.md`).
     case dht(index: UInt8, [UInt8])
-    /// A message about the network's events (`docs/spec/events.md`).
-    case events(index: UInt8, [UInt8])
+    /// A message about the network's events (`docs/spec/events.md`), which may be long: it is a part of the frame's bytes.
+    case events(index: UInt8, ArraySlice<UInt8>)
     /// A message about ways to peers.
     case reach(index: UInt8, [UInt8])
 

@@ -26,7 +26,7 @@ extension NodeCore {
         switch effect {
         case .send(let peer, let bytes):
             // Whoever is gone by now is told when it comes back.
-            _ = self.send(to: peer, in: network, now, &effects) { .events(index: $0, bytes) }
+            _ = self.send(to: peer, in: network, now, &effects) { .events(index: $0, bytes[...]) }
         case .wake(let time):
             self.events.wake(network, at: time)
             self.arm(time, &effects)
@@ -40,7 +40,7 @@ extension NodeCore {
 
     mutating func eventsReceived(
         _ index: UInt8,
-        _ bytes: [UInt8],
+        _ bytes: ArraySlice<UInt8>,
         on id: ConnectionId,
         _ now: NodeTime,
         _ effects: inout [Effect]

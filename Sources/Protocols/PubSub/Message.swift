@@ -107,7 +107,7 @@ extension Message {
     }
 
     /// Reads one message.
-    package init(_ bytes: [UInt8]) throws(EventError) {
+    package init(_ bytes: some Collection<UInt8>) throws(EventError) {
         do {
             var reader = ByteReader(bytes)
             let number = try reader.readUInt8()

@@ -67,7 +67,7 @@ package struct PubSub: Sendable {
         /// The peer reads so slowly that it is only told which events there are, or does so no more.
         case congestionChanged(PeerId, Bool)
         /// A message of an admitted peer in this network.
-        case messageReceived(from: PeerId, [UInt8])
+        case messageReceived(from: PeerId, ArraySlice<UInt8>)
         /// This node's own token, at the start and whenever it was renewed.
         case tokenChanged(AccessToken)
         /// The application publishes so many events (``EventBatch/content``) to a topic; all within the bounds.
@@ -160,7 +160,7 @@ package struct PubSub: Sendable {
     }
 
     private mutating func received(
-        _ bytes: [UInt8],
+        _ bytes: ArraySlice<UInt8>,
         from peer: PeerId,
         _ now: NodeTime,
         _ effects: inout [Effect]
