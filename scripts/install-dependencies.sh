@@ -29,7 +29,6 @@ can_link() { on_apple || { has_file /usr/include/stdlib.h && compgen -G '/usr/li
 # Namespaces are made by root, whose PATH has the folder; others need not see these commands.
 has_system_command() { on_apple || has_command "$1" || has_file "/usr/sbin/$1" || has_file "/sbin/$1"; }
 # Independent programs that only run where there are namespaces.
-has_linux_command() { on_apple || has_command "$1"; }
 has_certificates() { on_apple || has_file /etc/ssl/certs/ca-certificates.crt; }
 
 # need CHECK ARGUMENT DEBIAN-PACKAGES HOMEBREW-FORMULA ("-": comes with the system)
