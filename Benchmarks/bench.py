@@ -22,6 +22,7 @@ from table import Results, Row, main_table, side_table
 
 ROWS = [
     Row("bulk", "bulk, one stream, 64 KiB writes", "MB/s", at_least=3),
+    Row("relay", "the same over a relay, all in one process", "MB/s", "transport", "direct"),
     Row("roundtrip", "64 B there and back, new stream, p50, two cores", "us", at_most=0.75),
     Row("roundtrip1", "the same, everything on one core", "us", at_most=0.75),
     Row("parallel", "the same, 64 in flight, two cores", "1/s", at_least=3),
@@ -133,6 +134,17 @@ class Bench:
         with Server([*self.peers["RunarNode"], "server"]) as server:
             measure = lambda: self.client("RunarNode", server, "file", self.scaled(256), 0)["megabytesPerSecond"]
             self.attempt("file", "value", measure, round_number, [server])
+
+    def relay(self, round_number):
+        """The same bytes directly and over a relay; all three ends are threads of one process."""
+        try:
+            with Watch(()) as watch:
+                found = run([self.options.runar, "relay", str(self.scaled(512))])
+        except Failed as failure:
+            print(f"   failed: {failure}", file=sys.stderr)
+            return
+        self.note("relay", "transport", found["relayed"], watch.others, round_number)
+        self.note("relay", "direct", found["direct"], watch.others, round_number)
 
     def events(self, round_number):
         """One publisher and one subscriber; the clock stops when the subscriber has said that it has the last event."""
@@ -272,6 +284,7 @@ class Bench:
         for round_number in range(1, self.options.rounds + 1):
             self.streams(round_number)
             self.files(round_number)
+            self.relay(round_number)
             self.events(round_number)
             self.subscriptions(round_number)
             self.raw(round_number)
@@ -323,11 +336,11 @@ def main():
     parser.add_argument("--output", help="where every value goes, as JSON lines")
     parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "3")))
     parser.add_argument("--scale", type=float, default=float(os.environ.get("SCALE", "1")), help="< 1: a quick look")
-    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files events subscriptions raw keys memory family junk")
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events subscriptions raw keys memory family junk")
     options = parser.parse_args()
     options.output = options.output or os.path.join(options.tools, time.strftime("results-%Y%m%d-%H%M%S.jsonl"))
     bench = Bench(options)
-    for name in ("streams", "files", "events", "subscriptions", "raw", "keys", "memory", "family", "junk"):
+    for name in ("streams", "files", "relay", "events", "subscriptions", "raw", "keys", "memory", "family", "junk"):
         if options.only and name not in options.only.split():
             setattr(bench, name, lambda round_number: None)
     with tempfile.TemporaryDirectory(prefix="runar-bench-") as folder:

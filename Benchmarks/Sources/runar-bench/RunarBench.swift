@@ -2,7 +2,7 @@
 ///
 /// The commands and their results are those of the other drivers, so that one script runs them all:
 /// `quic server`, `quic client ID ADDRESS OPERATION N A`, the same with `node`, `tokens N`, `vault N`; `qr N FOLDER`
-/// for pictures of QR codes; and for a family
+/// for pictures of QR codes; `relay N` for so many MiB directly and over a relay; and for a family
 /// `subscriptions N` for events published right after subscriptions; `family server`, `family member ID ADDRESS OTHERS RECORDS` and `family client ID ADDRESS get N OTHERS`.
 @main
 enum RunarBench {
@@ -28,13 +28,14 @@ enum RunarBench {
         case ("family", "member"): try await FamilySide.serve(words.dropFirst(2))
         case ("family", "client"): try await FamilySide.read(Order(words.dropFirst(2)))
         case ("subscriptions", let count?): try await SubscriptionSide.measure(count: Int(count) ?? 1000)
+        case ("relay", let count?): try await RelaySide.measure(mebibytes: Int(count) ?? 256)
         case ("tokens", let count?): try KeySide.measureTokens(count: Int(count) ?? 1000)
         case ("qr", let count?):
             try CodeSide.measure(count: Int(count) ?? 4, folder: words.dropFirst(2).first ?? ".")
         case ("vault", let count?): try KeySide.measureVault(count: Int(count) ?? 10)
         default:
             throw BenchError(
-                "usage: runar-bench quic|node|family server|client ..., family member ..., tokens|vault|subscriptions N, qr N FOLDER"
+                "usage: runar-bench quic|node|family server|client ..., family member ..., tokens|vault|subscriptions|relay N, qr N FOLDER"
             )
         }
     }

@@ -7,6 +7,11 @@ struct StreamClient {
     let connection: any Connection
 
     func bulk(mebibytes: Int, chunk: Int) async throws {
+        Output.result(["megabytesPerSecond": try await throughput(mebibytes: mebibytes, chunk: chunk)])
+    }
+
+    /// Megabytes per second of one stream, until the server has counted the last one.
+    func throughput(mebibytes: Int, chunk: Int) async throws -> Double {
         let total = mebibytes << 20
         let bytes = [UInt8](repeating: 0x5A, count: chunk)
         let stream = try connection.openStream()
@@ -22,7 +27,7 @@ struct StreamClient {
         let elapsed = ContinuousClock.now - started
         let counted = answer.reversed().reduce(0) { $0 << 8 | Int($1) }
         guard counted == total else { throw BenchError("the server counted \(counted) of \(total) bytes") }
-        Output.result(["megabytesPerSecond": Double(total) / elapsed.seconds / 1e6])
+        return Double(total) / elapsed.seconds / 1e6
     }
 
     func roundTrips(count: Int) async throws {

@@ -15,6 +15,11 @@ struct StreamServer {
         guard let address = endpoint.localAddresses.first else { throw BenchError("the endpoint has no address") }
         Output.result(["id": endpoint.localPeerId.base64Encoded, "address": "\(address)"])
         Output.endWithInput()
+        await serveConnections()
+    }
+
+    /// Serves until the endpoint is closed.
+    func serveConnections() async {
         let endpoint = endpoint
         await withDiscardingTaskGroup { group in
             while let connection = await Self.next(of: endpoint) {

@@ -183,6 +183,7 @@ package final class NodeDriver: Sendable {
 
     /// Says goodbye, closes the endpoint and lets ``run()`` return.
     package func stop() async {
+        await self.writeOut()
         let links = self.state.withLock { state -> [any DiscoveryLink] in
             guard !state.isStopped else { return [] }
             for pending in self.eventQueue.takeAll() { self.apply(pending.input, to: &state) }
@@ -202,6 +203,18 @@ package final class NodeDriver: Sendable {
         for link in links { await link.close() }
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)
         self.jobQueue.finish()
+    }
+
+    /// Gives frames that wait to be written a moment: an admission that just came about must be acknowledged.
+    private func writeOut() async {
+        let clock = self.configuration.clock
+        let end = clock.now().monotonic + self.configuration.lingerPause
+        while clock.now().monotonic < end,
+            self.state.withLock({ state in state.links.values.contains { $0.outbox.waitingBytes > 0 } })
+        {
+            let step = clock.now().monotonic + self.configuration.dialStagger
+            guard (try? await clock.sleep(step)) != nil else { return }  // nil: whoever stops it is in a hurry
+        }
     }
 
     private func persist() async {

@@ -155,6 +155,8 @@ final class IOLoop: @unchecked Sendable {
             guard shutdownDeadline == nil else { return refuse(job) }
             dial(core, remote, from: port)
         case .close(let core, let code, let reason):
+            // What was written before goes first, as far as the peer takes it now.
+            if case .open = core.phase { send(core) }
             end(core, .locally(code: code, reason: reason))
         case .sendForeign(let bytes, let address, let port):
             sendForeign(bytes, to: address, from: port)
