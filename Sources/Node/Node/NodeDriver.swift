@@ -205,17 +205,18 @@ package final class NodeDriver: Sendable {
         self.jobQueue.finish()
     }
 
-    /// Gives frames that wait to be written a moment: an admission that just came about must be acknowledged.
+    /// Lets those who write frames have their turn: an admission that just came about must be acknowledged.
     private func writeOut() async {
-        let clock = self.configuration.clock
-        let end = clock.now().monotonic + self.configuration.lingerPause
-        while clock.now().monotonic < end,
-            self.state.withLock({ state in state.links.values.contains { $0.outbox.waitingBytes > 0 } })
-        {
-            let step = clock.now().monotonic + self.configuration.dialStagger
-            guard (try? await clock.sleep(step)) != nil else { return }  // nil: whoever stops it is in a hurry
+        for _ in 0..<Self.lastTurns {
+            guard self.state.withLock({ state in state.links.values.contains { $0.outbox.waitingBytes > 0 } }) else {
+                return
+            }
+            await Task.yield()
         }
     }
+
+    /// A slow peer gets no more of them.
+    private static let lastTurns = 256
 
     private func persist() async {
         let items = self.state.withLock { state in
