@@ -128,6 +128,7 @@ internal import TransportConformance
         var events = dialled.pathEvents.makeAsyncIterator()
         while let event = await events.next(), event != .suspect {}
         dialled.migrate(to: triangle.channels.0.address, from: nil)
+        while let event = await events.next(), event != .answered {}
         try await echoed
         #expect(dialled.remoteAddress == triangle.channels.0.address)
         await triangle.close()

@@ -31,6 +31,7 @@ extension NodeDriver {
                 }
             case .refused(let address): self.apply(.pathRefused(id, address))
             case .suspect: self.apply(.pathSuspected(id))
+            case .answered: self.apply(.pathAnswered(id))
             }
         }
     }

@@ -20,6 +20,8 @@ package enum Input: Sendable {
     case pathRefused(ConnectionId, SocketAddress)
     /// What was sent on a connection stays unanswered.
     case pathSuspected(ConnectionId)
+    /// The peer is heard again after that.
+    case pathAnswered(ConnectionId)
     /// A datagram of STUN came to the node's own port (nil) or to one of `openPorts`.
     case probeReceived([UInt8], from: SocketAddress, port: UInt16?)
     /// The ports that an `openPorts` effect asked for, as many as could be had.

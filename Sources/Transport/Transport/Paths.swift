@@ -9,6 +9,8 @@ public enum PathEvent: Sendable, Hashable {
     case moved(SocketAddress)
     /// What was sent stays unanswered over several probe timeouts.
     case suspect
+    /// The peer is heard again after that.
+    case answered
     /// A path that was to replace the present one does not work.
     case refused(SocketAddress)
 }

@@ -172,7 +172,10 @@ extension IOLoop {
         guard let raw = unsafe core.raw else { return answerLate(core) }
         let isFirst = !core.isDirty
         let status = unsafe rq_conn_read(raw, train, datagram.baseAddress, datagram.count, now)
-        core.isSuspect = false
+        if core.isSuspect {
+            core.isSuspect = false
+            core.pathQueue.yield(.answered)
+        }
         settle(core, status)
         if isFirst, datagram.count <= Self.smallDatagram, case .open = core.phase { core.mayWait = true }
     }
