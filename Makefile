@@ -36,7 +36,7 @@ lint: ## Check the house format; every finding is an error.
 		$(wildcard $(FORMATTED))
 
 lab: ## As root on Linux: nodes behind routers of all kinds and over bad lines, in full; prints tables. Takes long.
-	@RUNAR_LAB=full SUITE_LIMIT=10800 SUITES=LabTests ./scripts/test.sh
+	@RUNAR_LAB=full SUITE_LIMIT=10800 SUITE_OPTIONS=--no-parallel SUITES=LabTests ./scripts/test.sh
 
 sanitize: ## Run the transport suites under the address and the thread sanitizer.
 	@./scripts/sanitize.sh

@@ -242,7 +242,7 @@ let package = Package(
             path: "Tests/Helpers/Cable",
             swiftSettings: house
         ),
-        tests(of: "Lab", ["TestSupport", "Cable"]),
+        tests(of: "Lab", ["runar", "Locking", "TestSupport", "Cable"]),
         tests(of: "RunarNode", ["Locking", "RunarNode", "Simulation", "Transport", "TestSupport", logging]),
     ]
 )

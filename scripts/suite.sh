@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # suite.sh SUITE LOG [OPTIONS OF SWIFT...]: runs one test target that is built already, for at most SUITE_LIMIT
-# seconds (twenty minutes).
+# seconds (twenty minutes), with SUITE_OPTIONS for swift, if there are any.
 #
 # Everything it says goes to LOG; single tests that begin or pass are left out of the output unless VERBOSE=1. The
 # status is that of `swift test`, 124 or 137 when it was stopped, and 65 when there was no test to run.
@@ -32,7 +32,7 @@ watch_log() {
 : >"$log"
 watch_log "$(date +%s)" &
 watcher=$!
-bounded swift test --skip-build --disable-xctest --filter "^$suite\\." "$@" 2>&1 | tee "$log" | visible
+bounded swift test --skip-build --disable-xctest --filter "^$suite\\." ${SUITE_OPTIONS:-} "$@" 2>&1 | tee "$log" | visible
 status=${PIPESTATUS[0]}
 kill "$watcher" 2>/dev/null
 wait "$watcher" 2>/dev/null

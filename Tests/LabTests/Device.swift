@@ -48,7 +48,14 @@ final class Device {
     }
 
     func start() async throws {
-        let node = try run(["up", "--json"])
+        let node: RunningCommand
+        if let logs = LabExtent.logs {
+            let redirection = ["/bin/sh", "-c", #"exec "$@" 2>>"$0""#, "\(logs)/\(home.path.suffix(8)) \(name).log"]
+            let arguments = ["up", "--json", "--log-level", "debug"]
+            node = try RunningCommand(arguments, home: home, environment: settings, wrapper: redirection + wrapper)
+        } else {
+            node = try run(["up", "--json"])
+        }
         _ = try await Self.next("ready", of: node)
         self.node = node
     }

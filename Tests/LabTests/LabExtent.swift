@@ -2,8 +2,15 @@ internal import Foundation
 
 /// How much of the laboratory is run.
 enum LabExtent {
+    private static let asked = ProcessInfo.processInfo.environment["RUNAR_LAB"] ?? ""
+
     /// Everything, as `make lab` does; else what a gate has time for.
-    static let isFull = ProcessInfo.processInfo.environment["RUNAR_LAB"] == "full"
+    static let isFull = !asked.isEmpty
+    /// How often what chance has a part in is repeated: so often as `RUNAR_LAB` says, or 20 times if it says `full`.
+    static let repetitions = isFull ? Int(asked) ?? 20 : 1
+
+    /// A directory for what nodes say of themselves, if `RUNAR_LAB_LOGS` names one.
+    static let logs = ProcessInfo.processInfo.environment["RUNAR_LAB_LOGS"]
 
     /// Seconds with two digits, for tables.
     static func text(_ duration: Duration) -> String { String(format: "%.2f", duration / .seconds(1)) }

@@ -53,7 +53,7 @@ private struct Climb: Sendable {
 
     init(_ rung: Rung) async throws {
         self.rung = rung
-        let lab = try NatLab([.init(.portRestricted, line: rung.line), .init(.none)])
+        let lab = try await NatLab.with([.init(.portRestricted, line: rung.line), .init(.none)])
         let folder = try TemporaryHome()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         let patient = ["RUNAR_REQUEST_TIMEOUT": "60s", "RUNAR_DHT_TIMEOUT": "60s", "RUNAR_DISCOVERY": "off"]

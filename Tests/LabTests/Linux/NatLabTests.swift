@@ -19,7 +19,7 @@ internal import Testing
             (.symmetric, "Address and Port Dependent Mapping", "Address and Port Dependent Filtering"),
         ]
     ) func `coturn names the kind of a router`(kind: NatLab.Kind, mapping: String, filtering: String) async throws {
-        let lab = try NatLab([.init(kind)])
+        let lab = try await NatLab.with([.init(kind)])
         let server = try await Coturn(on: lab)
         let said = try await server.discovery(from: 1)
         #expect(said.contains("NAT with \(mapping)"), "\(said)")
@@ -29,7 +29,7 @@ internal import Testing
     @Test func `where there is no router coturn sees none, and through one that blocks UDP it sees nothing`()
         async throws
     {
-        let lab = try NatLab([.init(.none), .init(.blocked)])
+        let lab = try await NatLab.with([.init(.none), .init(.blocked)])
         let server = try await Coturn(on: lab)
         let said = try await server.discovery(from: 1)
         #expect(said.contains("No NAT"), "\(said)")
@@ -40,7 +40,7 @@ internal import Testing
     @Test(arguments: NatLab.Kind.translating) func `a router lets in what its kind does and nothing else`(
         kind: NatLab.Kind
     ) async throws {
-        let lab = try NatLab([.init(kind)])
+        let lab = try await NatLab.with([.init(kind)])
         let host = try await DatagramSocket(.site(1), of: lab, port: 40_000)
         let known = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000)
         let samePlace = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_001)
@@ -64,7 +64,7 @@ internal import Testing
     }
 
     @Test func `a mapping that nobody uses is forgotten, and one that is used is not`() async throws {
-        let lab = try NatLab([.init(.symmetric)], mappingSeconds: 5)
+        let lab = try await NatLab.with([.init(.symmetric)], mappingSeconds: 5)
         let host = try await DatagramSocket(.site(1), of: lab, port: 40_000)
         let echo = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000, echoes: true)
         defer { withExtendedLifetime(echo) {} }
@@ -78,36 +78,36 @@ internal import Testing
     }
 
     @Test func `a router forgets its mappings, or gets another address, when it is told to`() async throws {
-        let lab = try NatLab([.init(.symmetric), .init(.portRestricted)])
+        let lab = try await NatLab.with([.init(.symmetric), .init(.portRestricted)])
         let echo = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000, echoes: true)
         defer { withExtendedLifetime(echo) {} }
         let random = try await DatagramSocket(.site(1), of: lab, port: 40_000)
         let first = try await random.mapping(seenBy: server[0], 7_000)
-        try lab.forgetMappings(of: 1)
+        try await lab.forgetMappings(of: 1)
         #expect(try await random.mapping(seenBy: server[0], 7_000).port != first.port)
         let stable = try await DatagramSocket(.site(2), of: lab, port: 40_000)
         let before = try await stable.mapping(seenBy: server[0], 7_000)
         #expect(before.address == "203.0.113.2")
-        try lab.changePublicAddress(of: 2)
+        try await lab.changePublicAddress(of: 2)
         let after = try await stable.mapping(seenBy: server[0], 7_000)
         #expect(after.address == "203.0.113.202")
     }
 
     @Test func `a host with two uplinks uses the second one when the first is down, and the first again`() async throws
     {
-        let lab = try NatLab([.init(.portRestricted, second: .fullCone)])
+        let lab = try await NatLab.with([.init(.portRestricted, second: .fullCone)])
         let echo = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000, echoes: true)
         defer { withExtendedLifetime(echo) {} }
         let host = try await DatagramSocket(.site(1), of: lab, port: 40_000)
         #expect(try await host.mapping(seenBy: server[0], 7_000).address == "203.0.113.1")
-        try lab.setFirstUplink(of: 1, isUp: false)
+        try await lab.setFirstUplink(of: 1, isUp: false)
         #expect(try await host.mapping(seenBy: server[0], 7_000).address == "203.0.113.101")
-        try lab.setFirstUplink(of: 1, isUp: true)
+        try await lab.setFirstUplink(of: 1, isUp: true)
         #expect(try await host.mapping(seenBy: server[0], 7_000).address == "203.0.113.1")
     }
 
     @Test func `over IPv6 nothing is translated, and what was not asked for is dropped`() async throws {
-        let lab = try NatLab([.init(.portRestricted), .init(.none)], hasIPv6: true)
+        let lab = try await NatLab.with([.init(.portRestricted), .init(.none)], hasIPv6: true)
         let host = try await DatagramSocket(.site(1), of: lab, address: "::", port: 40_000)
         let other = try await DatagramSocket(.site(2), of: lab, address: "::", port: 7_000)
         let address = "2001:db8:1::2"
@@ -119,21 +119,21 @@ internal import Testing
     }
 
     @Test func `what is obstructed or cut off does not pass, and passes again afterwards`() async throws {
-        let lab = try NatLab([.init(.none), .init(.none)])
+        let lab = try await NatLab.with([.init(.none), .init(.none)])
         let echo = try await DatagramSocket(.site(2), of: lab, port: 7_000, echoes: true)
         let witness = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000, echoes: true)
         defer { withExtendedLifetime((echo, witness)) {} }
         let host = try await DatagramSocket(.site(1), of: lab, port: 40_000)
         let other = NatLab.publicAddress(of: 2)
         #expect(try await host.measure(to: other, 7_000, count: 20, size: 100, milliseconds: 1).received == 20)
-        try lab.obstruct(1, 2)
+        try await lab.obstruct(1, 2)
         #expect(try await host.measure(to: other, 7_000, count: 20, size: 100, milliseconds: 1).received == 0)
         #expect(try await host.measure(to: server[0], 7_000, count: 20, size: 100, milliseconds: 1).received == 20)
-        try lab.clear()
+        try await lab.clear()
         #expect(try await host.measure(to: other, 7_000, count: 20, size: 100, milliseconds: 1).received == 20)
-        try lab.setConnected(false, site: 2)
+        try await lab.setConnected(false, site: 2)
         #expect(try await host.measure(to: other, 7_000, count: 20, size: 100, milliseconds: 1).received == 0)
-        try lab.setConnected(true, site: 2)
+        try await lab.setConnected(true, site: 2)
         #expect(try await host.measure(to: other, 7_000, count: 20, size: 100, milliseconds: 1).received == 20)
     }
 
@@ -145,7 +145,7 @@ internal import Testing
             NatLab.Line(delay: .milliseconds(20), lossPercent: 8, burst: 20),
         ]
     ) func `a line delays and loses what it is asked to`(line: NatLab.Line) async throws {
-        let lab = try NatLab([.init(.portRestricted, line: line)])
+        let lab = try await NatLab.with([.init(.portRestricted, line: line)])
         let echo = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000, echoes: true)
         defer { withExtendedLifetime(echo) {} }
         let host = try await DatagramSocket(.site(1), of: lab, port: 40_000)
@@ -162,7 +162,7 @@ internal import Testing
 
     @Test func `a line of a rate loses what is beyond it, and what waits is delayed`() async throws {
         let line = NatLab.Line(bitsPerSecond: 1_000_000, delay: .milliseconds(5))
-        let lab = try NatLab([.init(.portRestricted, line: line)])
+        let lab = try await NatLab.with([.init(.portRestricted, line: line)])
         let echo = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000, echoes: true)
         defer { withExtendedLifetime(echo) {} }
         let host = try await DatagramSocket(.site(1), of: lab, port: 40_000)

@@ -93,7 +93,7 @@ package final class NatLab: Sendable {
         do {
             // Every piece that a lab may need is tried once.
             let lab = try NatLab([Site(.fullCone, line: Line()), Site(.symmetric)])
-            try lab.forgetMappings(of: 1)
+            try NetworkSpaces.run(lab.forgetting(at: 1))
             return nil
         } catch {
             return "no routers of our own here: \(error)"
@@ -129,6 +129,16 @@ package final class NatLab: Sendable {
         if hasIPv6 { try addRoutesOfIPv6() }
     }
 
+    /// Builds one while the threads of tasks do other things.
+    package static func with(
+        _ sites: [Site],
+        mappingSeconds: Int? = nil,
+        mtu: Int = 1_500,
+        hasIPv6: Bool = false
+    ) async throws -> NatLab {
+        try await aside { try NatLab(sites, mappingSeconds: mappingSeconds, mtu: mtu, hasIPv6: hasIPv6) }
+    }
+
     deinit {
         for cable in cables.withLock({ $0 }) { _ = cable.kill() }
     }
@@ -145,41 +155,43 @@ package final class NatLab: Sendable {
     }
 
     /// Changes how a site's router treats UDP from now on; what it knew is forgotten.
-    package func setKind(_ kind: Kind, of site: Int) throws {
-        try NetworkSpaces.run(rules(kind, of: "n\(site)"))
-        try forgetMappings(of: site)
+    package func setKind(_ kind: Kind, of site: Int) async throws {
+        try await Self.run(rules(kind, of: "n\(site)"))
+        try await forgetMappings(of: site)
     }
 
     /// Lets a site's router forget all mappings, as when it restarts.
-    package func forgetMappings(of site: Int) throws {
-        try NetworkSpaces.run(
-            """
-            ip netns exec \(spaces.space("n\(site)")) conntrack -F
-            ip netns exec \(spaces.space("n\(site)")) nft "flush map ip nat open; flush map ip nat known"
-            """
-        )
+    package func forgetMappings(of site: Int) async throws {
+        try await Self.run(forgetting(at: site))
+    }
+
+    private func forgetting(at site: Int) -> String {
+        """
+        ip netns exec \(spaces.space("n\(site)")) conntrack -F
+        ip netns exec \(spaces.space("n\(site)")) nft "flush map ip nat open; flush map ip nat known"
+        """
     }
 
     /// Gives a site's router another public address, 203.0.113.(200+N), as providers do; it forgets all mappings.
-    package func changePublicAddress(of site: Int) throws {
+    package func changePublicAddress(of site: Int) async throws {
         let router = spaces.space("n\(site)")
-        try NetworkSpaces.run(
+        try await Self.run(
             """
             ip -n \(router) -4 address flush dev wan
             ip -n \(router) address add 203.0.113.\(200 + site)/24 dev wan
             """
         )
-        try forgetMappings(of: site)
+        try await forgetMappings(of: site)
     }
 
     /// Takes a host's first interface down, so that the second one is used, or up again.
-    package func setFirstUplink(of site: Int, isUp: Bool) throws {
+    package func setFirstUplink(of site: Int, isUp: Bool) async throws {
         let host = space(.site(site))
         guard isUp else {
-            try NetworkSpaces.run("ip -n \(host) link set eth0 down")
+            try await Self.run("ip -n \(host) link set eth0 down")
             return
         }
-        try NetworkSpaces.run(
+        try await Self.run(
             """
             ip -n \(host) link set eth0 up
             ip -n \(host) route replace default via 10.\(site).0.1 dev eth0 metric 100
@@ -188,14 +200,14 @@ package final class NatLab: Sendable {
     }
 
     /// Lets nothing pass between a site and everything else, unseen by its host, or lets it pass again.
-    package func setConnected(_ isConnected: Bool, site: Int) throws {
-        try NetworkSpaces.run("ip -n \(net) link set \(port(of: site)) \(isConnected ? "master br0" : "nomaster")")
+    package func setConnected(_ isConnected: Bool, site: Int) async throws {
+        try await Self.run("ip -n \(net) link set \(port(of: site)) \(isConnected ? "master br0" : "nomaster")")
     }
 
     /// Drops UDP between two sites' public addresses in the middle of the network.
-    package func obstruct(_ first: Int, _ second: Int) throws {
+    package func obstruct(_ first: Int, _ second: Int) async throws {
         let (one, other) = (Self.publicAddress(of: first), Self.publicAddress(of: second))
-        try NetworkSpaces.run(
+        try await Self.run(
             """
             ip netns exec \(net) nft -f - <<'RULES'
             table bridge obstacle {
@@ -211,8 +223,11 @@ package final class NatLab: Sendable {
     }
 
     /// Lets UDP pass again everywhere.
-    package func clear() throws {
-        try NetworkSpaces.run("ip netns exec \(net) nft delete table bridge obstacle")
+    package func clear() async throws {
+        try await Self.run("ip netns exec \(net) nft delete table bridge obstacle")
     }
+
+    /// Runs a script while the threads of tasks do other things.
+    private static func run(_ script: String) async throws { _ = try await aside { try NetworkSpaces.run(script) } }
 }
 #endif

@@ -154,6 +154,24 @@ internal import Testing
         }
     }
 
+    @Test func `a dialler that is called and finds its path alive shows itself there with a datagram of it`() throws {
+        for isDialler in [true, false] {
+            var solo = try Solo()
+            let coordinator = try solo.connect("198.51.100.9:4433")
+            let peer = try solo.connect("203.0.113.3:5000", isDialler: isDialler)
+            let call = try solo.key()
+            let offer = Reach.Offer(mapping: .unknown, addresses: [try SocketAddress(parsing: "203.0.113.3:5000")])
+            let introduction = Reach.Introduction(observed: nil, channel: nil)
+            solo.hear(.ring(call.id, from: peer, call.key, offer, introduction), from: coordinator)
+            let earlier = try solo.messages(to: peer).count
+            for case .datagram(let bytes, let address, _) in solo.effects {
+                let answer = Solo.answer(to: try STUNPacket(bytes), key: call.key)
+                solo.feed(.datagramReceived(answer, from: address, port: nil))
+            }
+            #expect(try solo.messages(to: peer).count - earlier == (isDialler ? 1 : 0))
+        }
+    }
+
     @Test func `a relay that goes is replaced by another one`() throws {
         for seed in 1...10 {
             let world = try World(pair: (.symmetric, .symmetric), seed: UInt64(seed))

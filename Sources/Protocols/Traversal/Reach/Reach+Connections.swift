@@ -84,6 +84,14 @@ extension Reach {
         effects.append(.send(peer, network, Message.observed(address).bytes))
     }
 
+    /// Has a datagram of the connection go to where the peer still is: if this node's NAT has forgotten the connection,
+    /// only such a datagram shows the peer where this node is now.
+    mutating func tellAgain(_ peer: PeerId, _ effects: inout [Effect]) {
+        guard let state = self.peers[peer] else { return }
+        self.peers[peer]?.told = nil
+        self.tell(peer, state.told ?? state.link.remote, &effects)
+    }
+
     private mutating func endSessions(with peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
         for id in [self.peers[peer]?.link.pathKey.id, self.calls[peer]].compactMap({ $0 }) {
             self.end(id, now, &effects)

@@ -200,7 +200,10 @@ extension Reach {
         self.sessions[request.call]?.candidates[position].probeAt = nil
         let first = self.sessions[request.call]?.candidates[position].firstAt ?? request.sentAt
         effects.append(.record(session.peer, .worked(way.address, after: now - first)))
-        if self.peers[session.peer]?.link.remote == way.address { self.pathConfirmed(session.peer, now, &effects) }
+        if let link = self.peers[session.peer]?.link, link.remote == way.address {
+            if link.isDialler { self.tellAgain(session.peer, &effects) }
+            self.pathConfirmed(session.peer, now, &effects)
+        }
         self.considerChoice(request.call, now, &effects)
     }
 }

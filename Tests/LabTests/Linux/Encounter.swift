@@ -1,0 +1,93 @@
+#if os(Linux)
+internal import TestSupport
+
+@testable internal import runar
+
+/// Two members at sites of their own that know nothing of each other, and two public members that are connected with
+/// everybody: from one alone a device could not learn that its router takes another port for each destination.
+struct Encounter {
+    private static let port = 4_433
+
+    let lab: NatLab
+    /// At site 2.
+    let first: Device
+    /// At site 3.
+    let second: Device
+    /// At sites 1 and 4.
+    private let helpers: [Device]
+
+    /// Both sites have lines with ten milliseconds in each direction, unless they say otherwise.
+    init(
+        _ firstSite: NatLab.Site,
+        _ secondSite: NatLab.Site,
+        mappingSeconds: Int? = nil,
+        mtu: Int = 1_500
+    ) async throws {
+        let sites = [firstSite, secondSite].map { site in
+            var site = site
+            site.line = site.line ?? NatLab.Line(delay: .milliseconds(10))
+            return site
+        }
+        lab = try await NatLab.with([.init(.none)] + sites + [.init(.none)], mappingSeconds: mappingSeconds, mtu: mtu)
+        let settings = ["RUNAR_DISCOVERY": "off"]
+        let place = settings.merging(["RUNAR_LISTEN": "0.0.0.0:\(Self.port)"]) { $1 }
+        helpers = [
+            try await Device("helper", wrapper: lab.wrapper(on: .site(1)), settings: place),
+            try await Device("other helper", wrapper: lab.wrapper(on: .site(4)), settings: place),
+        ]
+        first = try await Device("first", wrapper: lab.wrapper(on: .site(2)), settings: settings)
+        second = try await Device("second", wrapper: lab.wrapper(on: .site(3)), settings: settings)
+        try await Device.makeFamily(of: helpers + [first, second])
+        for device in helpers + [first, second] { try await device.start() }
+        for (helper, site) in zip(helpers, [1, 4]) {
+            let address = "\(NatLab.publicAddress(of: site)):\(Self.port)"
+            for device in [first, second] { _ = try await device.connect(to: helper, at: address) }
+        }
+    }
+
+    /// Lets the first device connect with the second one, and waits until they are connected directly.
+    ///
+    /// Returns how long either took from the beginning; nil where it did not come about within `patience`.
+    func meet(within patience: Duration) async throws -> (connected: Duration?, direct: Duration?) {
+        let watch = try await first.watch()
+        let started = ContinuousClock.now
+        guard let report = try? await first.connect(to: second) else { return (nil, nil) }  // it may be impossible
+        let connected = ContinuousClock.now - started
+        guard report.isRelayed else { return (connected, connected) }
+        let left = patience - connected
+        let direct = try await watch.path(to: second.peerId, isRelayed: false, since: started, within: left)
+        return (connected, direct.map { $0 - started })
+    }
+}
+
+extension Device {
+    /// Asks the running node, as a command does.
+    func ask<R: Decodable>(_ request: ControlRequest, for type: R.Type = R.self) async throws -> R {
+        guard let client = ControlClient(home: home.path) else {
+            throw Outcome.Unexpected(description: "\(name): no node runs")
+        }
+        return try JSONText.decode(R.self, from: try await client.perform(request) { _ in })
+    }
+
+    func connect(to other: Device, at address: String? = nil) async throws -> ConnectReport {
+        try await ask(
+            .connect(PeerName(other.peerId), network: NetworkName("Family"), address: address, overRelay: false)
+        )
+    }
+
+    /// How packets to a peer travel, if it is connected.
+    func isRelayed(_ other: Device) async throws -> Bool? { try await report(of: other)?.isRelayed }
+
+    /// Where packets to a peer go, in words.
+    func path(to other: Device) async throws -> String {
+        guard let report = try await report(of: other) else { return "not connected" }
+        return report.isRelayed == true ? "relayed" : report.address ?? "?"
+    }
+
+    private func report(of other: Device) async throws -> PeersReport.Peer? {
+        try await ask(.peers(all: false), for: PeersReport.self).peers.first { $0.peerId == other.peerId }
+    }
+
+    func watch() async throws -> Watch { try await Watch(home: home.path) }
+}
+#endif
