@@ -243,7 +243,10 @@ let package = Package(
             swiftSettings: house
         ),
         tests(of: "Lab", ["runar", "Locking", "TestSupport", "Cable"]),
-        tests(of: "RunarNode", ["Locking", "RunarNode", "Simulation", "Transport", "TestSupport", logging]),
+        tests(
+            of: "RunarNode",
+            ["Locking", "RunarNode", "Simulation", "Transport", "QUIC", "Traversal", "TestSupport", logging]
+        ),
     ]
 )
 
