@@ -58,6 +58,7 @@ internal import Testing
             peers: [NodeFacts.Peer(peerIdText: "x", isRelayed: false)],
             mapping: "endpointIndependent",
             isMappingProven: true,
+            filtering: "endpointDependent",
             observed: ["203.0.113.9:4433"],
             peer: nil
         )

@@ -8,7 +8,7 @@ measure ADDRESS PORT COUNT SIZE MILLISECONDS
                                   runs: how many gaps the lost ones make) when nothing came for two seconds
 echo                              from now on sends back "SOURCE-ADDRESS SOURCE-PORT TEXT", or the same if it was numbered
 
-Says `ready`, `sent`, and `heard ADDRESS PORT TEXT` for each datagram while it does not echo.
+Says `ready`, `echoing`, `sent`, and `heard ADDRESS PORT TEXT` for each datagram while it does not echo.
 """
 import json
 import select
@@ -62,6 +62,7 @@ while True:
             sys.exit()
         if words[0] == "echo":
             echoes = True
+            say("echoing")
         elif words[0] == "measure":
             measure(words[1], words[2], *words[3].split())
         elif words[0] == "later":

@@ -56,6 +56,9 @@ extension NodeDriver {
                 RelayEnd(channel: second.channel, connection: other),
                 bytesPerSecond: self.configuration.relayBytesPerSecond
             )
+        case .filteringFound(let behaviour):
+            for waiter in state.filteringWaiters { waiter.resume(returning: behaviour) }
+            state.filteringWaiters = []
         case .stopRelaying(let channel): self.endpoint.stopRelaying(channel)
         case .reachEvent(let peer, let event):
             self.configuration.logger.debug("on the way to peer \(peer.short): \(event)")
@@ -79,6 +82,17 @@ extension NodeDriver {
         self.state.withLock { state in
             let mapping = state.core.natMapping
             return (mapping.behaviour, mapping.isProven, state.core.observedAddresses)
+        }
+    }
+
+    /// Finds out whom this device's NAT lets in, by a second member; it takes two seconds at most.
+    package func askFiltering() async -> FilteringBehaviour {
+        await withCheckedContinuation { continuation in
+            self.state.withLock { state in
+                guard !state.isStopped else { return continuation.resume(returning: .unknown(.noAnswer)) }
+                state.filteringWaiters.append(continuation)
+                self.apply(.filteringAsked, to: &state)
+            }
         }
     }
 

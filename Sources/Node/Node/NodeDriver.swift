@@ -91,6 +91,8 @@ package final class NodeDriver: Sendable {
         var link: (any DiscoveryLink)?
         /// What tells of this machine's addresses while others are not looked for.
         var addressWatch: (any DiscoveryLink)?
+        /// Who waits to hear whom this device's NAT lets in.
+        var filteringWaiters: [CheckedContinuation<FilteringBehaviour, Never>] = []
         /// Who waits for datagrams of STUN.
         var probeListeners: [Int: @Sendable (ForeignDatagram) -> Void] = [:]
         /// What was tried to reach each peer.
@@ -194,6 +196,8 @@ package final class NodeDriver: Sendable {
             state.isStopped = true
             for waiter in state.waiters.values { waiter.continuation.resume(throwing: NodeError.notRunning) }
             for continuation in state.requests.values { continuation.resume(throwing: NodeError.notRunning) }
+            for waiter in state.filteringWaiters { waiter.resume(returning: .unknown(.noAnswer)) }
+            state.filteringWaiters = []
             (state.waiters, state.requests) = ([:], [:])
             defer { (state.link, state.addressWatch) = (nil, nil) }
             return [state.link, state.addressWatch].compactMap(\.self)

@@ -58,6 +58,12 @@ extension RunarNode {
         try? self.running().natObservations  // see above
     }
 
+    /// Whom this device's NAT lets in, found out by a second member; nil while the node is stopped.
+    package func filtering() async -> FilteringBehaviour? {
+        guard let driver = try? self.running() else { return nil }  // see above
+        return await driver.askFiltering()
+    }
+
     /// Where this device would dial a peer.
     ///
     /// - Throws: ``StorageError``.

@@ -42,6 +42,8 @@ package enum Effect: Hashable, Sendable {
     case relay(RelaySide, RelaySide)
     /// Forward neither from nor to this channel any more, nor its other side.
     case stopRelaying(ChannelId)
+    /// Whom this device's NAT lets in, as far as it could be found out.
+    case filteringFound(FilteringBehaviour)
     /// Something happened on the way to a peer.
     case reachEvent(PeerId, Reach.Event)
 

@@ -26,6 +26,8 @@ package enum Input: Sendable {
     case probeReceived([UInt8], from: SocketAddress, port: UInt16?)
     /// The ports that an `openPorts` effect asked for, as many as could be had.
     case portsOpened([UInt16])
+    /// Whom this device's NAT lets in is to be found out; a `filteringFound` effect answers.
+    case filteringAsked
     /// A STUN server sees this node's socket at that address.
     case addressObserved(SocketAddress, by: SocketAddress)
     /// The time of the last `wake` effect came.

@@ -53,6 +53,7 @@ extension NodeCore {
         case .bind(let channel, _, let relay):
             guard let id = self.connection(to: relay) else { return }
             effects.append(.openChannel(channel, over: id))
+        case .filtering(let behaviour): effects.append(.filteringFound(behaviour))
         case .unbind(let channel): effects.append(.closeChannel(channel))
         case .direct(let peer, let address, let port): self.migrate(peer, to: address, port: port, &effects)
         case .fallBack(let peer, let channel): self.migrate(peer, to: channel.address, port: nil, &effects)

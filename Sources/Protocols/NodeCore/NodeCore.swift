@@ -225,6 +225,7 @@ package struct NodeCore: Sendable {
         case .probeReceived(let bytes, let source, let port):
             self.tellReach(.datagramReceived(bytes, from: source, port: port), now, &effects)
         case .portsOpened(let ports): self.tellReach(.portsOpened(ports), now, &effects)
+        case .filteringAsked: self.tellReach(.filteringAsked, now, &effects)
         case .addressObserved(let address, let server):
             self.tellReach(.addressObserved(address, by: server), now, &effects)
         case .addressesChanged(let addresses):

@@ -35,7 +35,10 @@ final class DatagramSocket {
         let command = lab.wrapper(on: host) + ["python3", script, address, String(port)]
         process = try ChildProcess(path: command[0], arguments: Array(command.dropFirst()), takesLines: true)
         _ = try await line("ready")
-        if echoes { try process.write("echo") }
+        guard echoes else { return }
+        try process.write("echo")
+        // What comes before it has read that is not sent back.
+        _ = try await line("echoing")
     }
 
     deinit {

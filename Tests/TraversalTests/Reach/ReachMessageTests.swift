@@ -18,7 +18,9 @@ internal import Testing
             .call(key.id, target: target, key.key, full), .ring(key.id, from: target, key.key, offer, introduction),
             .ring(key.id, from: target, key.key, full, empty), .answer(key.id, offer), .decline(key.id, .busy),
             .answered(key.id, offer, introduction), .answered(key.id, full, empty), .failed(key.id, .notConnected),
-            .failed(key.id, .refused), .hangUp(key.id),
+            .failed(key.id, .refused), .hangUp(key.id), .tryMe(key.id, key.key, known: []),
+            .tryMe(key.id, key.key, known: [target, target]), .tryThat(key.id, key.key, addresses[1]),
+            .tried(key.id, by: target), .tried(key.id, by: nil),
         ]
     }
 

@@ -197,6 +197,7 @@ extension World {
         case .fallBack(let peer, let channel): self.move(node, peer, channel.address, nil)
         case .failed(_, _, let failure): self.nodes[node].failures.append(failure)
         case .record(let peer, let event): self.nodes[node].history.append((self.now, peer, event))
+        case .filtering(let behaviour): self.nodes[node].filterings.append(behaviour)
         case .offence: self.nodes[node].offences += 1
         }
     }

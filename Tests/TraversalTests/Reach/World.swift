@@ -31,6 +31,7 @@ final class World {
         var history: [(at: Duration, peer: PeerId, event: Reach.Event)] = []
         var failures: [CallFailure] = []
         var offences = 0
+        var filterings: [FilteringBehaviour] = []
         var dials: [SocketAddress] = []
         /// The datagrams that it sent, by destination, connections' own ones not counted.
         var probes: [SocketAddress: Int] = [:]

@@ -21,6 +21,7 @@ extension Diagnosis {
         }
         lookAtPeers(node)
         lookAtNAT(node)
+        lookAtFiltering(node)
     }
 
     private mutating func lookAtPeers(_ node: NodeFacts) {
@@ -34,6 +35,28 @@ extension Diagnosis {
         let relayed = node.peers.count { $0.isRelayed }
         let direct = node.peers.count - relayed
         ok("peers", "connected: \(direct) direct, \(relayed) over another member")
+    }
+
+    /// Without a STUN server that has two addresses only a second member can tell.
+    private mutating func lookAtFiltering(_ node: NodeFacts) {
+        switch node.filtering {
+        case "endpointIndependent":
+            ok("filter-open", "a member that this device never sent anything to reached it: everybody can dial it")
+        case "endpointDependent":
+            ok(
+                "filter-closed",
+                "a member that this device never sent anything to did not reach it: others are let in once this device has"
+                    + " sent something there, which members see to"
+            )
+        case "unknown: no stranger":
+            note(
+                "filter-unknown",
+                "whom the NAT or a firewall lets in is not known: that takes a second member, elsewhere, that this device is"
+                    + " not connected to",
+                "`runar stun HOST --classify` asks a server that has two addresses"
+            )
+        default: break
+        }
     }
 
     private mutating func lookAtNAT(_ node: NodeFacts) {

@@ -74,6 +74,8 @@ struct NodeFacts: Report, Hashable {
     var mapping: String
     /// Whether members at different addresses agree on that; else it is a guess.
     var isMappingProven: Bool
+    /// Whom the NAT lets in, as a second member found out: `endpointIndependent`, `endpointDependent`, or why it is unknown.
+    var filtering: String?
     /// Where peers see this device.
     var observed: [String]
     /// The peer that was asked about; nil as well while no node runs that could say something about it.

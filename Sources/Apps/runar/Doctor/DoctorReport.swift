@@ -8,6 +8,8 @@ struct DoctorReport: Report {
     let multicast: [DoctorFacts.Multicast]
     /// How this device's NAT chooses ports and where peers see this device; nil without a running node.
     let mapping: String?
+    /// Whom it lets in, as a second member found out.
+    let filtering: String?
     let observed: [String]?
     let peer: PeerFacts?
 
@@ -17,6 +19,7 @@ struct DoctorReport: Report {
         case interfaces
         case multicast
         case mapping
+        case filtering
         case observed
         case peer
     }
@@ -29,6 +32,7 @@ struct DoctorReport: Report {
         multicast = facts.multicast
         let node = facts.node.flatMap { $0.isRunning ? $0 : nil }
         mapping = node?.mapping
+        filtering = node?.filtering
         observed = node?.observed
         peer = facts.node?.peer
     }

@@ -1,9 +1,10 @@
 internal import Identity
 internal import RunarNode
+internal import Traversal
 
 // What the doctor asks of the node.
 extension RequestHandler {
-    func facts(about name: PeerName?) throws -> NodeFacts {
+    func facts(about name: PeerName?) async throws -> NodeFacts {
         let observations = node.natObservations
         return NodeFacts(
             isRunning: node.isRunning,
@@ -16,6 +17,7 @@ extension RequestHandler {
             },
             mapping: observations.map { "\($0.mapping)" } ?? "unknown",
             isMappingProven: observations?.isProven ?? false,
+            filtering: (await node.filtering()).map(\.word),
             observed: observations?.addresses.map(\.description) ?? [],
             peer: try name.map { try facts(of: resolve($0)) }
         )
@@ -41,6 +43,19 @@ extension RequestHandler {
             addresses: try node.knownAddresses(of: peer).map(\.description),
             history: PeerFacts.Step.lastAttempt(in: node.pathHistory(of: peer))
         )
+    }
+}
+
+extension FilteringBehaviour {
+    /// A stable word.
+    fileprivate var word: String {
+        switch self {
+        case .endpointIndependent: "endpointIndependent"
+        case .endpointDependent: "endpointDependent"
+        case .unknown(.nobodyToAsk): "unknown: nobody to ask"
+        case .unknown(.noStranger): "unknown: no stranger"
+        case .unknown(.noAnswer): "unknown: no answer"
+        }
     }
 }
 

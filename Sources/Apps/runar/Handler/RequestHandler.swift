@@ -106,7 +106,7 @@ final class RequestHandler: Sendable {
 
     private func administer(_ request: ControlRequest) async throws -> String {
         switch request {
-        case .diagnose(let peer): return JSONText.encode(try facts(about: peer))
+        case .diagnose(let peer): return JSONText.encode(try await facts(about: peer))
         case .networks: return JSONText.encode(NetworksReport(networks: try networkReports()))
         case .network(let name): return JSONText.encode(try report(resolve(name)))
         case .createNetwork(let name, let index): return JSONText.encode(try createNetwork(name, index: index))

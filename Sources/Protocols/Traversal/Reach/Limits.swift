@@ -51,6 +51,9 @@ extension Reach {
         /// And in the long run.
         package var answersPerSecond = 250
 
+        /// How long whoever finds out whom its NAT lets in waits for a stranger's probe.
+        package var filteringPatience = Duration.seconds(2)
+
         // MARK: Birthday search
 
         /// When it begins, after the punching did.

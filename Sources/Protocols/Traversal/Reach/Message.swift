@@ -22,6 +22,15 @@ extension Reach {
         case failed(CallId, Refusal)
         /// The call, or the channel that came with it, is used no more; whoever helped tells the other side.
         case hangUp(CallId)
+        /// To a member: have somebody send me a probe who is none of these, with whom I am connected.
+        case tryMe(CallId, CallKey, known: [PeerId])
+        /// To somebody whom the asker does not know: send a probe there.
+        case tryThat(CallId, CallKey, SocketAddress)
+        /// To the asker: this one was asked to send it, or there is none.
+        case tried(CallId, by: PeerId?)
+
+        /// The most peers in one `tryMe`.
+        package static let knownLimit = 64
     }
 
     /// Where a side of a call might be found, by its own account.
@@ -79,6 +88,9 @@ extension Reach.Message {
         case answered = 6
         case failed = 7
         case hangUp = 8
+        case tryMe = 9
+        case tryThat = 10
+        case tried = 11
     }
 
     /// The binary form.
@@ -113,8 +125,28 @@ extension Reach.Message {
             Self.write(.failed, id, to: &writer)
             writer.write(refusal.rawValue)
         case .hangUp(let id): Self.write(.hangUp, id, to: &writer)
+        default: self.writeTrial(to: &writer)
         }
         return writer.bytes
+    }
+
+    private func writeTrial(to writer: inout ByteWriter) {
+        switch self {
+        case .tryMe(let id, let key, let known):
+            Self.write(.tryMe, id, to: &writer)
+            writer.write(key.bytes)
+            writer.write(UInt8(known.count))
+            for peer in known { writer.write(peer.bytes) }
+        case .tryThat(let id, let key, let address):
+            Self.write(.tryThat, id, to: &writer)
+            writer.write(key.bytes)
+            address.write(to: &writer)
+        case .tried(let id, let peer):
+            Self.write(.tried, id, to: &writer)
+            writer.write(UInt8(peer == nil ? 0 : 1))
+            if let peer { writer.write(peer.bytes) }
+        default: preconditionFailure("nobody writes \(self)")
+        }
     }
 
     private static func write(_ kind: Kind, _ id: CallId, to writer: inout ByteWriter) {
@@ -144,7 +176,7 @@ extension Reach.Message {
         let id = CallId(number: try reader.readUInt64())
         switch kind {
         case .call, .ring:
-            let peer = try PeerId(rawRepresentation: reader.readSlice(count: PeerId.byteCount))
+            let peer = try Self.readPeer(from: &reader)
             guard let key = CallKey(try reader.readSlice(count: CallKey.byteCount)) else {
                 throw ReachMessageError(description: "no key")
             }
@@ -161,8 +193,29 @@ extension Reach.Message {
                 throw ReachMessageError(description: "a call refused for the unknown reason \(number)")
             }
             return kind == .decline ? .decline(id, refusal) : .failed(id, refusal)
+        case .tryMe, .tryThat, .tried: return try Self.readTrial(kind, id, from: &reader)
         case .hangUp, .observed: return .hangUp(id)
         }
+    }
+
+    private static func readTrial(_ kind: Kind, _ id: CallId, from reader: inout ByteReader) throws -> Self {
+        guard kind != .tried else {
+            let hasPeer = try Reach.Introduction.readFlag(from: &reader)
+            return .tried(id, by: hasPeer ? try Self.readPeer(from: &reader) : nil)
+        }
+        guard let key = CallKey(try reader.readSlice(count: CallKey.byteCount)) else {
+            throw ReachMessageError(description: "no key")
+        }
+        guard kind == .tryMe else { return .tryThat(id, key, try SocketAddress(reading: &reader)) }
+        let count = try reader.readUInt8()
+        guard count <= Self.knownLimit else { throw ReachMessageError(description: "\(count) known peers") }
+        var known: [PeerId] = []
+        for _ in 0..<count { known.append(try Self.readPeer(from: &reader)) }
+        return .tryMe(id, key, known: known)
+    }
+
+    private static func readPeer(from reader: inout ByteReader) throws -> PeerId {
+        try PeerId(rawRepresentation: reader.readSlice(count: PeerId.byteCount))
     }
 }
 
@@ -200,7 +253,7 @@ extension Reach.Introduction {
         self.init(observed: observed, channel: channel)
     }
 
-    private static func readFlag(from reader: inout ByteReader) throws -> Bool {
+    fileprivate static func readFlag(from reader: inout ByteReader) throws -> Bool {
         let byte = try reader.readUInt8()
         guard byte <= 1 else { throw ReachMessageError(description: "\(byte) for yes or no") }
         return byte == 1

@@ -112,6 +112,7 @@ extension Reach {
         _ effects: inout [Effect]
     ) {
         guard let name = packet.message.username.flatMap(Self.call), self.isUsable(way.address) else { return }
+        if self.takeStrangersProbe(packet, name.id, from: way.address, &effects) { return }
         let session = self.sessions[name.id]
         let owner = self.pathOwners[name.id]
         let link = owner.flatMap { self.peers[$0]?.link }

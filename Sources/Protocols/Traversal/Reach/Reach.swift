@@ -90,6 +90,8 @@ package struct Reach: Sendable {
         case datagramReceived([UInt8], from: SocketAddress, port: UInt16?)
         /// The ports that `openPorts` asked for, as many as could be had.
         case portsOpened([UInt16])
+        /// Whom this device's NAT lets in is to be found out; a `filtering` effect answers.
+        case filteringAsked
         /// The time of the last `wake` effect came.
         case timeReached
     }
@@ -125,6 +127,8 @@ package struct Reach: Sendable {
         /// What was sought cannot be had now.
         case failed(PeerId, NetworkId, CallFailure)
 
+        /// Whom this device's NAT lets in, as far as it could be found out.
+        case filtering(FilteringBehaviour)
         /// Something for the history that explains why two devices do not connect.
         case record(PeerId, Event)
         /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
@@ -152,6 +156,7 @@ package struct Reach: Sendable {
     var hasOwnAddresses = false
     /// Whether this device can be reached over its loopback interface alone.
     var isOnLoopback = false
+    var filteringQuestion: FilteringQuestion?
     /// How the NAT chooses ports, if two observers proved it since the network changed.
     var provenMapping = MappingBehaviour.unknown
     /// What STUN servers see.
@@ -207,6 +212,7 @@ package struct Reach: Sendable {
         case .datagramReceived(let bytes, let source, let port):
             self.datagramReceived(bytes, from: source, port, time, &effects)
         case .portsOpened(let ports): self.portsOpened(ports, time, &effects)
+        case .filteringAsked: self.askFiltering(time, &effects)
         case .timeReached: self.timeReached(time, &effects)
         }
         self.arm(&effects)
@@ -238,6 +244,11 @@ package struct Reach: Sendable {
             self.callAnswered(id, offer, introduction, by: peer, network, now, &effects)
         case .failed(let id, let refusal): self.callFailed(id, refusal, by: peer, now, &effects)
         case .hangUp(let id): self.hungUp(id, by: peer, now, &effects)
+        case .tryMe(let id, let key, let known):
+            self.askedToTry(id, key, known, by: peer, network, now, &effects)
+        case .tryThat(let id, let key, let address):
+            self.askedToProbe(id, key, address, by: peer, now, &effects)
+        case .tried(let id, let stranger): self.strangerNamed(id, stranger, by: peer, &effects)
         }
     }
 
@@ -245,6 +256,7 @@ package struct Reach: Sendable {
 
     private mutating func timeReached(_ now: Duration, _ effects: inout [Effect]) {
         self.armed = nil
+        self.filteringDue(now, &effects)
         for id in Array(self.sessions.keys) {
             guard let due = self.sessions[id]?.due, due <= now else { continue }
             self.sessionDue(id, now, &effects)
@@ -262,7 +274,7 @@ package struct Reach: Sendable {
     private mutating func arm(_ effects: inout [Effect]) {
         let earliest = [
             self.sessions.values.lazy.map(\.due).min(), self.upgrades.values.lazy.map(\.due).min(),
-            self.brokered.values.lazy.compactMap(\.expiry).min(),
+            self.brokered.values.lazy.compactMap(\.expiry).min(), self.filteringQuestion?.endsAt,
         ].compactMap { $0 }.min()
         guard let earliest, earliest != self.armed else { return }
         self.armed = earliest
