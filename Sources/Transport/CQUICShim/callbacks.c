@@ -41,15 +41,6 @@ static int remove_connection_id(ngtcp2_conn *engine, const ngtcp2_cid *cid, void
     return 0;
 }
 
-// The peer keeps to the number of connection ids that it was told. ngtcp2 counts those that it holds, and while paths are
-// given up and taken again it counts some that the peer knows are retired: it would close the connection with
-// CONNECTION_ID_LIMIT. What the peer was told was encoded long ago; the room that ngtcp2 has is for eight.
-static void allow_more_ids(ngtcp2_conn *engine) {
-    ngtcp2_transport_params *params =
-        (ngtcp2_transport_params *)(uintptr_t)ngtcp2_conn_get_local_transport_params(engine);
-    params->active_connection_id_limit = 8;
-}
-
 static int handshake_completed(ngtcp2_conn *engine, void *user) {
     (void)engine;
     rq_conn *conn = user;
@@ -59,7 +50,6 @@ static int handshake_completed(ngtcp2_conn *engine, void *user) {
         return NGTCP2_ERR_CALLBACK_FAILURE;
     }
     conn->is_completed = true;
-    allow_more_ids(engine);
     // HANDSHAKE_DONE is the server's to send, so that completed is confirmed there (RFC 9001, section 4.1.2).
     if (conn->is_server) conn->is_confirmed = true;
     return 0;

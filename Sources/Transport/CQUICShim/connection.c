@@ -157,11 +157,21 @@ void rq_conn_free(rq_conn *conn) {
     free(conn);
 }
 
+// The peer keeps to the number of connection ids that it was told. ngtcp2 counts those that it holds, and while paths are
+// given up and taken again it counts some that the peer knows are retired: it would close the connection with
+// CONNECTION_ID_LIMIT. What the peer was told was encoded long ago; the room that ngtcp2 has is for eight.
+static void allow_more_ids(ngtcp2_conn *engine) {
+    ngtcp2_transport_params *params =
+        (ngtcp2_transport_params *)(uintptr_t)ngtcp2_conn_get_local_transport_params(engine);
+    params->active_connection_id_limit = 8;
+}
+
 void rq_conn_trim(rq_conn *conn) {
     if (conn->session == NULL || !conn->is_confirmed) return;
     ngtcp2_conn_set_tls_native_handle(conn->engine, NULL);
     gnutls_deinit(conn->session);
     conn->session = NULL;
+    allow_more_ids(conn->engine);
     if (conn->keep_alive > 0) ngtcp2_conn_set_keep_alive_timeout(conn->engine, conn->keep_alive);
 }
 
