@@ -36,6 +36,15 @@ void rq_addr_from_system(rq_addr *address, const struct sockaddr *system) {
     }
 }
 
+void rq_path_set(ngtcp2_path *path, ngtcp2_sockaddr_union *local, const rq_addr *from,
+                 ngtcp2_sockaddr_union *remote, const rq_addr *to) {
+    memset(path, 0, sizeof(*path));
+    path->local.addrlen = rq_addr_to_system(from, local);
+    path->local.addr = &local->sa;
+    path->remote.addrlen = rq_addr_to_system(to, remote);
+    path->remote.addr = &remote->sa;
+}
+
 bool rq_addr_equal(const rq_addr *a, const rq_addr *b) {
     return a->family == b->family && a->port == b->port && a->scope == b->scope && memcmp(a->ip, b->ip, 16) == 0;
 }

@@ -6,15 +6,6 @@
 
 static ngtcp2_conn *engine_of(ngtcp2_crypto_conn_ref *ref) { return ((rq_conn *)(void *)ref)->engine; }
 
-static void set_path(ngtcp2_path *path, ngtcp2_sockaddr_union *local, const rq_addr *from,
-                     ngtcp2_sockaddr_union *remote, const rq_addr *to) {
-    memset(path, 0, sizeof(*path));
-    path->local.addrlen = rq_addr_to_system(from, local);
-    path->local.addr = &local->sa;
-    path->remote.addrlen = rq_addr_to_system(to, remote);
-    path->remote.addr = &remote->sa;
-}
-
 static ngtcp2_cid from_cid(const rq_cid *cid) {
     ngtcp2_cid out;
     ngtcp2_cid_init(&out, cid->bytes, cid->length);
@@ -82,7 +73,7 @@ rq_conn *rq_conn_dial(const rq_tls *tls, const rq_options *options, const rq_hoo
     rq_callbacks_fill(&callbacks, false);
     fill_settings(&settings, options, now);
     fill_params(&params, options);
-    set_path(&path, &from, local, &to, remote);
+    rq_path_set(&path, &from, local, &to, remote);
     if (ngtcp2_conn_client_new(&conn->engine, &dcid, &scid, &path, NGTCP2_PROTO_VER_V1, &callbacks, &settings, &params,
                                NULL, conn) != 0) {
         free(conn);
@@ -130,7 +121,7 @@ rq_conn *rq_conn_accept(const rq_tls *tls, const rq_options *options, const rq_h
 #endif
     }
     params.stateless_reset_token_present = 1;
-    set_path(&path, &from, local, &to, remote);
+    rq_path_set(&path, &from, local, &to, remote);
     if (ngtcp2_crypto_generate_stateless_reset_token(params.stateless_reset_token, conn->secret, sizeof(conn->secret),
                                                      &scid) != 0 ||
         ngtcp2_conn_server_new(&conn->engine, &dcid, &scid, &path, initial->version, &callbacks, &settings, &params,
@@ -226,7 +217,7 @@ int rq_conn_read(rq_conn *conn, const rq_train *train, const uint8_t *bytes, siz
     if (conn->alias_port != 0 && local.port == conn->port && rq_addr_equal(&train->source, &conn->alias_remote)) {
         local.port = conn->alias_port;
     }
-    set_path(&path, &from, &local, &to, &train->source);
+    rq_path_set(&path, &from, &local, &to, &train->source);
     enter();
     int status = ngtcp2_conn_read_pkt(conn->engine, &path, &info, bytes, length, rq_clamp(conn, now));
     leave();
@@ -365,38 +356,6 @@ void rq_conn_local_address(const rq_conn *conn, rq_addr *local) {
 size_t rq_conn_exporter_secret(const rq_conn *conn, uint8_t out[RQ_MAX_EXPORTER_SECRET]) {
     memcpy(out, conn->exporter, conn->exporter_length);
     return conn->exporter_length;
-}
-
-// ngtcp2 takes a path from the same local address for the same path, wherever it leads. Such a one gets another port for
-// ngtcp2's eyes, which is translated where packets come in and is no port of ours where they go out.
-static void tell_apart(rq_conn *conn, rq_addr *local, const rq_addr *remote) {
-    rq_addr current;
-    rq_conn_local_address(conn, &current);
-    if (!rq_addr_equal(local, &current)) {
-        if (rq_addr_equal(remote, &conn->alias_remote)) conn->alias_port = 0;
-        return;
-    }
-    conn->port = local->port;
-    conn->alias_port = local->port = local->port ^ 0x8000;
-    conn->alias_remote = *remote;
-}
-
-int rq_conn_migrate(rq_conn *conn, const rq_addr *local, const rq_addr *remote, bool at_once, uint64_t now) {
-    ngtcp2_sockaddr_union from, to;
-    ngtcp2_path path;
-    rq_addr alias = *local;
-    tell_apart(conn, &alias, remote);
-    set_path(&path, &from, &alias, &to, remote);
-    int status = at_once ? ngtcp2_conn_initiate_immediate_migration(conn->engine, &path, rq_clamp(conn, now))
-                         : ngtcp2_conn_initiate_migration(conn->engine, &path, rq_clamp(conn, now));
-    return status == 0 ? RQ_OK : RQ_FAILED;
-}
-
-bool rq_conn_take_refused_path(rq_conn *conn, rq_addr *remote) {
-    if (!conn->has_refused_path) return false;
-    conn->has_refused_path = false;
-    *remote = conn->refused_remote;
-    return true;
 }
 
 uint32_t rq_conn_take_send_errors(rq_conn *conn) {

@@ -114,6 +114,8 @@ struct rq_conn {
 socklen_t rq_addr_to_system(const rq_addr *address, ngtcp2_sockaddr_union *out);
 void rq_addr_from_system(rq_addr *address, const struct sockaddr *system);
 bool rq_addr_equal(const rq_addr *a, const rq_addr *b);
+void rq_path_set(ngtcp2_path *path, ngtcp2_sockaddr_union *local, const rq_addr *from, ngtcp2_sockaddr_union *remote,
+                 const rq_addr *to);
 
 // blackhole.c
 void rq_conn_count_timeout(rq_conn *conn);

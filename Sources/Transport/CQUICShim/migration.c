@@ -1,0 +1,34 @@
+// Connections that go on over another path.
+#include "internal.h"
+
+// ngtcp2 takes a path from the same local address for the same path, wherever it leads. Such a one gets another port for
+// ngtcp2's eyes, which is translated where packets come in and is no port of ours where they go out.
+static void tell_apart(rq_conn *conn, rq_addr *local, const rq_addr *remote) {
+    rq_addr current;
+    rq_conn_local_address(conn, &current);
+    if (!rq_addr_equal(local, &current)) {
+        if (rq_addr_equal(remote, &conn->alias_remote)) conn->alias_port = 0;
+        return;
+    }
+    conn->port = local->port;
+    conn->alias_port = local->port = local->port ^ 0x8000;
+    conn->alias_remote = *remote;
+}
+
+int rq_conn_migrate(rq_conn *conn, const rq_addr *local, const rq_addr *remote, bool at_once, uint64_t now) {
+    ngtcp2_sockaddr_union from, to;
+    ngtcp2_path path;
+    rq_addr alias = *local;
+    tell_apart(conn, &alias, remote);
+    rq_path_set(&path, &from, &alias, &to, remote);
+    int status = at_once ? ngtcp2_conn_initiate_immediate_migration(conn->engine, &path, rq_clamp(conn, now))
+                         : ngtcp2_conn_initiate_migration(conn->engine, &path, rq_clamp(conn, now));
+    return status == 0 ? RQ_OK : RQ_FAILED;
+}
+
+bool rq_conn_take_refused_path(rq_conn *conn, rq_addr *remote) {
+    if (!conn->has_refused_path) return false;
+    conn->has_refused_path = false;
+    *remote = conn->refused_remote;
+    return true;
+}
