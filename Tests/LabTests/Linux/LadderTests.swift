@@ -7,7 +7,7 @@ internal import Testing
 @Suite(
     "Degradation ladder",
     .enabled(if: NatLab.obstacle == nil, Comment(rawValue: NatLab.obstacle ?? "")),
-    .timeLimit(.minutes(6))
+    .timeLimit(.minutes(15))
 ) struct LadderTests {
     @Test func `over lines up to a satellite's, members connect, and what they send arrives`() async throws {
         // The gate has no time for all of them.

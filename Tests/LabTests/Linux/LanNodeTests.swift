@@ -6,7 +6,7 @@ internal import Testing
 @Suite(
     "Nodes on a local network",
     .enabled(if: LanLab.obstacle == nil, Comment(rawValue: LanLab.obstacle ?? "")),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct LanNodeTests {
     @Test func `members meet by themselves and talk`() async throws {
         let lab = try LanLab(hosts: 3)

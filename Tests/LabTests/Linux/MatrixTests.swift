@@ -7,7 +7,7 @@ internal import Testing
 @Suite(
     "Routers of all kinds",
     .enabled(if: NatLab.obstacle == nil, Comment(rawValue: NatLab.obstacle ?? "")),
-    .timeLimit(.minutes(LabExtent.isFull ? 120 : 6))
+    .timeLimit(.minutes(LabExtent.isFull ? 120 : 15))
 ) struct MatrixTests {
     private static let patience = Duration.seconds(30)
 

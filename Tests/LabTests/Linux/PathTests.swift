@@ -7,9 +7,9 @@ internal import Testing
 @Suite(
     "Connections on moving ground",
     .enabled(if: NatLab.obstacle == nil, Comment(rawValue: NatLab.obstacle ?? "")),
-    .timeLimit(.minutes(LabExtent.isFull ? 30 : 5))
+    .timeLimit(.minutes(LabExtent.isFull ? 30 : 15))
 ) struct PathTests {
-    private static let patience = Duration.seconds(30)
+    private static let patience = Duration.seconds(60)
 
     /// Two devices that are connected directly.
     private func met(_ first: NatLab.Site, _ second: NatLab.Site, mappingSeconds: Int? = nil) async throws -> Encounter

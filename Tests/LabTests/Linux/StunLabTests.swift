@@ -6,7 +6,7 @@ internal import Testing
 @Suite(
     "The kind of a router, found out by our own server and client",
     .enabled(if: NatLab.obstacle == nil, Comment(rawValue: NatLab.obstacle ?? "")),
-    .timeLimit(.minutes(3))
+    .timeLimit(.minutes(15))
 ) struct StunLabTests {
     private func server(on lab: NatLab) throws -> RunningCommand {
         let places = zip(NatLab.serverAddresses, [3478, 3479]).flatMap { ["--listen", "\($0):\($1)"] }
