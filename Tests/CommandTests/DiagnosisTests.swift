@@ -86,7 +86,7 @@ internal import Testing
         #expect(diagnosis.findings.allSatisfy { $0.level == .ok })
         #expect(
             diagnosis.findings.map(\.code) == [
-                "interface", "multicast", "clock", "member", "listening", "peers", "nat-easy",
+                "interface", "multicast", "clock", "member", "listening", "peers", "nat-easy", "filter-closed",
             ]
         )
     }
@@ -133,6 +133,8 @@ internal import Testing
             $0.node?.mapping = "endpointDependent"
             $0.node?.isMappingProven = false
         },
+        Case("filter-open", .ok, "everybody can dial") { $0.node?.filtering = "endpointIndependent" },
+        Case("filter-unknown", .note, "a second member") { $0.node?.filtering = "unknown: no stranger" },
         Case("nat-kind-unknown", .note, "two members") { $0.node?.mapping = "unknown" },
     ])
     func `each wrong fact has its finding, in words that say what to do`(wrong: Case) throws {
