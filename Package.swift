@@ -228,7 +228,7 @@ let package = Package(
         tests(of: "Traversal", ["Bytes", "Identity", "Traversal", "TestSupport", collections, crypto]),
         tests(
             of: "NodeCore",
-            ["Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "TestSupport", collections]
+            ["Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Traversal", "TestSupport", collections]
         ),
         tests(
             of: "Node",

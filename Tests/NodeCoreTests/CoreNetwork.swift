@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Identity
+internal import Traversal
 
 @testable internal import NodeCore
 
@@ -39,6 +40,8 @@ struct CoreNetwork {
     var isHoldingDials = false
     /// No datagram of discovery is heard while this is set.
     var isSilent = false
+    /// Whether nodes are told how to know each other on other paths, and so can call.
+    var hasPaths = false
     /// Nobody can be dialled while this is set.
     var isOffline = false
 
@@ -215,7 +218,8 @@ struct CoreNetwork {
             peer: self.nodes[other].peerId,
             isDialler: isDialler,
             address: Self.address(of: other),
-            exporter: [UInt8](repeating: UInt8(truncatingIfNeeded: self.connectionCount), count: 32)
+            exporter: [UInt8](repeating: UInt8(truncatingIfNeeded: self.connectionCount), count: 32),
+            pathKey: self.hasPaths ? PathKey([UInt8](repeating: 7, count: PathKey.byteCount)) : nil
         )
     }
 

@@ -36,6 +36,22 @@ internal import Testing
         #expect(net.nodes[1].core.networks.isEmpty)
     }
 
+    @Test(arguments: [false, true]) func `nobody is asked to bring the two together with the revoked`(
+        isRevoked: Bool
+    ) throws {
+        var net = CoreNetwork()
+        net.hasPaths = true
+        for _ in 0..<2 { try net.addMember() }
+        net.connect(0, 1)
+        let other = PeerId(publicKey: generatePeerKey().publicKey)
+        if isRevoked { net.feed(0, .revocationsAdded([try net.revocation(of: other)])) }
+        net.feed(0, .peerCalled(other, net.network(), overRelay: false))
+        // A call is two frames: that, and before it where the other is seen.
+        #expect(net.frames(by: 0).count { if case .reach = $0 { true } else { false } } == (isRevoked ? 1 : 2))
+        let failures = net.count(by: 0) { if case .unreachable(other, _) = $0 { true } else { false } }
+        #expect(failures == (isRevoked ? 1 : 0))
+    }
+
     @Test func `each node stores and passes on an entry once`() throws {
         var net = try self.line(of: 3)
         net.connect(2, 0)

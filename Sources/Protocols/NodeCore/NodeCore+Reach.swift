@@ -23,7 +23,11 @@ extension NodeCore {
             self.reachWake = time
             self.arm(time, &effects)
         case .dial(let peer, let network, let address, let port):
-            // Who brought the two together is a member and is connected to the peer as to a member.
+            // Who brought the two together is a member and is connected to the peer as to a member, unless it has not yet
+            // heard of a revocation.
+            guard self.isPossibleMember(peer, of: network) else {
+                return self.tellReach(.dialFailed(peer), now, &effects)
+            }
             self.know(peer)
             self.peers[peer]?.note(network)
             effects.append(.dialPath(peer, address, port: port))
@@ -165,9 +169,15 @@ extension NodeCore {
         self.call(peer, isRelayOnly ? .soughtOverRelay(peer, network) : .sought(peer, network), now, &effects)
     }
 
+    /// Whether this node is a member and the peer was not revoked there.
+    private func isPossibleMember(_ peer: PeerId, of network: NetworkId) -> Bool {
+        guard let membership = self.memberships[network] else { return false }
+        return !membership.isExpired && !membership.revocations.contains(peer)
+    }
+
     /// Whether a member is connected that could bring this node together with the peer.
     package func hasCoordinator(in network: NetworkId, for peer: PeerId) -> Bool {
-        guard let membership = self.memberships[network], !membership.isExpired else { return false }
+        guard let membership = self.memberships[network], self.isPossibleMember(peer, of: network) else { return false }
         return membership.admitted.elements.contains { $0 != peer && self.reach.isConnected(to: $0) }
     }
 
