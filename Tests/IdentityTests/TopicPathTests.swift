@@ -4,41 +4,52 @@ internal import Testing
 @testable internal import Identity
 
 @Suite("Topic paths") struct TopicPathTests {
-    @Test(arguments: [
-        ("main:auth/login", "main", ["auth", "login"], "auth/login"),
-        ("auth/login", "default", ["auth", "login"], "auth/login"),
-        ("auth", "default", ["auth"], ""),
-        ("main:auth/users/details", "main", ["auth", "users", "details"], "auth/users/details"),
-        ("main:service/a/b/c/d/e/f", "main", ["service", "a", "b", "c", "d", "e", "f"], "service/a/b/c/d/e/f"),
-        ("test-network_01:service", "test-network_01", ["service"], ""),
-        ("main:my-service_01", "main", ["my-service_01"], ""),
-        (
-            "test_network:$registry/services/list", "test_network", ["$registry", "services", "list"],
-            "$registry/services/list"
-        ),
-        ("/a//b/", "default", ["a", "b"], "a/b"),
-    ])
-    func `a text is a network and segments`(
-        text: String,
-        network: String,
-        segments: [String],
-        action: String
-    ) throws {
-        let path = try TopicPath(text, network: "default")
-        #expect(path.network == network)
-        #expect(path.segments == segments)
-        #expect(path.servicePath == segments[0])
-        #expect(path.actionPath == action)
-        #expect(path.description == "\(network):\(segments.joined(separator: "/"))")
-        #expect(try TopicPath(path.description) == path)
+    struct Tables: Decodable {
+        struct Path: Decodable {
+            let text: String
+            let network: String
+            let segments: [String]
+            let action: String
+        }
+
+        struct Match: Decodable {
+            let pattern: String
+            let path: String
+            let matches: Bool
+        }
+
+        struct Start: Decodable {
+            let path: String
+            let start: String
+            let starts: Bool
+        }
+
+        let paths: [Path]
+        let refused: [String]
+        let matches: [Match]
+        let starts: [Start]
     }
 
-    @Test(arguments: [
-        "", "/", "main:", "main:auth:login", ":auth/login", "main:services/>/state", "a/{}", "a/{x}/{x}", "a/\u{7}",
-        "a/\u{202E}b", String(repeating: "a/", count: 33), String(repeating: "é", count: 257),
-    ])
-    func `what is no topic is refused`(text: String) {
-        #expect(throws: TopicPathError.self) { try TopicPath(text) }
+    private let tables: Tables
+
+    init() throws { tables = try vectors(named: "Identity/topics.json") }
+
+    @Test func `a text is a network and segments`() throws {
+        for row in tables.paths {
+            let path = try TopicPath(row.text, network: "default")
+            #expect(path.network == row.network, "\(row.text)")
+            #expect(path.segments == row.segments, "\(row.text)")
+            #expect(path.servicePath == row.segments[0], "\(row.text)")
+            #expect(path.actionPath == row.action, "\(row.text)")
+            #expect(path.description == "\(row.network):\(row.segments.joined(separator: "/"))")
+            #expect(try TopicPath(path.description) == path)
+        }
+    }
+
+    @Test func `what is no topic is refused`() {
+        for text in tables.refused + [String(repeating: "é", count: 257)] {
+            #expect(throws: TopicPathError.self, "\(text)") { try TopicPath(text) }
+        }
     }
 
     @Test func `paths have children and parents`() throws {
@@ -52,24 +63,15 @@ internal import Testing
     }
 
     @Test func `a path starts with others of its network`() throws {
-        let path = try TopicPath("main:auth/users/list")
-        for (text, isStart) in [
-            ("main:auth", true), ("main:auth/users", true), ("other:auth/users", false), ("main:payments", false),
-            ("main:auth/user", false),
-        ] {
-            #expect(try path.starts(with: TopicPath(text)) == isStart, "\(text)")
+        for row in tables.starts {
+            #expect(try TopicPath(row.path).starts(with: TopicPath(row.start)) == row.starts, "\(row)")
         }
     }
 
-    @Test(arguments: [
-        ("a/b", "a/b", true), ("a/b", "a/c", false), ("a/*", "a/b", true), ("a/*", "a", false),
-        ("a/*", "a/b/c", false), ("*/b", "a/b", true), ("a/>", "a/b", true), ("a/>", "a/b/c/d", true),
-        ("a/>", "a", false), (">", "a", true), ("a/{x}/c", "a/b/c", true), ("a/{x}/c", "a/b/d", false),
-        ("a/{x}/>", "a/b/c", true), ("n:a/>", "m:a/b", false), ("n:a", "a", false), ("a/b", "a/*", false),
-        ("*", "{x}", false), ("a/*/c", "a/b/c", true), ("A", "a", false),
-    ])
-    func `patterns match whole paths of their network`(pattern: String, path: String, matches: Bool) throws {
-        #expect(try TopicPath(pattern).matches(TopicPath(path)) == matches)
+    @Test func `patterns match whole paths of their network`() throws {
+        for row in tables.matches {
+            #expect(try TopicPath(row.pattern).matches(TopicPath(row.path)) == row.matches, "\(row)")
+        }
     }
 
     @Test func `parameters are found and filled in`() throws {
