@@ -6,8 +6,9 @@ internal import Traversal
 
 /// Where a node's socket is seen from outside, and holes through the NATs before it, on the node's own port.
 ///
-/// A running node does all of this by itself with the help of other members (``RunarNode/connectToPeer(peerId:networkId:)``);
-/// these calls are for devices that have no member in common, and exchange their addresses by other means.
+/// A running node does all of this by itself with the help of other members
+/// (``RunarNode/connectToPeer(peerId:networkId:overRelay:)``); these calls are for devices that have no member in common,
+/// and exchange their addresses by other means.
 public struct NATTraversal: Sendable {
     let node: RunarNode
 

@@ -21,7 +21,7 @@ extension RunarNode {
     /// they expire as long as it runs. Members can read what is stored.
     ///
     /// A key has 1 to 1 024 bytes, a value at most 65 536. When the `condition` does not hold,
-    /// ``DHTError/conflict(current:)`` says what holds instead. The `lifetime` is at most seven days. With `cache`, reads
+    /// ``DHTError`` (`conflict`) says what holds instead. The `lifetime` is at most seven days. With `cache`, reads
     /// on this device are answered with the value for a while.
     ///
     /// - Throws: ``DHTError``, ``NodeError/notRunning``, `CancellationError`.

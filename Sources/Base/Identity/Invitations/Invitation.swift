@@ -3,7 +3,7 @@ internal import Crypto
 
 /// What one scan needs to join a network: whom to dial, where, and a secret that is good once.
 ///
-/// The secret itself never crosses the network: the joiner shows with ``proof(exporter:joiner:)`` that it has it,
+/// The secret itself never crosses the network: the joiner shows with a proof that it has it,
 /// bound to the very connection. Counting uses and wrong proofs is the inviter's. Layout: `docs/spec/identity.md`,
 /// section 8.
 public struct Invitation: Sendable {

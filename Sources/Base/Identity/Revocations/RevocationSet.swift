@@ -4,7 +4,7 @@ internal import Crypto
 /// Everybody whom a network has revoked, as far as is known here.
 ///
 /// Sets only grow. Two of them merge by union, in any order and any number of times with the same outcome; two that
-/// are equal have equal ``count`` and ``digest``. At most one entry for each peer is kept: of several, the smallest.
+/// are equal have equal counts and digests. At most one entry for each peer is kept: of several, the smallest.
 public struct RevocationSet: Hashable, Sendable {
     /// The most entries; a network that needs more has to begin anew with another index.
     public static let maximumCount = 65_536

@@ -6,7 +6,7 @@ public struct InMemoryLimits: Sendable, Hashable {
     public var connectionWindow = 1 << 20
     /// The streams that one side of a connection may have open; the first write on another one waits.
     public var streamCount = 128
-    /// The connections that may wait for ``Endpoint/accept()``; further dials are refused.
+    /// The connections that may wait for `Endpoint.accept()`; further dials are refused.
     public var acceptBacklog = 128
     /// The foreign datagrams that may wait for their reader; further ones are dropped.
     public var foreignBacklog = 256

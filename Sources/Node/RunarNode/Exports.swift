@@ -1,6 +1,8 @@
-// What tests of apps need to run whole nodes in one process, under the one name that they import.
+// What the interface names of other modules: whoever imports RunarNode needs none of them.
 
+@_exported public import enum Storage.StorageError
 @_exported public import struct Transport.InMemoryLimits
 @_exported public import class Transport.InMemoryNetwork
 @_exported public import struct Transport.LinkModel
+@_exported public import enum Transport.TransportError
 @_exported public import class Transport.VirtualClock
