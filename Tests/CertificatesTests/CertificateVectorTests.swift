@@ -118,6 +118,10 @@ extension NodeCertificateError {
         case .malformedText: "malformedText"
         case .invalidValidity: "invalidValidity"
         case .signingFailed: "signingFailed"
+        case .wrongName: "wrongName"
+        case .badProof: "badProof"
+        case .notAnAuthority: "notAnAuthority"
+        case .notIssued: "notIssued"
         }
     }
 }

@@ -27,9 +27,9 @@ package struct NodeCertificate: Sendable {
     /// The same for every node, since names decide nothing.
     private static let commonName = "runar"
     /// A random serial number of 126 bits: RFC 5280 wants it positive and below 2^159.
-    private static let serialByteCount = 16
+    static let serialByteCount = 16
     /// The years 1950 to 9999, which X.509 can state.
-    private static let expressible =
+    static let expressible =
         Date(timeIntervalSince1970: -631_152_000)...Date(timeIntervalSince1970: 253_402_300_799)
 
     /// The certificate.
@@ -46,9 +46,7 @@ package struct NodeCertificate: Sendable {
         guard expressible.contains(validity.lowerBound), expressible.contains(validity.upperBound) else {
             throw .invalidValidity
         }
-        var serial = (0..<serialByteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-        // Positive, and always of full length.
-        serial[0] = serial[0] & 0x7F | 0x40
+        let serial = serialNumber(from: (0..<serialByteCount).map { _ in .random(in: .min ... .max, using: &random) })
         do {
             let certificate = try certificate(for: key, validity: validity, serial: serial)
             var serializer = DER.Serializer()
@@ -73,15 +71,14 @@ package struct NodeCertificate: Sendable {
         fromDER bytes: some Collection<UInt8>
     ) throws(NodeCertificateError) -> Ed25519PublicKey {
         let bytes = try ParsedCertificate.bounded(bytes, limit: maximumByteCount)
-        let parsed = try ParsedCertificate(bytes)
-        guard let key = parsed.ed25519KeyBytes else {
-            throw .notEd25519
-        }
-        do {
-            return try Ed25519PublicKey(rawRepresentation: key)
-        } catch {
-            throw .unusableKey(reason: "\(error)")
-        }
+        return try ParsedCertificate.publicKey(ParsedCertificate(bytes).ed25519KeyBytes)
+    }
+
+    /// Makes 16 bytes a serial number: positive, and always of full length.
+    static func serialNumber(from bytes: [UInt8]) -> [UInt8] {
+        var serial = bytes
+        serial[0] = serial[0] & 0x7F | 0x40
+        return serial
     }
 
     private static func certificate(
@@ -89,9 +86,7 @@ package struct NodeCertificate: Sendable {
         validity: ClosedRange<Date>,
         serial: [UInt8]
     ) throws -> Certificate {
-        let signer = try unsafe key.secret.withUnsafeBytes { bytes in
-            try unsafe Curve25519.Signing.PrivateKey(rawRepresentation: bytes)
-        }
+        let signer = try key.signer()
         let name = try DistinguishedName { CommonName(commonName) }
         return try Certificate(
             version: .v3,
@@ -117,6 +112,12 @@ extension Ed25519PrivateKey {
     private static let pkcs8Prefix: [UInt8] = [
         0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
     ]
+
+    /// The key in the words of the certificate library.
+    func signer() throws -> Curve25519.Signing.PrivateKey {
+        try unsafe secret.withUnsafeBytes { bytes in try unsafe Curve25519.Signing.PrivateKey(rawRepresentation: bytes)
+        }
+    }
 
     /// The key in PKCS #8, version 1, in DER.
     package var pkcs8: SecretBytes {

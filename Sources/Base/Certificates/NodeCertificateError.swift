@@ -14,6 +14,14 @@ package enum NodeCertificateError: Error, Equatable, Sendable {
     case invalidValidity
     /// The system's cryptography refused to sign.
     case signingFailed(reason: String)
+    /// The request or certificate does not carry the one name that its key allows.
+    case wrongName(expected: String)
+    /// The request was not signed with the key that it asks a certificate for.
+    case badProof
+    /// The certificate that should be an authority's is none.
+    case notAnAuthority(reason: String)
+    /// The certificate was not issued by the authority that comes with it.
+    case notIssued(reason: String)
 }
 
 extension NodeCertificateError: CustomStringConvertible {
@@ -34,6 +42,14 @@ extension NodeCertificateError: CustomStringConvertible {
             "a certificate's dates must be in order and between the years 1950 and 9999"
         case .signingFailed(let reason):
             "the certificate could not be signed: \(reason)"
+        case .wrongName(let expected):
+            "the name in it is not \(expected), which is the only one that its key allows"
+        case .badProof:
+            "this certificate request was not signed with its own key: it was changed, or is somebody else's"
+        case .notAnAuthority(let reason):
+            "this is not the certificate of an authority: \(reason)"
+        case .notIssued(let reason):
+            "the certificate was not issued by the authority that comes with it: \(reason)"
         }
     }
 }

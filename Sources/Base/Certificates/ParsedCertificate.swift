@@ -1,3 +1,4 @@
+internal import Identity
 internal import SwiftASN1
 internal import X509
 
@@ -20,12 +21,25 @@ internal struct ParsedCertificate {
         do {
             let root = try DER.parse(bytes)
             certificate = try Certificate(derEncoded: root)
-            let keyNode = try Self.keyNode(of: root)
-            let encoded = keyNode.encodedBytes
-            let isEd25519 = encoded.starts(with: Self.keyPrefix) && encoded.count == Self.keyPrefix.count + 32
-            ed25519KeyBytes = isEd25519 ? [UInt8](encoded.suffix(32)) : nil
+            ed25519KeyBytes = Self.ed25519KeyBytes(of: try Self.keyNode(of: root).encodedBytes)
         } catch {
             throw .malformed(reason: "\(error)")
+        }
+    }
+
+    /// The raw key of a subjectPublicKeyInfo if it is Ed25519 in its one encoding.
+    static func ed25519KeyBytes(of encoded: ArraySlice<UInt8>) -> [UInt8]? {
+        guard encoded.starts(with: keyPrefix), encoded.count == keyPrefix.count + 32 else { return nil }
+        return [UInt8](encoded.suffix(32))
+    }
+
+    /// The key that a node or an authority has, from its raw bytes.
+    static func publicKey(_ bytes: [UInt8]?) throws(NodeCertificateError) -> Ed25519PublicKey {
+        guard let bytes else { throw .notEd25519 }
+        do {
+            return try Ed25519PublicKey(rawRepresentation: bytes)
+        } catch {
+            throw .unusableKey(reason: "\(error)")
         }
     }
 

@@ -20,12 +20,16 @@ internal import Testing
     }
 
     @Test func `it verifies the certificate and reads what we wrote`() throws {
-        guard try isPresent() else { return }
-        try withFolder { folder in
-            let file = try write(CertificateText.encode(certificate.certificateDER), to: "certificate.pem", in: folder)
+        guard try OpenSSL.isPresent() else { return }
+        try OpenSSL.withFolder { folder in
+            let file = try OpenSSL.write(
+                CertificateText.encode(certificate.certificateDER),
+                to: "certificate.pem",
+                in: folder
+            )
             let purposes = ["sslserver", "sslclient"]
             for purpose in purposes {
-                let verified = try openssl(
+                let verified = try OpenSSL.run(
                     "verify",
                     "-CAfile",
                     file,
@@ -38,7 +42,7 @@ internal import Testing
                 )
                 #expect(verified.status == 0, "\(verified.output)")
             }
-            let text = try openssl("x509", "-in", file, "-noout", "-text").output
+            let text = try OpenSSL.run("x509", "-in", file, "-noout", "-text").output
             for line in [
                 "Version: 3 (0x2)", "Subject: CN = runar", "Issuer: CN = runar", "Signature Algorithm: ED25519",
                 "Not Before: Jan  1 00:00:00 2000 GMT", "Not After : Dec 31 23:59:59 9999 GMT", "CA:FALSE",
@@ -50,12 +54,12 @@ internal import Testing
     }
 
     @Test func `it sees the same public key in the certificate and in the private key`() throws {
-        guard try isPresent() else { return }
-        try withFolder { folder in
-            let certificateFile = try write(certificate.certificateDER, to: "certificate.der", in: folder)
-            let keyFile = try certificate.privateKeyDER.withBytes { try write($0, to: "key.der", in: folder) }
-            let fromCertificate = try openssl("x509", "-inform", "DER", "-in", certificateFile, "-noout", "-pubkey")
-            let fromKey = try openssl("pkey", "-inform", "DER", "-in", keyFile, "-pubout")
+        guard try OpenSSL.isPresent() else { return }
+        try OpenSSL.withFolder { folder in
+            let certificateFile = try OpenSSL.write(certificate.certificateDER, to: "certificate.der", in: folder)
+            let keyFile = try certificate.privateKeyDER.withBytes { try OpenSSL.write($0, to: "key.der", in: folder) }
+            let fromCertificate = try OpenSSL.run("x509", "-inform", "DER", "-in", certificateFile, "-noout", "-pubkey")
+            let fromKey = try OpenSSL.run("pkey", "-inform", "DER", "-in", keyFile, "-pubout")
             #expect(fromCertificate.status == 0 && fromKey.status == 0, "\(fromCertificate.output)\(fromKey.output)")
             #expect(fromCertificate.output == fromKey.output)
             let spki = try Hex.decode("302a300506032b6570032100") + key.publicKey.bytes
@@ -64,65 +68,13 @@ internal import Testing
     }
 
     @Test func `it does not verify a certificate with a changed byte`() throws {
-        guard try isPresent() else { return }
-        try withFolder { folder in
+        guard try OpenSSL.isPresent() else { return }
+        try OpenSSL.withFolder { folder in
             var changed = certificate.certificateDER
             changed[changed.count - 20] ^= 1
-            let file = try write(CertificateText.encode(changed), to: "changed.pem", in: folder)
-            #expect(try openssl("verify", "-CAfile", file, "-check_ss_sig", "-partial_chain", file).status != 0)
+            let file = try OpenSSL.write(CertificateText.encode(changed), to: "changed.pem", in: folder)
+            #expect(try OpenSSL.run("verify", "-CAfile", file, "-check_ss_sig", "-partial_chain", file).status != 0)
         }
-    }
-
-    private func isPresent() throws -> Bool {
-        let version = try openssl("version")
-        if version.status != 0 {
-            print("not checked against OpenSSL: no openssl command was found (\(version.output))")
-        }
-        return version.status == 0
-    }
-
-    /// Runs the command and gives its exit status and what it printed.
-    private func openssl(_ arguments: String...) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["openssl"] + arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let output = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, output)
-    }
-
-    private func withFolder(_ body: (URL) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "runar-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: folder,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
-        defer { remove(folder) }
-        try body(folder)
-    }
-
-    private func remove(_ folder: URL) {
-        do {
-            try FileManager.default.removeItem(at: folder)
-        } catch {
-            Issue.record("the temporary folder could not be removed: \(error)")
-        }
-    }
-
-    private func write(_ bytes: [UInt8], to name: String, in folder: URL) throws -> String {
-        let file = folder.appending(path: name)
-        try Data(bytes).write(to: file)
-        return file.path(percentEncoded: false)
-    }
-
-    private func write(_ text: String, to name: String, in folder: URL) throws -> String {
-        try write([UInt8](text.utf8), to: name, in: folder)
     }
 }
 #endif
