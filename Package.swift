@@ -174,7 +174,7 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: house
         ),
-        tests(of: "Bytes", ["Bytes", "TestSupport"]),
+        tests(of: "Bytes", ["Bytes", "Identity", "TestSupport"]),
         tests(of: "Locking", ["Locking"]),
         .target(
             name: "QRCorpus",
@@ -202,7 +202,7 @@ let package = Package(
         tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),
         tests(
             of: "Interop",
-            ["QUIC", "Transport", "Bytes", "Identity", "Locking", "TransportConformance", crypto]
+            ["QUIC", "Transport", "Bytes", "Identity", "Locking", "TransportConformance", "TestSupport", crypto]
         ),
         tests(
             of: "Command",

@@ -12,6 +12,17 @@ package final class ChildProcess: Sendable {
         try self.init(path: Self.products.appending(path: name).path(percentEncoded: false), arguments: arguments)
     }
 
+    /// Starts a script of `Tests/Interop` with the Python that has the packages it needs.
+    package convenience init(script name: String, arguments: [String], takesLines: Bool = false) throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        try self.init(
+            path: root.appending(path: ".venv/bin/python3").path,
+            arguments: [root.appending(path: "Tests/Interop/\(name)").path] + arguments,
+            takesLines: takesLines
+        )
+    }
+
     /// Starts the program at `path`; one that `takesLines` gets them with ``write(_:)``.
     package init(path: String, arguments: [String], takesLines: Bool = false) throws {
         input = takesLines ? Pipe() : nil

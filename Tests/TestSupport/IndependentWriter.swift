@@ -24,12 +24,7 @@ package enum IndependentWriter {
         let lines = try requests.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
         try Data(lines.joined(separator: "\n").utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }  // the system empties the folder for temporary files
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let process = try ChildProcess(
-            path: root.appending(path: ".venv/bin/python3").path,
-            arguments: [root.appending(path: "Tests/Interop/write_symbols.py").path, file.path]
-        )
+        let process = try ChildProcess(script: "write_symbols.py", arguments: [file.path])
         var symbols: [[String]] = []
         while let line = process.nextLine() {
             symbols.append(try JSONDecoder().decode([String].self, from: Data(line.utf8)))

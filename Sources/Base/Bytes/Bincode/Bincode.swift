@@ -81,11 +81,3 @@ public protocol BincodeEnum: Codable {
     /// The names of the cases, the first of which has the tag 0.
     static var bincodeCases: [String] { get }
 }
-
-/// A type that holds bytes and nothing else, read and written in one piece.
-///
-/// `Data` has the same encoding with and without this conformance; with it, it is fast.
-package protocol BincodeBlob: Codable, Collection<UInt8> {
-    /// Copies `bytes`.
-    init(_ bytes: ArraySlice<UInt8>)
-}

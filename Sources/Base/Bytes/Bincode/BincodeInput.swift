@@ -12,7 +12,7 @@ internal final class BincodeInput {
         if let native = type as? any BincodeDecodable.Type {
             return try read(native)
         }
-        if let blob = type as? any BincodeBlob.Type {
+        if let blob = type as? any ByteBlob.Type {
             return try read(blob: blob)
         }
         let cases = (type as? any BincodeEnum.Type)?.bincodeCases
@@ -78,7 +78,7 @@ internal final class BincodeInput {
         return value
     }
 
-    private func read<Value, Blob: BincodeBlob>(blob type: Blob.Type) throws -> Value {
+    private func read<Value, Blob: ByteBlob>(blob type: Blob.Type) throws -> Value {
         guard let value = type.init(try reader.readSlice(count: readCount())) as? Value else {
             throw Self.unsupported("\(type) is not \(Value.self)")
         }

@@ -9,7 +9,7 @@ internal final class BincodeOutput {
     func encode<Value: Encodable>(_ value: Value) throws {
         if let type = Value.self as? any BincodeEncodable.Type {
             try write(value, as: type)
-        } else if let type = Value.self as? any BincodeBlob.Type {
+        } else if let type = Value.self as? any ByteBlob.Type {
             try write(value, asBlob: type)
         } else {
             let cases = (Value.self as? any BincodeEnum.Type)?.bincodeCases
@@ -87,7 +87,7 @@ internal final class BincodeOutput {
         try native.writeBincode(to: self)
     }
 
-    private func write<Value, Blob: BincodeBlob>(_ value: Value, asBlob type: Blob.Type) throws {
+    private func write<Value, Blob: ByteBlob>(_ value: Value, asBlob type: Blob.Type) throws {
         guard let blob = value as? Blob else {
             throw Self.unsupported(value, "\(Value.self) is not \(type)")
         }

@@ -6,5 +6,5 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Lets Bincode read and write the bytes in one piece instead of one by one.
-extension Data: BincodeBlob {}
+/// Lets the codecs of Bytes read and write the bytes in one piece instead of one by one.
+extension Data: ByteBlob {}

@@ -1,0 +1,83 @@
+/// What the first bytes of a data item say; the bytes of strings and the items of containers follow it.
+internal enum DataItemHead: Equatable {
+    case null
+    case boolean(Bool)
+    case unsigned(UInt64)
+    /// The number -1 - n.
+    case negative(UInt64)
+    case single(Float)
+    case double(Double)
+    case text(count: Int)
+    case bytes(count: Int)
+    /// Items follow; without a count they go on until `end`.
+    case array(count: Int?)
+    /// Twice as many items follow, keys and values in turn.
+    case map(count: Int?)
+    /// Strings of one kind follow until `end`, and together they are one string.
+    case chunks(ofText: Bool)
+    /// The item behind it has a meaning beyond its kind, which is not looked at.
+    case tag
+    /// The end of what has no count.
+    case end
+    /// So many bytes follow whose meaning is not known here.
+    case opaque(count: Int)
+
+    /// What it announces, for people.
+    var name: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "a boolean"
+        case .unsigned, .negative: "an integer"
+        case .single, .double: "a floating-point number"
+        case .text, .chunks(ofText: true): "a text"
+        case .bytes, .chunks(ofText: false): "a byte string"
+        case .array: "an array"
+        case .map: "a map"
+        case .tag, .end, .opaque: "an item without a counterpart in Swift"
+        }
+    }
+}
+
+/// How heads of data items are put into bytes: what CBOR and MessagePack do not have in common.
+internal protocol DataItemFormat {
+    /// Reads a head. Counts are not believed yet.
+    static func readHead(from reader: inout ByteReader) throws(BytesError) -> DataItemHead
+    /// Writes a head with a count, in its shortest form.
+    static func write(_ head: DataItemHead, to writer: inout ByteWriter)
+}
+
+/// What CBOR and MessagePack have in common.
+internal enum DataItems {
+    /// How deeply arrays and maps may be nested.
+    static let maximumDepth = 64
+
+    static func serialize<Value: Encodable>(
+        _ value: Value,
+        in format: (some DataItemFormat).Type
+    ) throws -> [UInt8] {
+        let output = DataItemOutput()
+        let item = try output.item(for: value, path: [])
+        if let failure = output.failure {
+            throw failure
+        }
+        var writer = ByteWriter(capacity: 64)
+        try item.write(to: &writer, in: format, depth: 0)
+        return writer.bytes
+    }
+
+    static func deserialize<Value: Decodable, Format: DataItemFormat>(
+        _ type: Value.Type,
+        from bytes: some Collection<UInt8>,
+        limit: Int,
+        in format: Format.Type
+    ) throws -> Value {
+        guard bytes.count <= limit else {
+            throw BytesError.tooLong(limit: limit, found: bytes.count)
+        }
+        let reader = ByteReader(bytes)
+        var rest = reader
+        try rest.skipItem(in: format)
+        try rest.finish()
+        return try DataItemDecoder<Format>(reader: reader, path: []).decode(type)
+    }
+}

@@ -1,0 +1,81 @@
+internal import Bytes
+internal import Foundation
+internal import Identity
+internal import TestSupport
+internal import Testing
+
+/// cbor2 and msgpack read what we write, and we read what they write.
+@Suite("Independent CBOR and MessagePack", .timeLimit(.minutes(1))) struct DataItemInteropTests {
+    /// Something of every kind, as deep as chance will have it.
+    private struct Value: Codable, Equatable {
+        var integers: [Int64]
+        var unsigned: UInt64
+        var ratio: Double
+        var text: String
+        var bytes: Data
+        var flags: [Bool?]
+        var scores: [String: Int]
+        var missing: String?
+        var inner: [Value]
+
+        init(depth: Int, using random: inout SplitMix64) {
+            integers = (0..<Int.random(in: 0...20, using: &random)).map { _ in
+                Int64.random(in: .min ... .max, using: &random) >> Int64.random(in: 0..<64, using: &random)
+            }
+            unsigned = random.next() >> UInt64.random(in: 0..<64, using: &random)
+            ratio = Double(Int32.random(in: .min ... .max, using: &random)) / 64
+            text = String(repeating: "aé水𐅑", count: .random(in: 0...80, using: &random))
+            bytes = Data(random.bytes(count: .random(in: 0...300, using: &random)))
+            flags = (0..<Int.random(in: 0...3, using: &random)).map { _ in
+                [true, false, nil][Int.random(in: 0..<3, using: &random)]
+            }
+            scores = Dictionary(
+                (0..<Int.random(in: 0...40, using: &random)).map { ("key \($0 * $0)", -$0) },
+                uniquingKeysWith: { $1 }
+            )
+            missing = Bool.random(using: &random) ? "not missing" : nil
+            inner = []
+            guard depth > 0 else { return }
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                inner.append(Value(depth: depth - 1, using: &random))
+            }
+        }
+    }
+
+    private struct Line: Codable {
+        var cbor: String
+        var messagePack: String
+        var same: Bool?
+    }
+
+    @Test func `random values pass through cbor2 and msgpack unchanged`() async throws {
+        var random = SplitMix64(seed: 21)
+        let values = (0..<100).map { _ in Value(depth: 3, using: &random) }
+        let lines = try values.map { value in
+            let line = Line(
+                cbor: Hex.encode(try CBOR.serialize(value)),
+                messagePack: Hex.encode(try MessagePack.serialize(value))
+            )
+            return String(decoding: try JSONEncoder().encode(line), as: UTF8.self)
+        }
+        let file = FileManager.default.temporaryDirectory.appending(path: "values-\(UUID().uuidString).jsonl")
+        try Data(lines.joined(separator: "\n").utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }  // the system empties the folder for temporary files
+        let answers = try await aside {
+            let process = try ChildProcess(script: "data_items.py", arguments: [file.path])
+            var answers: [Line] = []
+            while let line = process.nextLine() {
+                answers.append(try JSONDecoder().decode(Line.self, from: Data(line.utf8)))
+            }
+            return answers
+        }
+        #expect(answers.count == values.count)
+        for (value, answer) in zip(values, answers) {
+            #expect(answer.same == true)
+            #expect(answer.cbor == Hex.encode(try CBOR.serialize(value)))
+            #expect(answer.messagePack == Hex.encode(try MessagePack.serialize(value)))
+            #expect(try CBOR.deserialize(Value.self, from: Hex.decode(answer.cbor)) == value)
+            #expect(try MessagePack.deserialize(Value.self, from: Hex.decode(answer.messagePack)) == value)
+        }
+    }
+}
