@@ -5,7 +5,7 @@ internal import Crypto
 ///
 /// Network keys follow SLIP-0010 at `m/44'/0'/index'` with the root's 32 bytes as the seed. All others are the output
 /// of HKDF-SHA256 over the same bytes with a label per purpose, so that no two purposes ever share a key, and nobody
-/// without the root can tell that two of them belong together.
+/// without the root can tell that two of them belong together. The same way leads from a device's key to its wrapping key.
 public enum KeyDerivation {
     /// The largest index that a network can have.
     public static let maximumNetworkIndex = DerivationPath.maximumIndex
@@ -75,11 +75,26 @@ public enum KeyDerivation {
         deriveCertificateAuthorityKey(masterKey: masterKey.privateKey)
     }
 
-    /// HKDF with the info (length of `purpose` in one byte, `purpose`, `context`).
+    /// Derives from a device's key the one to which secrets for this device are sealed.
+    package static func deriveWrappingKey(peerKey: Ed25519PrivateKey) -> SealingKeyPair {
+        SealingKeyPair(secret(from: peerKey, purpose: "runar/wrapping-key/v1", context: []))
+    }
+
     private static func keyPair(from root: Ed25519PrivateKey, purpose: StaticString, context: [UInt8]) -> Ed25519KeyPair
     {
+        do {
+            return Ed25519KeyPair(
+                privateKey: try Ed25519PrivateKey(secret(from: root, purpose: purpose, context: context))
+            )
+        } catch {
+            preconditionFailure("HKDF gave another number of bytes than was asked for")
+        }
+    }
+
+    /// HKDF with the info (length of `purpose` in one byte, `purpose`, `context`).
+    private static func secret(from key: Ed25519PrivateKey, purpose: StaticString, context: [UInt8]) -> SecretBytes {
         let info = DomainLabel(purpose).prefix + context
-        let derived = unsafe root.secret.withUnsafeBytes { bytes in
+        let derived = unsafe key.secret.withUnsafeBytes { bytes in
             unsafe HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: SymmetricKey(data: bytes),
                 salt: salt,
@@ -87,12 +102,7 @@ public enum KeyDerivation {
                 outputByteCount: Ed25519PrivateKey.byteCount
             )
         }
-        let secret = unsafe derived.withUnsafeBytes { bytes in unsafe SecretBytes(copying: bytes) }
-        do {
-            return Ed25519KeyPair(privateKey: try Ed25519PrivateKey(secret))
-        } catch {
-            preconditionFailure("HKDF gave another number of bytes than was asked for")
-        }
+        return unsafe derived.withUnsafeBytes { bytes in unsafe SecretBytes(copying: bytes) }
     }
 }
 

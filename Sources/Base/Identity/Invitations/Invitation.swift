@@ -50,16 +50,10 @@ public struct Invitation: Sendable {
         generating random: inout some RandomNumberGenerator
     ) {
         var bytes = (0..<Self.secretByteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-        var seen: [SocketAddress] = []
-        for address in addresses {
-            let plain = SocketAddress(address.ip.withoutScope, port: address.port).unmapped
-            // Without its interface a link-local IPv6 address cannot be dialled.
-            if plain.isDialable, !(plain.isIPv6 && plain.isLinkLocal), !seen.contains(plain) { seen.append(plain) }
-        }
         self.init(
             inviter: inviter,
             networkId: networkId,
-            addresses: Array(seen.prefix(Self.maximumAddressCount)),
+            addresses: addresses.forOthers(limit: Self.maximumAddressCount),
             secret: SecretBytes(consuming: &bytes),
             expirationSeconds: min(nowSeconds, UnixTime.maximum - Self.lifetimeSeconds) + Self.lifetimeSeconds
         )

@@ -1,78 +1,41 @@
 internal import Bytes
-internal import Crypto
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The public half of a network's rendezvous key: what is sealed to it, only the network's members can open.
 ///
-/// It stands in texts of tokens and networks, unsigned: a wrong one only means that nobody answers. Sealing is HPKE
-/// (RFC 9180) in base mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305.
+/// It stands in texts of tokens and networks, unsigned: a wrong one only means that nobody answers.
 public struct RendezvousKey: Hashable, Sendable {
     /// How many bytes a key has.
-    package static let byteCount = 32
+    package static let byteCount = SealingKey.byteCount
     /// The field of texts that holds a key.
     static let fieldName = "rendezvous"
-    /// How many bytes sealing adds: the encapsulated key and the tag.
-    package static let sealingByteCount = encapsulatedByteCount + 16
-    static let encapsulatedByteCount = 32
-    static let suite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
+    /// How many bytes sealing adds.
+    package static let sealingByteCount = SealingKey.overheadByteCount
+    private static let subject = "a rendezvous key"
 
-    private let words: Bytes32
+    private let key: SealingKey
 
-    /// Takes the public half of a private key.
-    init(words: Bytes32) {
-        self.words = words
+    fileprivate init(_ key: SealingKey) {
+        self.key = key
     }
 
     /// Reads the 32 bytes of a key; points of small order are refused, to which everybody could open.
     package init(rawRepresentation: some Collection<UInt8>) throws(IdentityError) {
-        guard let words = Bytes32(rawRepresentation) else {
-            throw .wrongLength(of: "a rendezvous key", expected: Self.byteCount, found: rawRepresentation.count)
-        }
-        guard !Self.isOfSmallOrder(words) else { throw .invalidPublicKey(reason: "it is a point of small order") }
-        self.init(words: words)
+        self.init(try SealingKey(rawRepresentation: rawRepresentation, of: Self.subject))
     }
 
     /// Reads a key in padded base64.
     public init(base64Encoded text: String) throws(IdentityError) {
-        try self.init(rawRepresentation: IdentifierText.bytes32(base64: text, what: "a rendezvous key").bytes)
-    }
-
-    /// Whether every agreement with the point gives zero; not all systems refuse that by themselves.
-    private static func isOfSmallOrder(_ words: Bytes32) -> Bool {
-        do {
-            // Private keys are multiples of 8, so any one of them tells.
-            let key = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: [UInt8](repeating: 8, count: 32))
-            let point = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: words.bytes)
-            let shared = try key.sharedSecretFromKeyAgreement(with: point)
-            return unsafe shared.withUnsafeBytes { bytes in unsafe bytes.allSatisfy { $0 == 0 } }
-        } catch {
-            return true
-        }
+        try self.init(rawRepresentation: IdentifierText.bytes32(base64: text, what: Self.subject).bytes)
     }
 
     /// The 32 bytes.
-    package var bytes: [UInt8] { words.bytes }
+    package var bytes: [UInt8] { key.bytes }
 
     /// The key in padded base64.
-    public var base64Encoded: String { IdentifierText.base64(words) }
+    public var base64Encoded: String { IdentifierText.base64(key.words) }
 
-    /// Seals `message` for the members; nil if the system's cryptography refuses.
-    ///
-    /// The result is the encapsulated key (32 bytes) and the ciphertext with its tag; it differs each time.
-    package func seal(_ message: [UInt8], info: [UInt8]) -> [UInt8]? {
-        do {
-            let key = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: bytes)
-            var sender = try HPKE.Sender(recipientKey: key, ciphersuite: Self.suite, info: Data(info))
-            return try Array(sender.encapsulatedKey) + Array(sender.seal(message))
-        } catch {
-            return nil
-        }
-    }
+    /// Seals `message` for the members; see ``SealingKey/seal(_:info:)``.
+    package func seal(_ message: [UInt8], info: [UInt8]) -> [UInt8]? { key.seal(message, info: info) }
 }
 
 extension RendezvousKey: CustomStringConvertible {
@@ -82,40 +45,18 @@ extension RendezvousKey: CustomStringConvertible {
 
 /// Both halves of a network's rendezvous key, which its members derive from their secret.
 package struct RendezvousKeyPair: Sendable {
-    /// The half that stands in texts.
-    package let publicKey: RendezvousKey
-    private let privateKey: Curve25519.KeyAgreement.PrivateKey
+    private let pair: SealingKeyPair
 
     /// Takes the 32 bytes of an X25519 private key.
     init(_ secret: SecretBytes) {
-        do {
-            privateKey = try unsafe secret.withUnsafeBytes { bytes in
-                try unsafe Curve25519.KeyAgreement.PrivateKey(rawRepresentation: bytes)
-            }
-        } catch {
-            preconditionFailure("\(secret.count) bytes were refused as an X25519 private key")
-        }
-        guard let words = Bytes32(privateKey.publicKey.rawRepresentation) else {
-            preconditionFailure("an X25519 public key has another number of bytes than 32")
-        }
-        publicKey = RendezvousKey(words: words)
+        pair = SealingKeyPair(secret)
     }
 
+    /// The half that stands in texts.
+    package var publicKey: RendezvousKey { RendezvousKey(pair.publicKey) }
+
     /// Opens what was sealed to the public half under the same `info`; nil if it was not.
-    package func open(_ sealed: some Collection<UInt8>, info: [UInt8]) -> [UInt8]? {
-        guard sealed.count >= RendezvousKey.sealingByteCount else { return nil }
-        do {
-            var recipient = try HPKE.Recipient(
-                privateKey: privateKey,
-                ciphersuite: RendezvousKey.suite,
-                info: Data(info),
-                encapsulatedKey: Data(sealed.prefix(RendezvousKey.encapsulatedByteCount))
-            )
-            return try Array(recipient.open(Data(sealed.dropFirst(RendezvousKey.encapsulatedByteCount))))
-        } catch {
-            return nil
-        }
-    }
+    package func open(_ sealed: some Collection<UInt8>, info: [UInt8]) -> [UInt8]? { pair.open(sealed, info: info) }
 }
 
 extension RendezvousKeyPair: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

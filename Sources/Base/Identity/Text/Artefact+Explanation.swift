@@ -50,6 +50,8 @@ extension Artefact {
         case .identifier: "identifier"
         case .revocations: "revocations"
         case .invitation: "invitation"
+        case .deviceRequest: "device-request"
+        case .deviceAnswer: "device-answer"
         }
     }
 
@@ -69,8 +71,10 @@ extension Artefact {
             } else {
                 nil
             }
-        case .identifier, .revocations:
+        case .identifier, .revocations, .deviceRequest:
             nil
+        case .deviceAnswer(let answer):
+            answer.memberships.lazy.compactMap { Self.problem(of: $0.token, at: nowSeconds) }.first
         case .invitation(let invitation):
             invitation.isExpired(at: nowSeconds)
                 ? "the invitation expired at \(CivilTime(seconds: invitation.expirationSeconds)); ask for a new one"
@@ -113,6 +117,12 @@ extension Artefact {
                 ("addresses", .strings(invitation.addresses.map(\.description))),
                 ("secret", .string("redacted")),
             ] + Self.fields(ofExpiration: invitation.expirationSeconds)
+        case .deviceRequest(let request):
+            [
+                ("peer_id", .string(request.peerId.base64Encoded)), ("peer_text", .string(request.peerId.text)),
+                ("code", .string(request.code)),
+            ]
+        case .deviceAnswer(let answer): Self.fields(of: answer)
         }
     }
 
@@ -123,6 +133,18 @@ extension Artefact {
             ("network_id", .string(token.networkId.base64Encoded)),
             ("network_text", .string(token.networkId.text)),
         ] + fields(ofExpiration: token.expirationSeconds) + fields(of: token.rendezvous)
+    }
+
+    private static func fields(of answer: DeviceAnswer) -> [(String, Explanation.Value)] {
+        [
+            ("sender", .string(answer.sender.base64Encoded)),
+            ("authority", .string(answer.authority.base64Encoded)),
+            ("addresses", .strings(answer.addresses.map(\.description))),
+            ("networks", .strings(answer.networkIds.map(\.base64Encoded))),
+            ("network_keys", .strings(answer.administeredNetworkIds.map(\.base64Encoded))),
+            ("peers", .strings(answer.memberships.map(\.token.peerId.base64Encoded))),
+            ("code", (try? answer.code).map { .string($0) } ?? .null),  // what was read can be written
+        ]
     }
 
     private static func fields(of rendezvous: RendezvousKey?) -> [(String, Explanation.Value)] {

@@ -12,11 +12,16 @@ public enum Artefact: Sendable {
     case revocations(RevocationSet)
     /// An invitation, secret included.
     case invitation(Invitation)
+    /// What a new device asks of another device of its person, verified.
+    case deviceRequest(DeviceRequest)
+    /// What it was answered; only the device that asked can verify it.
+    case deviceAnswer(DeviceAnswer)
 
     /// Recognises a text, with any white space around it.
     public static func parse(_ text: String) throws(IdentityError) -> Artefact {
         let text = PlainText.trimmed(text)
         if RevocationSet.isText(text) { return .revocations(try RevocationSet(text: text)) }
+        if DeviceAnswer.isText(text) { return .deviceAnswer(try DeviceAnswer(text: text)) }
         if RunarLink.isLink(text) { return try parse(RunarLink(text)) }
         guard text.utf8.first == UInt8(ascii: "{") else { return .identifier(try PeerId(text: text)) }
         let json = try FlatJSON(text, of: "a runar text")
@@ -55,6 +60,7 @@ public enum Artefact: Sendable {
         case .token: .token(try AccessToken(linked: link.bytes))
         case .peer: .peerConnection(try PeerConnectionData(linked: link.bytes))
         case .join: .invitation(try Invitation(binary: link.bytes))
+        case .device: .deviceRequest(try DeviceRequest(binary: link.bytes))
         }
     }
 }

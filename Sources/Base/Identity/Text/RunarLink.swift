@@ -17,6 +17,8 @@ struct RunarLink: Hashable, Sendable {
         case peer
         /// An invitation.
         case join
+        /// A new device's request to another device of its person.
+        case device
     }
 
     /// With what each link begins.

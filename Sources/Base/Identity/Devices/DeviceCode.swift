@@ -1,0 +1,18 @@
+internal import Bytes
+internal import Crypto
+
+/// What two screens show so that their person sees that a request or an answer was not swapped on its way.
+///
+/// A hundred bits, because whoever swaps has all the time in the world to find a text of its own with the same code.
+enum DeviceCode {
+    private static let label = DomainLabel("runar/device-code/v1")
+    private static let characterCount = 20
+    private static let groupCount = 4
+
+    /// Twenty characters in groups of four, such as `alvl-mj3f-k5sp-ltti-gf4t`.
+    static func text(of binary: [UInt8]) -> String {
+        let text = Array(Base32.encode(Array(SHA256.hash(data: label.message(binary)))).prefix(characterCount))
+        return stride(from: 0, to: characterCount, by: groupCount).map { String(text[$0..<$0 + groupCount]) }
+            .joined(separator: "-")
+    }
+}

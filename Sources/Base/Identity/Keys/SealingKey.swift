@@ -1,0 +1,115 @@
+internal import Bytes
+internal import Crypto
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The public half of an X25519 key: what is sealed to it, only the holder of the other half can open.
+///
+/// Sealing is HPKE (RFC 9180) in base mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305.
+package struct SealingKey: Hashable, Sendable {
+    /// How many bytes a key has.
+    package static let byteCount = 32
+    /// How many bytes sealing adds: the encapsulated key and the tag.
+    package static let overheadByteCount = encapsulatedByteCount + 16
+    static let encapsulatedByteCount = 32
+    static let suite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
+
+    let words: Bytes32
+
+    /// Takes the public half of a private key.
+    init(words: Bytes32) {
+        self.words = words
+    }
+
+    /// Reads the 32 bytes of a key, which is `subject` in the words of an error; points of small order are refused, to
+    /// which everybody could open.
+    init(rawRepresentation: some Collection<UInt8>, of subject: String) throws(IdentityError) {
+        guard let words = Bytes32(rawRepresentation) else {
+            throw .wrongLength(of: subject, expected: Self.byteCount, found: rawRepresentation.count)
+        }
+        guard !Self.isOfSmallOrder(words) else { throw .invalidPublicKey(reason: "it is a point of small order") }
+        self.init(words: words)
+    }
+
+    /// Whether every agreement with the point gives zero; not all systems refuse that by themselves.
+    private static func isOfSmallOrder(_ words: Bytes32) -> Bool {
+        do {
+            // Private keys are multiples of 8, so any one of them tells.
+            let key = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: [UInt8](repeating: 8, count: 32))
+            let point = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: words.bytes)
+            let shared = try key.sharedSecretFromKeyAgreement(with: point)
+            return unsafe shared.withUnsafeBytes { bytes in unsafe bytes.allSatisfy { $0 == 0 } }
+        } catch {
+            return true
+        }
+    }
+
+    /// The 32 bytes.
+    package var bytes: [UInt8] { words.bytes }
+
+    /// Seals `message`; nil if the system's cryptography refuses.
+    ///
+    /// The result is the encapsulated key (32 bytes) and the ciphertext with its tag; it differs each time.
+    package func seal(_ message: [UInt8], info: [UInt8]) -> [UInt8]? {
+        do {
+            let key = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: bytes)
+            var sender = try HPKE.Sender(recipientKey: key, ciphersuite: Self.suite, info: Data(info))
+            return try Array(sender.encapsulatedKey) + Array(sender.seal(message))
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// Both halves of an X25519 key.
+package struct SealingKeyPair: Sendable {
+    /// The half that others seal to.
+    package let publicKey: SealingKey
+    private let privateKey: Curve25519.KeyAgreement.PrivateKey
+
+    /// Takes the 32 bytes of an X25519 private key.
+    init(_ secret: SecretBytes) {
+        do {
+            privateKey = try unsafe secret.withUnsafeBytes { bytes in
+                try unsafe Curve25519.KeyAgreement.PrivateKey(rawRepresentation: bytes)
+            }
+        } catch {
+            preconditionFailure("\(secret.count) bytes were refused as an X25519 private key")
+        }
+        guard let words = Bytes32(privateKey.publicKey.rawRepresentation) else {
+            preconditionFailure("an X25519 public key has another number of bytes than 32")
+        }
+        publicKey = SealingKey(words: words)
+    }
+
+    /// Opens what was sealed to the public half under the same `info`; nil if it was not.
+    package func open(_ sealed: some Collection<UInt8>, info: [UInt8]) -> [UInt8]? {
+        guard sealed.count >= SealingKey.overheadByteCount else { return nil }
+        do {
+            var recipient = try HPKE.Recipient(
+                privateKey: privateKey,
+                ciphersuite: SealingKey.suite,
+                info: Data(info),
+                encapsulatedKey: Data(sealed.prefix(SealingKey.encapsulatedByteCount))
+            )
+            return try Array(recipient.open(Data(sealed.dropFirst(SealingKey.encapsulatedByteCount))))
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension SealingKeyPair: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Shows the public half only.
+    package var description: String { "SealingKeyPair(publicKey: \(publicKey), privateKey: redacted)" }
+
+    /// Shows the public half only.
+    package var debugDescription: String { description }
+
+    /// A mirror without children.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
