@@ -61,11 +61,12 @@ let package = Package(
         module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module("PubSub", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
+        module("Services", in: "Protocols", ["Bytes", "Identity", collections]),
         module("Traversal", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
         module(
             "NodeCore",
             in: "Protocols",
-            ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", "Traversal", collections]
+            ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", "Services", "Traversal", collections]
         ),
 
         // Transport: streams between two authenticated peers.
@@ -116,8 +117,8 @@ let package = Package(
             "Node",
             in: "Node",
             [
-                "Bytes", "Identity", "Locking", "Kademlia", "PubSub", "Traversal", "NodeCore", "Transport", "Platform",
-                logging, collections, crypto,
+                "Bytes", "Identity", "Locking", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore", "Transport",
+                "Platform", logging, collections, crypto,
             ]
         ),
         module(
@@ -225,6 +226,7 @@ let package = Package(
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Locking", "TestSupport", collections]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", collections]),
         tests(of: "PubSub", ["Bytes", "Identity", "PubSub", "TestSupport", collections]),
+        tests(of: "Services", ["Bytes", "Identity", "Services", "TestSupport"]),
         tests(of: "Traversal", ["Bytes", "Identity", "Traversal", "TestSupport", collections, crypto]),
         tests(
             of: "NodeCore",
@@ -232,7 +234,10 @@ let package = Package(
         ),
         tests(
             of: "Node",
-            ["Bytes", "Identity", "Locking", "NodeCore", "Node", "Platform", "Transport", "TestSupport", logging]
+            [
+                "Bytes", "Identity", "Locking", "NodeCore", "Node", "Platform", "Services", "Transport", "TestSupport",
+                logging,
+            ]
         ),
         tests(of: "Simulation", ["Simulation", "Bytes", "Identity", "TestSupport"]),
         // Real processes in network namespaces.

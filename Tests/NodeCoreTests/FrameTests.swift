@@ -98,11 +98,11 @@ internal import Testing
     }
 
     @Test func `headers come back as they went and unknown kinds are refused`() {
-        for kind in [StreamHeader.Kind.hello, .message, .bulk] {
+        for kind in [StreamHeader.Kind.hello, .message, .bulk, .request] {
             let header = StreamHeader(kind: kind, networkIndex: 200)
             #expect(StreamHeader(header.bytes) == header)
         }
-        #expect(StreamHeader([3, 0]) == nil)
+        #expect(StreamHeader([4, 0]) == nil)
         #expect(StreamHeader([1]) == nil)
     }
 

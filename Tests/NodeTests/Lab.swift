@@ -111,6 +111,8 @@ struct LabNode: Sendable {
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
     let kept = Locked<[NodeDriver.Persistence]>([])
+    /// Answers requests.
+    let handler = Locked<(@Sendable (IncomingRequest) async -> Void)?>(nil)
 
     init(endpoint: InMemoryEndpoint, key: Ed25519PrivateKey, clock: NodeClock, capacity: Int, messageLimit: Int) {
         self.peerId = endpoint.localPeerId
@@ -123,6 +125,7 @@ struct LabNode: Sendable {
             kept.withLock { $0 += items }
         }
         configuration.messageByteLimit = messageLimit
+        configuration.serve = { [handler] in await handler.withLock { $0 }?($0) }
         self.driver = NodeDriver(
             endpoint: endpoint,
             core: NodeCore.Configuration(

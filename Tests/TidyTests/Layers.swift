@@ -8,7 +8,7 @@ enum Layers {
         ["Identity", "PictureFiles"],
         ["Certificates"],
         // Protocols: values. They never see each other; NodeCore composes them.
-        ["Discovery", "Kademlia", "PubSub", "Traversal"],
+        ["Discovery", "Kademlia", "PubSub", "Services", "Traversal"],
         ["NodeCore"],
         // Transport: streams between two authenticated peers.
         ["Transport"],

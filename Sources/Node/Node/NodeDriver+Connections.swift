@@ -163,26 +163,35 @@ extension NodeDriver {
             }
             return await self.exchangeFrames(on: id, stream, reader, outbox, first: [])
         }
-        let admission = self.state.withLock { state -> (NetworkId, Int)? in
-            var effects: [Effect] = []
-            let network = state.core.admitStream(
-                index: header.networkIndex,
-                on: id,
-                at: self.configuration.clock.now(),
-                into: &effects
-            )
-            self.carryOut(effects, in: &state)
-            guard let network else { return nil }
-            return self.track(stream, network, on: id, in: &state).map { (network, $0) }
+        if header.kind == .request {
+            let peer = connection.remotePeerId
+            return await self.serveRequest(on: stream, reader, header.networkIndex, of: id, from: peer)
         }
-        guard let (network, number) = admission else {
+        guard let (network, number) = self.admit(stream, header.networkIndex, on: id) else {
             return stream.reset(code: CloseCode.networkNotShared.rawValue)
         }
         defer { self.untrack(number, on: id) }
         switch header.kind {
         case .message: await self.receiveMessage(on: stream, &reader, from: connection.remotePeerId, in: network)
         case .bulk: await self.receiveFile(on: stream, &reader, from: connection.remotePeerId, in: network)
-        case .hello: break
+        case .hello, .request: break
+        }
+    }
+
+    /// Finds the network that a peer's stream belongs to and remembers the stream; nil when it must be refused.
+    func admit(
+        _ stream: any Stream,
+        _ index: UInt8,
+        on id: ConnectionId,
+        _ request: TrackedRequest? = nil
+    ) -> (NetworkId, Int)? {
+        self.state.withLock { state in
+            var effects: [Effect] = []
+            let now = self.configuration.clock.now()
+            let network = state.core.admitStream(index: index, on: id, at: now, into: &effects)
+            self.carryOut(effects, in: &state)
+            guard let network else { return nil }
+            return self.track(stream, network, on: id, request, in: &state).map { (network, $0) }
         }
     }
 
@@ -191,28 +200,6 @@ extension NodeDriver {
             guard !isDialler, state.links[id]?.hasControlStream == false else { return false }
             state.links[id]?.hasControlStream = true
             return true
-        }
-    }
-
-    /// Remembers a stream so that the end of its admission resets it; nil when the connection is gone.
-    func track(
-        _ stream: any Stream,
-        _ network: NetworkId,
-        on id: ConnectionId,
-        in state: inout State
-    ) -> Int? {
-        guard state.links[id] != nil else { return nil }
-        state.nextNumber += 1
-        state.links[id]?.streams[state.nextNumber] = (network, stream)
-        self.apply(.streamBegan(id), to: &state)
-        return state.nextNumber
-    }
-
-    func untrack(_ number: Int, on id: ConnectionId) {
-        self.state.withLock { state in
-            state.links[id]?.streams[number] = nil
-            self.apply(.streamEnded(id), to: &state)
-            if state.links[id]?.isDraining == true { Self.closeDrained(id, evenIfBusy: false, in: &state) }
         }
     }
 }

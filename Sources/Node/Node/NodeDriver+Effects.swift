@@ -121,6 +121,7 @@ extension NodeDriver {
             self.hub.offer(.batch(network, batch, publishedAt: publishedAt))
         case .eventsMissed(let network, _, let count): self.hub.offer(.lost(network, EventLosses(missed: count)))
         case .eventsIsolated(let network, let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
+        case .servicesChanged(let peer, let network): self.events.send(.servicesChanged(peer, network))
         case .datagramsIgnored(let reason, let source, let count):
             self.configuration.logger.debug("\(count) datagrams from \(source) ignored: \(reason)")
         default: self.carryOutOnPaths(effect, in: &state)

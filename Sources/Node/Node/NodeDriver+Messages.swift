@@ -92,7 +92,7 @@ extension NodeDriver {
         }
     }
 
-    private static func nodeError(for error: TransportError, _ peer: PeerId) -> NodeError {
+    static func nodeError(for error: TransportError, _ peer: PeerId) -> NodeError {
         switch error {
         case .reset(let code), .stopped(let code), .closed(let code, _):
             switch CloseCode(rawValue: code) {
@@ -179,13 +179,22 @@ extension NodeDriver {
         for peer: PeerId,
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
+        let deadline = self.configuration.clock.now().monotonic + self.configuration.patience
+        return try await self.within(deadline, orThrow: NodeError.timedOut(peer), body)
+    }
+
+    /// Gives `body` the time until `deadline`.
+    func within<Result: Sendable>(
+        _ deadline: Duration,
+        orThrow error: any Error,
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
         let clock = self.configuration.clock
-        let deadline = clock.now().monotonic + self.configuration.patience
         return try await withThrowingTaskGroup(of: Result.self) { group in
             group.addTask { try await body() }
             group.addTask {
                 try await clock.sleep(deadline)
-                throw NodeError.timedOut(peer)
+                throw error
             }
             defer { group.cancelAll() }
             guard let result = try await group.next() else { throw CancellationError() }

@@ -29,6 +29,10 @@ package final class NodeDriver: Sendable {
         package var relayBytesPerSecond = 32 << 20
         /// How long the last words before a close may take.
         package var lingerPause = Duration.milliseconds(300)
+        /// Answers requests of peers; without it there is no service here.
+        ///
+        /// It is called in a task of its own, which is cancelled when the requester gives up, when the time is over, and when the connection goes.
+        package var serve: (@Sendable (IncomingRequest) async -> Void)?
         /// Stores what the core wants kept, in order and off the path of messages; what came up meanwhile comes together.
         package var persist: @Sendable ([Persistence]) async -> Void
 
@@ -105,6 +109,8 @@ package final class NodeDriver: Sendable {
         /// What each slow peer had been written when it was looked at last.
         var roomMarks: [ConnectionId: Int] = [:]
         var roomGeneration = 0
+        /// When requests are looked through for what is overdue.
+        var requestsDueAt: Duration?
         var isStopped = false
     }
 
@@ -118,7 +124,9 @@ package final class NodeDriver: Sendable {
         /// Whether the core knows that it cannot take events for now.
         var isCongested = false
         /// Streams under way, by number, with their network.
-        var streams: [Int: (network: NetworkId, stream: any Stream)] = [:]
+        var streams: [Int: TrackedStream] = [:]
+        /// How many of them are requests of the peer.
+        var incomingRequests = 0
     }
 
     package let localPeerId: PeerId
@@ -130,6 +138,9 @@ package final class NodeDriver: Sendable {
     /// Says that there is something to store.
     let persistence: AsyncStream<Void>
     let persistenceQueue: AsyncStream<Void>.Continuation
+    /// The earliest deadline of all requests, whenever an earlier one comes.
+    let deadlines: AsyncStream<Duration>
+    let deadlineQueue: AsyncStream<Duration>.Continuation
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
     let hub: EventHub
@@ -154,6 +165,10 @@ package final class NodeDriver: Sendable {
             of: Void.self,
             bufferingPolicy: .bufferingNewest(1)
         )
+        (self.deadlines, self.deadlineQueue) = AsyncStream.makeStream(
+            of: Duration.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
         self.messages = messages
         self.events = events
         self.hub = hub
@@ -172,6 +187,7 @@ package final class NodeDriver: Sendable {
                 group.addTask { await self.acceptConnections() }
                 group.addTask { await self.takeProbes() }
                 group.addTask { await self.sendEvents() }
+                group.addTask { await self.watchDeadlines() }
                 group.addTask { await self.hub.run() }
                 for await job in self.jobs {
                     group.addTask { await self.perform(job) }
@@ -203,6 +219,7 @@ package final class NodeDriver: Sendable {
             return [state.link, state.addressWatch].compactMap(\.self)
         }
         self.eventQueue.finish()
+        self.deadlineQueue.finish()
         self.endWaitForRoom()
         for link in links { await link.close() }
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)

@@ -38,6 +38,8 @@ public enum NodeEvent: Hashable, Sendable {
     case pathChanged(PeerId, PeerPath)
     /// Whether there is nobody in the network with whom to exchange events.
     case eventsIsolated(NetworkId, Bool)
+    /// A connected peer offers other services than before, or they pause or run again.
+    case servicesChanged(PeerId, NetworkId)
     /// This device's token was renewed, until so many seconds since 1970; nil for ever.
     case tokenRenewed(NetworkId, expirationSeconds: UInt64?)
     /// This device's token ends in so many seconds; told from seven days before, once a day.

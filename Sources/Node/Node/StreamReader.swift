@@ -28,7 +28,7 @@ struct StreamReader {
                 self.position = 0
             }
             let (bytes, isFinal) = try await self.stream.read(atMost: 64 * 1024)
-            self.buffer += bytes
+            if self.buffer.isEmpty { self.buffer = bytes } else { self.buffer += bytes }
             self.isAtEnd = isFinal
         }
     }
@@ -57,15 +57,20 @@ struct StreamReader {
 
     /// A unit behind its length as a QUIC varint; nil when the stream ended before it.
     mutating func readPrefixed(limit: Int) async throws -> [UInt8]? {
-        try await self.fill(to: 1)
-        guard self.available > 0 else { return nil }
-        let lengthCount = 1 << Int(self.buffer[self.position] >> 6)
-        var lengthReader = ByteReader(try await self.read(count: lengthCount))
-        let length = try lengthReader.readVarint()
+        guard let length = try await self.readVarint() else { return nil }
         guard length <= UInt64(limit) else {
             throw Failure.tooLong(limit: limit, found: Int(clamping: length))
         }
         return try await self.read(count: Int(length))
+    }
+
+    /// A QUIC varint; nil when the stream ended before it.
+    mutating func readVarint() async throws -> UInt64? {
+        try await self.fill(to: 1)
+        guard self.available > 0 else { return nil }
+        let byteCount = 1 << Int(self.buffer[self.position] >> 6)
+        var reader = ByteReader(try await self.read(count: byteCount))
+        return try reader.readVarint()
     }
 
     /// Everything up to the end of the stream.

@@ -42,6 +42,10 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     case joinDeclined = 0x112
     /// The inviter's person did not say anything in time.
     case joinUndecided = 0x113
+    /// The requester gave the request up.
+    case requestCancelled = 0x114
+    /// The time for the request was over.
+    case requestOverdue = 0x115
 
     /// The reason in plain words, with what the other side can do.
     package var explanation: String {
@@ -65,6 +69,8 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         case .invitationBurnt: "the invitation ended after five wrong proofs: ask for a new one"
         case .invitationWithdrawn: "the inviter took the invitation back: ask for a new one"
         case .joinDeclined: "the inviter declined"
+        case .requestCancelled: "the request was given up"
+        case .requestOverdue: "the time for the request was over"
         case .joinUndecided: "nobody at the inviter decided in time: ask for a new invitation"
         }
     }
@@ -75,7 +81,8 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         case .notAdmitted, .tokenExpired, .revoked, .leftNetwork, .joinRefused, .protocolViolation,
             .invitationExpired, .invitationUsed, .invitationBurnt, .invitationWithdrawn, .joinDeclined, .joinUndecided:
             true
-        case .goodbye, .helloTimeout, .superseded, .tooManyPeers, .networkNotShared, .declined, .tooLarge, .surplus:
+        case .goodbye, .helloTimeout, .superseded, .tooManyPeers, .networkNotShared, .declined, .tooLarge, .surplus,
+            .requestCancelled, .requestOverdue:
             false
         }
     }

@@ -94,6 +94,8 @@ package enum Effect: Hashable, Sendable {
     case eventsMissed(NetworkId, StreamId, count: UInt64)
     /// Whether there is nobody with whom to exchange events.
     case eventsIsolated(NetworkId, Bool)
+    /// The peer offers other services in the network than before.
+    case servicesChanged(PeerId, NetworkId)
 
     /// A joiner knows the secret of an open invitation, which is used up by that.
     case joinRequested(ConnectionId, JoinQuestion)

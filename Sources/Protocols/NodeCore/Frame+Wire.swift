@@ -21,6 +21,7 @@ extension Frame {
         case dht = 32
         case events = 33
         case reach = 34
+        case services = 35
     }
 
     /// The version that a hello begins with.
@@ -45,6 +46,7 @@ extension Frame {
         case .dht: .dht
         case .events: .events
         case .reach: .reach
+        case .services: .services
         }
     }
 
@@ -126,7 +128,7 @@ extension Frame {
         case .dht(let index, let message), .reach(let index, let message):
             writer.write(index)
             writer.write(message)
-        case .events(let index, let message):
+        case .events(let index, let message), .services(let index, let message):
             writer.write(index)
             writer.write(message)
         default: preconditionFailure("nobody writes the body of \(self.kind)")
@@ -205,6 +207,7 @@ extension Frame {
         case .dht: return .dht(index: index, try reader.readBytes(count: reader.remaining))
         case .events: return .events(index: index, try reader.readSlice(count: reader.remaining))
         case .reach: return .reach(index: index, try reader.readBytes(count: reader.remaining))
+        case .services: return .services(index: index, try reader.readSlice(count: reader.remaining))
         default: preconditionFailure("nobody reads the body of \(kind)")
         }
     }

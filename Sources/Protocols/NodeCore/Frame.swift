@@ -40,6 +40,8 @@ package enum Frame: Hashable, Sendable {
     case events(index: UInt8, ArraySlice<UInt8>)
     /// A message about ways to peers.
     case reach(index: UInt8, [UInt8])
+    /// What the sender offers (`docs/spec/services.md`).
+    case services(index: UInt8, ArraySlice<UInt8>)
 
     var isAdmissionEnd: Bool {
         if case .admissionEnd = self { true } else { false }

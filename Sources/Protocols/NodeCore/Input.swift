@@ -1,5 +1,6 @@
 package import Identity
 package import Kademlia
+package import Services
 package import Traversal
 
 /// What can happen to a node.
@@ -91,6 +92,8 @@ package enum Input: Sendable {
     case eventsPublished(NetworkId, topic: String, content: [UInt8], count: Int)
     /// Whether the peer of a connection reads so slowly that it is only told which events there are.
     case congestionChanged(ConnectionId, Bool)
+    /// This node offers these services in the network from now on, and no others; they passed ``Announcement/check(_:)``.
+    case servicesOffered(NetworkId, [ServiceOffer])
     /// Records of a network that were persisted in an earlier run.
     case recordsLoaded(NetworkId, [Record])
     /// The node stops: say goodbye.

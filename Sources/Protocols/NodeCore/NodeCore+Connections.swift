@@ -3,6 +3,7 @@ internal import Identity
 internal import Kademlia
 internal import OrderedCollections
 internal import PubSub
+internal import Services
 internal import Traversal
 
 // Connections come, replace each other and go.
@@ -166,6 +167,7 @@ extension NodeCore {
         effects.append(.peerLeft(peer, network, code))
         self.tell(.memberDown(peer), of: network, now, &effects)
         self.tellEvents(.memberDown(peer), of: network, now, &effects)
+        self.tellServices(.memberDown(peer), of: network, now, &effects)
         self.tellReach(.disconnected(peer, network), now, &effects)
     }
 

@@ -2,6 +2,7 @@ internal import Identity
 internal import Kademlia
 internal import OrderedCollections
 internal import PubSub
+internal import Services
 
 // Tokens are shown, checked, answered and acknowledged.
 extension NodeCore {
@@ -49,6 +50,7 @@ extension NodeCore {
         case .admissionEnd(let index, let code): self.admissionEndReceived(index, code, on: id, now, &effects)
         case .dht(let index, let bytes): self.dhtReceived(index, bytes, on: id, now, &effects)
         case .events(let index, let bytes): self.eventsReceived(index, bytes, on: id, now, &effects)
+        case .services(let index, let bytes): self.servicesReceived(index, bytes, on: id, now, &effects)
         case .reach(let index, let bytes): self.reachReceived(index, bytes, on: id, now, &effects)
         case .memberSecret(let index, let secret): self.secretReceived(index, secret, on: id, now, &effects)
         case .memberSecretKnown(let index, let stamp): self.secretStampReceived(index, stamp, on: id, &effects)
@@ -313,6 +315,7 @@ extension NodeCore {
             effects.append(.peerJoined(peer, network))
             self.tell(.memberUp(peer, self.addresses(of: state.link)), of: network, now, &effects)
             self.tellEvents(.memberUp(peer), of: network, now, &effects)
+            self.tellServices(.memberUp(peer), of: network, now, &effects)
         }
         self.sendParcels(to: peer, in: network, &effects)
         self.sendRevocationDigest(of: network, on: id, &effects)

@@ -3,6 +3,7 @@ internal import Identity
 internal import Kademlia
 internal import OrderedCollections
 internal import PubSub
+internal import Services
 
 // The networks that this node belongs to.
 extension NodeCore {
@@ -32,6 +33,8 @@ extension NodeCore {
             )
             self.tables.add(Kademlia(self.tableConfiguration(for: network)), for: network)
             self.events.add(PubSub(self.eventConfiguration(for: network)), for: network)
+            self.services.add(Services(limits: self.configuration.serviceLimits), for: network)
+            if let offers = self.offers[network] { self.tellServices(.offered(offers), of: network, now, &effects) }
         } else {
             self.memberships[network]?.replaceToken(with: token, obtainedSeconds: obtainedSeconds)
             self.memberships[network]?.replaceRevocations(with: merged)
@@ -103,6 +106,7 @@ extension NodeCore {
             self.memberships.removeValue(forKey: network)
             self.tables.remove(network)
             self.events.remove(network)
+            self.services.remove(network)
             for peer in Array(self.peers.keys) { self.forget(network, of: peer) }
         }
         if code != .leftNetwork {

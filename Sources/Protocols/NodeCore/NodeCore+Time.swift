@@ -2,6 +2,7 @@ internal import Identity
 internal import Kademlia
 internal import OrderedCollections
 internal import PubSub
+internal import Services
 internal import Traversal
 
 // Timers are data: the earliest one is an effect, and everything that is due is done when it comes.
@@ -56,6 +57,7 @@ extension NodeCore {
         }
         for network in self.tables.takeDue(now) { self.tell(.timeReached, of: network, now, &effects) }
         for network in self.events.takeDue(now) { self.tellEvents(.timeReached, of: network, now, &effects) }
+        for network in self.services.takeDue(now) { self.tellServices(.timeReached, of: network, now, &effects) }
         self.rearm(&effects)
     }
 
@@ -77,6 +79,7 @@ extension NodeCore {
         if let time = self.reachWake { self.arm(time, &effects) }
         if let time = self.tables.nextWake { self.arm(time, &effects) }
         if let time = self.events.nextWake { self.arm(time, &effects) }
+        if let time = self.services.nextWake { self.arm(time, &effects) }
     }
 
     private mutating func connectionOverdue(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {

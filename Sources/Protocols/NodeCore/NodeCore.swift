@@ -5,6 +5,7 @@ package import Identity
 package import Kademlia
 internal import OrderedCollections
 package import PubSub
+package import Services
 internal import Traversal
 
 /// One node as a value: admission, revocation and dialling, free of I/O.
@@ -48,6 +49,7 @@ package struct NodeCore: Sendable {
         package var limits: Limits
         package var tableLimits: Kademlia.Limits
         package var eventLimits: PubSub.Limits
+        package var serviceLimits = Services.Limits()
         package var discoveryLimits: Discovery.Limits
         package var verifier: Verifier
 
@@ -109,6 +111,9 @@ package struct NodeCore: Sendable {
     /// Of the same networks, apart from them so that looking at a membership copies no table.
     var tables = PerNetwork<Kademlia>()
     var events = PerNetwork<PubSub>()
+    var services = PerNetwork<Services>()
+    /// What this node offers, in each network that it is or may become a member of.
+    var offers: [NetworkId: [ServiceOffer]] = [:]
     /// Looked up, and walked only in the order of the keys; so are ``connections``.
     var peers: [PeerId: KnownPeer] = [:]
     var connections: [ConnectionId: ConnectionState] = [:]
@@ -206,6 +211,7 @@ package struct NodeCore: Sendable {
             for network in state.peerings.keys {
                 self.tellEvents(.congestionChanged(state.link.peer, isCongested), of: network, now, &effects)
             }
+        case .servicesOffered(let network, let offers): self.offer(offers, in: network, now, &effects)
         case .recordsLoaded(let network, let records):
             self.tell(.recordsLoaded(records), of: network, now, &effects)
         case .stopping: self.stop(now, &effects)

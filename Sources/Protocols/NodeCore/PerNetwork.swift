@@ -3,6 +3,7 @@ internal import Identity
 internal import Kademlia
 internal import OrderedCollections
 internal import PubSub
+internal import Services
 
 /// A protocol that runs once for each network, as a value that is fed inputs and says what it wants.
 protocol NetworkProtocol: Sendable {
@@ -14,6 +15,7 @@ protocol NetworkProtocol: Sendable {
 
 extension Kademlia: NetworkProtocol {}
 extension PubSub: NetworkProtocol {}
+extension Services: NetworkProtocol {}
 
 /// One protocol's values, one for each network, what they are still to be told, and when they want to be woken.
 ///
@@ -40,6 +42,12 @@ struct PerNetwork<Value: NetworkProtocol>: Sendable {
 
     /// The value of a network, to be asked; nil where this node is no member.
     subscript(network: NetworkId) -> Value? { self.entries[network]?.value }
+
+    /// Changes the value of a network in a way that wants nothing done; nil where this node is no member.
+    mutating func update<Result>(_ network: NetworkId, _ body: (inout Value) -> Result) -> Result? {
+        guard let position = self.entries.index(forKey: network) else { return nil }
+        return body(&self.entries.values[position].value)
+    }
 
     mutating func add(_ value: Value, for network: NetworkId) { self.entries[network] = Entry(value: value) }
 

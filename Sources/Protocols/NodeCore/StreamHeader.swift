@@ -10,6 +10,8 @@ package struct StreamHeader: Hashable, Sendable {
         case message = 1
         /// A file offer, its answer and its bytes.
         case bulk = 2
+        /// A request to a service and its response.
+        case request = 3
     }
 
     /// The number of bytes of a header.

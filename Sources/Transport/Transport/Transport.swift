@@ -140,6 +140,13 @@ public protocol Stream: AnyObject, Sendable {
     ///   `CancellationError` when cancelled before `bytes` were queued (then none of them is).
     func write(_ bytes: [UInt8], finish: Bool) async throws
 
+    /// Calls `handler` once, at once if it is so already, when nothing that is written from now on would arrive: the peer
+    /// wants no more, the connection went, or this side gave the stream up. Nil takes an earlier handler back.
+    ///
+    /// So whoever works for the peer without reading or writing hears that it may stop. Once this direction is finished
+    /// the call may not come. The handler runs on whatever thread finds out; it must neither block nor use the stream.
+    func whenStopped(_ handler: (@Sendable (TransportError) -> Void)?)
+
     /// Gives up both directions at once: RESET_STREAM and STOP_SENDING with `code` (RFC 9000, section 19.4 and 19.5).
     func reset(code: UInt64)
 }

@@ -115,6 +115,7 @@ struct EventReport: Codable, Hashable, Sendable {
             self.init("pathChanged", peer, nil, "\(path)")
             isRelayed = path.isRelayed
             addresses = path.address.map { [$0.description] }
+        case .servicesChanged(let peer, let network): self.init("servicesChanged", peer, network)
         case .eventsIsolated(let network, let isIsolated):
             self.init(isIsolated ? "eventsIsolated" : "eventsConnected", nil, network)
         }
@@ -145,6 +146,7 @@ struct EventReport: Codable, Hashable, Sendable {
         case "peerLost": return "* \(peer) is not heard nearby any more"
         case "tokenRenewed": return "the token of network \(network) was renewed, \(reason ?? "")"
         case "tokenExpiring": return "! the token of network \(network) is about to end\(why)"
+        case "servicesChanged": return "~ \(peer) offers other services in network \(network)"
         case "eventsIsolated": return "! nobody is there to exchange events of network \(network) with"
         case "eventsConnected": return "+ events of network \(network) reach others"
         default: return "\(event) \(peer)\(why)"

@@ -25,6 +25,10 @@ final class QUICStream: Stream {
         try await core.write(bytes, finish: finish)
     }
 
+    func whenStopped(_ handler: (@Sendable (TransportError) -> Void)?) {
+        core.whenStopped(handler)
+    }
+
     func reset(code: UInt64) {
         core.reset(code: code)
     }

@@ -159,14 +159,24 @@ final class StreamCore: @unchecked Sendable {
 
     // MARK: The end
 
+    /// Has `handler` told that writing is of no use any more.
+    func whenStopped(_ handler: StreamState.StopHandler?) {
+        let stopped = withState { state in
+            state.stopHandler = handler
+            return state.takeStopped()
+        }
+        if let stopped { stopped.handler(stopped.error) }
+    }
+
     /// Gives up both directions.
     func reset(code: UInt64) {
-        let (waiters, notice, wasPosted) = withState { state in
+        let (waiters, stopped, notice, wasPosted) = withState { state in
             state.giveUp(code: code)
             let (notice, wasPosted) = Self.markUrgent(&state)
-            return (Self.takeWaiters(&state), notice, wasPosted)
+            return (Self.takeWaiters(&state), state.takeStopped(), notice, wasPosted)
         }
         for waiter in waiters { waiter.resume() }
+        if let stopped { stopped.handler(stopped.error) }
         notify(notice, isPosted: wasPosted)
     }
 

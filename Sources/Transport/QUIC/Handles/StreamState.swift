@@ -5,6 +5,7 @@ internal import Transport
 ///
 /// A value: whoever holds the lock changes it and carries out afterwards what came back.
 struct StreamState: Sendable {
+    typealias StopHandler = @Sendable (TransportError) -> Void
     typealias Waiter = CheckedContinuation<Void, any Error>
 
     /// What a read finds.
@@ -42,6 +43,8 @@ struct StreamState: Sendable {
     private(set) var writeError: TransportError?
     var writer: Waiter?
     var isWriting = false
+    /// Whom to tell that writing is of no use any more.
+    var stopHandler: StopHandler?
 
     // Giving up.
     var resetCode: UInt64?
@@ -114,6 +117,13 @@ struct StreamState: Sendable {
     mutating func stopReading() {
         isStoppedReading = true
         discardUnread()
+    }
+
+    /// Whom to tell now that writing is of no use any more, and why; nil when nobody is to be told.
+    mutating func takeStopped() -> (handler: StopHandler, error: TransportError)? {
+        guard let writeError, let stopHandler else { return nil }
+        self.stopHandler = nil
+        return (stopHandler, writeError)
     }
 
     // MARK: The I/O thread

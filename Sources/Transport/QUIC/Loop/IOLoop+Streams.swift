@@ -108,7 +108,7 @@ extension IOLoop {
         let has = { (flag: Int) in flags & UInt32(flag) != 0 }
         let staged = stream.takeStaged()
         let lowWater = stream.connection.lowWater
-        let (waiters, credit, returnsSlot) = stream.withState { state in
+        let (waiters, stopped, credit, returnsSlot) = stream.withState { state in
             if !staged.isEmpty { state.receive(staged) }
             if has(RQ_EVENT_FIN) { state.end() }
             if has(RQ_EVENT_RESET) { state.failReading(.reset(code: code), discarding: true) }
@@ -134,9 +134,10 @@ extension IOLoop {
             let mustCredit = state.resetCode != nil || state.isStoppedReading || has(RQ_EVENT_RESET)
             let credit = mustCredit ? state.creditDue : 0
             if mustCredit { state.creditDue = 0 }
-            return (waiters, credit, returnsSlot)
+            return (waiters, state.takeStopped(), credit, returnsSlot)
         }
         for waiter in waiters { waiter.resume() }
+        if let stopped { stopped.handler(stopped.error) }
         return (credit, returnsSlot)
     }
 
@@ -150,12 +151,13 @@ extension IOLoop {
     }
 
     private func fail(_ stream: StreamCore, _ error: TransportError) {
-        let waiters = stream.withState { state in
+        let (waiters, stopped) = stream.withState { state in
             state.failReading(error, discarding: false)
             state.failWriting(error)
             state.isClosed = true
-            return StreamCore.takeWaiters(&state)
+            return (StreamCore.takeWaiters(&state), state.takeStopped())
         }
         for waiter in waiters { waiter.resume() }
+        if let stopped { stopped.handler(stopped.error) }
     }
 }

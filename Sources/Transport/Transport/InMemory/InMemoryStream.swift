@@ -27,6 +27,10 @@ final class InMemoryStream: Stream {
         try await wire.write(bytes, finish: finish, on: id, at: side)
     }
 
+    func whenStopped(_ handler: (@Sendable (TransportError) -> Void)?) {
+        wire.whenStopped(id, at: side, handler)
+    }
+
     func reset(code: UInt64) {
         wire.reset(id, code: code, at: side)
     }

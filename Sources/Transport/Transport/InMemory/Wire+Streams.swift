@@ -121,6 +121,19 @@ extension Wire {
 
     // MARK: Giving up
 
+    /// Has `handler` told that writing on a stream is of no use any more; see ``Stream/whenStopped(_:)``.
+    func whenStopped(_ id: Int, at side: WireSide, _ handler: (@Sendable (TransportError) -> Void)?) {
+        state.withLock { state in
+            state[side].streams[id]?.stopHandler = handler
+            switch state[side].streams[id]?.sending {
+            case .stopped(let code), .reset(let code):
+                tellStopped(id, .stopped(code: code), at: side, in: &state)
+            case .open, .finished, nil:
+                if let ending = state[side].ending { tellStopped(id, ending, at: side, in: &state) }
+            }
+        }
+    }
+
     /// Gives up both directions of a stream, as far as they are not complete; see ``Stream/reset(code:)``.
     func reset(_ id: Int, code: UInt64, at side: WireSide) {
         state.withLock { reset(id, code: code, at: side, in: &$0) }
@@ -140,6 +153,7 @@ extension Wire {
             state[side].streams[id]?.sending = .reset(code)
             if stream.isAnnounced { send(.reset(stream: id, code: code), from: side, in: &state) }
             state[side].writing.raise()
+            tellStopped(id, .stopped(code: code), at: side, in: &state)
         }
         if case .open = stream.receiving, stream.isAnnounced {
             send(.stop(stream: id, code: code), from: side, in: &state)

@@ -81,8 +81,9 @@ final class Wire: Sendable {
         state[side].ended.raise()
         state[side].accepting.raise()
         state[side].writing.raise()
-        for stream in state[side].streams.values {
+        for (id, stream) in state[side].streams {
             stream.reading.raise()
+            tellStopped(id, error, at: side, in: &state)
         }
         if state[side.other].ending != nil { network.forget(self) }
     }
@@ -141,6 +142,7 @@ final class Wire: Sendable {
             state[side].streams[id]?.sending = .stopped(code)
             send(.reset(stream: id, code: code), from: side, in: &state)
             state[side].writing.raise()
+            tellStopped(id, .stopped(code: code), at: side, in: &state)
             reportDone(id, at: side, in: &state)
         case .credit(let id, let byteCount):
             state[side].unconsumed -= byteCount
@@ -184,6 +186,13 @@ final class Wire: Sendable {
         consume(unread, of: id, at: side, in: &state)
         stream.reading.raise()
         reportDone(id, at: side, in: &state)
+    }
+
+    /// Tells whoever asked that writing on a stream is of no use any more.
+    func tellStopped(_ id: Int, _ error: TransportError, at side: WireSide, in state: inout State) {
+        guard let handler = state[side].streams[id]?.stopHandler else { return }
+        state[side].streams[id]?.stopHandler = nil
+        handler(error)
     }
 
     /// Tells the end that opened the stream when nothing more can happen on it here.

@@ -79,6 +79,8 @@ struct WireStream {
     var isReading = false
     var isWriting = false
     var isReportedDone = false
+    /// Whom to tell that writing is of no use any more.
+    var stopHandler: (@Sendable (TransportError) -> Void)?
     let reading = Signal()
 
     init(isOurs: Bool) {

@@ -1,0 +1,185 @@
+package import Identity
+internal import Locking
+internal import NodeCore
+package import Services
+internal import Transport
+
+/// A request of a peer: its body to be read, its response to be written.
+///
+/// One task may read while another one answers. Whoever is asked gets it in a task that is cancelled when the requester
+/// gives up, when the time is over, and when the connection goes. What was not answered by the end of that task is
+/// answered with a failure.
+package final class IncomingRequest: Sendable {
+    /// How far the response has come.
+    private enum Phase: Sendable {
+        /// Nothing was written.
+        case unanswered
+        /// Items are being written.
+        case streaming
+        /// All was written, or the request is over.
+        case over
+    }
+
+    private struct State: Sendable {
+        /// Nil while somebody reads.
+        var reader: StreamReader?
+        var isRead = false
+        var phase = Phase.unanswered
+    }
+
+    package let peer: PeerId
+    package let network: NetworkId
+    package let header: RequestHeader
+    /// When its time is over, by the monotonic clock of the node.
+    package let deadline: Duration
+    private let stream: any Stream
+    private let end: RequestEnd
+    private let byteLimit: Int
+    private let state: Locked<State>
+
+    init(
+        from peer: PeerId,
+        in network: NetworkId,
+        _ header: RequestHeader,
+        on stream: any Stream,
+        _ reader: StreamReader,
+        _ request: NodeDriver.TrackedRequest,
+        byteLimit: Int
+    ) {
+        self.peer = peer
+        self.network = network
+        self.header = header
+        self.deadline = request.deadline
+        self.stream = stream
+        self.end = request.end
+        self.byteLimit = byteLimit
+        self.state = Locked(State(reader: reader))
+    }
+
+    // MARK: Reading
+
+    /// The whole body of a request that is not streamed; empty when it was read before.
+    ///
+    /// - Throws: ``ServiceFailure``; `CancellationError` when cancelled.
+    package func body() async throws -> [UInt8] {
+        guard !self.header.streamsBody else {
+            throw ServiceFailure(kind: .badRequest, message: "the request is a sequence of items")
+        }
+        return try await self.nextItem() ?? []
+    }
+
+    /// The next item of the request, or nil at its end; a request that is not streamed counts as one item.
+    ///
+    /// - Throws: ``ServiceFailure``, also the one that the requester sent in place of the rest; `CancellationError` when
+    ///   cancelled.
+    package func nextItem() async throws -> [UInt8]? {
+        let (reader, isRead) = self.state.withLock { state in
+            defer { state.reader = nil }
+            return (state.reader, state.isRead)
+        }
+        guard var reader else { throw TransportError.misuse("two tasks read one request") }
+        guard !isRead else {
+            self.state.withLock { $0.reader = reader }
+            return nil
+        }
+        let item = try await self.translating { () async throws -> [UInt8]? in
+            if self.header.streamsBody { return try await reader.readItem(limit: self.byteLimit) }
+            return try await reader.readToEnd(limit: self.byteLimit)
+        }
+        self.state.withLock { state in
+            state.reader = reader
+            state.isRead = item == nil || !self.header.streamsBody
+        }
+        return item
+    }
+
+    // MARK: Answering
+
+    /// Answers with a body.
+    ///
+    /// - Throws: ``ServiceFailure``; `CancellationError` when cancelled.
+    package func respond(_ bytes: [UInt8], _ type: ContentType) async throws {
+        guard bytes.count <= self.byteLimit else { throw ServiceFailure(kind: .tooLarge) }
+        try self.step(from: .unanswered, to: .over)
+        let header = ResponseHeader(status: .ok, contentType: type)
+        try await self.translating { try await self.stream.write(header.bytes(body: bytes), finish: true) }
+    }
+
+    /// Begins a response that is a sequence of items.
+    package func beginStreaming(_ type: ContentType) async throws {
+        try self.step(from: .unanswered, to: .streaming)
+        let header = ResponseHeader(status: .okStreaming, contentType: type)
+        try await self.translating { try await self.stream.write(header.bytes(), finish: false) }
+    }
+
+    /// Sends one item, waiting while the requester is slow.
+    package func send(item: [UInt8]) async throws {
+        guard item.count <= self.byteLimit else { throw ServiceFailure(kind: .tooLarge) }
+        try self.step(from: .streaming, to: .streaming)
+        try await self.translating { try await self.stream.write(ItemHead.bytes(item), finish: false) }
+    }
+
+    /// Ends a sequence of items.
+    package func finish() async throws {
+        try self.step(from: .streaming, to: .over)
+        try await self.translating { try await self.stream.write([], finish: true) }
+    }
+
+    /// Answers with a failure, or ends a sequence of items with one; does nothing when all was answered.
+    package func fail(_ failure: ServiceFailure) async {
+        let phase = self.state.withLock { state in
+            defer { state.phase = .over }
+            return state.phase
+        }
+        do {
+            switch phase {
+            case .unanswered:
+                try await self.stream.write(ResponseHeader(status: .failed(failure)).bytes(), finish: true)
+            case .streaming: try await self.stream.write(ItemHead.bytes(failure), finish: true)
+            case .over: break
+            }
+        } catch {
+            // Cancelled, or nobody there to hear it: whoever waits for the rest is told that there is none.
+            self.stream.reset(code: CloseCode.goodbye.rawValue)
+        }
+    }
+
+    private func step(from phase: Phase, to next: Phase) throws {
+        let found = self.state.withLock { state in
+            defer { if state.phase == phase { state.phase = next } }
+            return state.phase
+        }
+        guard found != phase else { return }
+        throw self.end.failure ?? TransportError.misuse("a response was answered twice, or has not begun")
+    }
+
+    /// Says why the request is over, where the stream only says that it is.
+    private func translating<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as TransportError {
+            throw self.end.failure ?? RequestEnd.Cause.stopped(error).failure
+        } catch let error as StreamReader.Failure {
+            if case .tooLong = error { throw ServiceFailure(kind: .tooLarge) }
+            throw ServiceFailure(kind: .protocolViolation, context: "the request ended early")
+        } catch let error as WireError {
+            throw ServiceFailure(kind: .protocolViolation, context: error.description)
+        }
+    }
+}
+
+extension RequestEnd {
+    /// Why the request ended from outside, in the terms of requests.
+    var failure: ServiceFailure? { self.cause?.failure }
+}
+
+extension RequestEnd.Cause {
+    var failure: ServiceFailure {
+        switch self {
+        case .overdue, .stopped(.reset(CloseCode.requestOverdue.rawValue)),
+            .stopped(.stopped(CloseCode.requestOverdue.rawValue)):
+            ServiceFailure(kind: .deadline)
+        case .stopped: ServiceFailure(kind: .cancelled)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import Identity
+internal import Locking
+internal import NodeCore
+internal import Transport
+
+// Streams under way, and the time that those of requests have.
+//
+// Each request's deadline lies with its stream, and one timer waits for the earliest. A request that ends in time leaves
+// the timer alone, so that a request costs neither a task nor an entry in a queue; when the timer comes it looks
+// through what is under way and waits for the earliest of that.
+extension NodeDriver {
+    /// A stream of an admitted network.
+    struct TrackedStream: Sendable {
+        let network: NetworkId
+        let stream: any Stream
+        /// Of a request's stream.
+        var request: TrackedRequest?
+    }
+
+    /// A request under way.
+    struct TrackedRequest: Sendable {
+        let end: RequestEnd
+        /// By the monotonic clock.
+        let deadline: Duration
+        /// Whether this node asks; otherwise it answers.
+        let isOurs: Bool
+    }
+
+    /// Remembers a stream so that the end of its admission resets it; nil when the connection is gone.
+    func track(
+        _ stream: any Stream,
+        _ network: NetworkId,
+        on id: ConnectionId,
+        _ request: TrackedRequest? = nil,
+        in state: inout State
+    ) -> Int? {
+        guard state.links[id] != nil else { return nil }
+        state.nextNumber += 1
+        state.links[id]?.streams[state.nextNumber] = TrackedStream(network: network, stream: stream, request: request)
+        if let request {
+            if !request.isOurs { state.links[id]?.incomingRequests += 1 }
+            self.arm(request.deadline, in: &state)
+        }
+        self.apply(.streamBegan(id), to: &state)
+        return state.nextNumber
+    }
+
+    func untrack(_ number: Int, on id: ConnectionId) {
+        self.state.withLock { state in
+            let entry = state.links[id]?.streams.removeValue(forKey: number)
+            if entry?.request?.isOurs == false { state.links[id]?.incomingRequests -= 1 }
+            self.apply(.streamEnded(id), to: &state)
+            if state.links[id]?.isDraining == true { Self.closeDrained(id, evenIfBusy: false, in: &state) }
+        }
+    }
+
+    /// Sees to it that requests are looked through at `deadline`.
+    private func arm(_ deadline: Duration, in state: inout State) {
+        if let armed = state.requestsDueAt, armed <= deadline { return }
+        state.requestsDueAt = deadline
+        self.deadlineQueue.yield(deadline)
+    }
+
+    /// Ends requests whose time is over, until the queue of deadlines is finished.
+    func watchDeadlines() async {
+        var deadlines = self.deadlines.makeAsyncIterator()
+        var next = await deadlines.next()
+        while let deadline = next {
+            next = await withDiscardingTaskGroup { group in
+                group.addTask {
+                    guard (try? await self.configuration.clock.sleep(deadline)) != nil else { return }  // nil: replaced
+                    self.endOverdueRequests()
+                }
+                let earlier = await deadlines.next()
+                group.cancelAll()
+                return earlier
+            }
+        }
+    }
+
+    private func endOverdueRequests() {
+        let now = self.configuration.clock.now().monotonic
+        let overdue = self.state.withLock { state -> [TrackedStream] in
+            var overdue: [TrackedStream] = []
+            var earliest: Duration?
+            for link in state.links.values {
+                for entry in link.streams.values {
+                    guard let request = entry.request else { continue }
+                    if request.deadline <= now {
+                        overdue.append(entry)
+                    } else {
+                        earliest = min(earliest ?? request.deadline, request.deadline)
+                    }
+                }
+            }
+            state.requestsDueAt = nil
+            if let earliest { self.arm(earliest, in: &state) }
+            return overdue
+        }
+        for entry in overdue {
+            guard let request = entry.request else { continue }
+            request.end.end(.overdue)
+            if request.isOurs { entry.stream.reset(code: CloseCode.requestOverdue.rawValue) }
+        }
+    }
+}

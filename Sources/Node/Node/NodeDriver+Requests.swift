@@ -1,0 +1,199 @@
+package import Identity
+internal import Locking
+internal import NodeCore
+package import Services
+internal import Transport
+
+// Requests to services: one stream each, header and body in one piece, the response on the same stream.
+extension NodeDriver {
+    /// How many providers are asked one after another for one request.
+    private static let attemptLimit = 8
+
+    /// A stream that was opened for a request, in one round under the lock.
+    struct Opening: Sendable {
+        let peer: PeerId
+        let isIdempotent: Bool
+        let stream: any Stream
+        let number: Int
+        let route: Route
+        let end: RequestEnd
+    }
+
+    // MARK: - Offers
+
+    /// Offers these services to the members of the network from now on, and no others.
+    ///
+    /// - Throws: what is wrong with them; then nothing changes.
+    package func offer(_ offers: [ServiceOffer], in network: NetworkId) throws(WireError) {
+        try Announcement.check(offers)
+        self.apply(.servicesOffered(network, offers))
+    }
+
+    /// The connected members that offer a service, whether it runs or not.
+    package func providers(of servicePath: String, in network: NetworkId) -> [PeerId] {
+        self.state.withLock { $0.core.providers(of: servicePath, in: network) }
+    }
+
+    /// What a connected member offers.
+    package func offers(of peer: PeerId, in network: NetworkId) -> [ServiceOffer] {
+        self.state.withLock { $0.core.offers(of: peer, in: network) }
+    }
+
+    /// What each connected member offers that offers something.
+    package func offers(in network: NetworkId) -> [PeerId: [ServiceOffer]] {
+        let offers = self.state.withLock { $0.core.offers(in: network) }
+        return Dictionary(offers.map { ($0.peer, $0.offers) }) { first, _ in first }
+    }
+
+    // MARK: - Requests
+
+    /// Sends a request and returns the type and the bytes of the response.
+    ///
+    /// Without a `peer` those who offer the action take turns. When one of them cannot be reached, has no room, or goes
+    /// before it answered, the next one is asked; the last of these only if the request or the action is idempotent.
+    ///
+    /// - Throws: ``ServiceFailure`` when a provider, or the want of one, decided how the request ended; ``NodeError`` when
+    ///   there was no way to the provider or the connection broke; `CancellationError` when cancelled.
+    package func request(
+        _ header: RequestHeader,
+        body: [UInt8],
+        in network: NetworkId,
+        to peer: PeerId? = nil
+    ) async throws -> (ContentType, [UInt8]) {
+        guard body.count <= self.configuration.messageByteLimit else {
+            throw ServiceFailure(
+                kind: .tooLarge,
+                message: "a request of \(body.count) bytes, at most \(self.configuration.messageByteLimit) are allowed"
+            )
+        }
+        var header = header
+        header.streamsBody = false
+        return try await self.attempting(header, in: network, to: peer) { request, header, prefix in
+            try await request.begin(header, prefix, body: body)
+            let bytes = try await request.body()
+            return (try await request.response(), bytes)
+        }
+    }
+
+    /// Opens a request whose body, or whose response, is a sequence of items.
+    ///
+    /// - Throws: as ``request(_:body:in:to:)``, as far as it is known before the first item.
+    package func openRequest(
+        _ header: RequestHeader,
+        in network: NetworkId,
+        to peer: PeerId? = nil
+    ) async throws -> OutgoingRequest {
+        try await self.attempting(header, in: network, to: peer) { request, header, prefix in
+            try await request.begin(header, prefix, body: [])
+            return request
+        }
+    }
+
+    /// Tries one provider after another.
+    private func attempting<Result: Sendable>(
+        _ header: RequestHeader,
+        in network: NetworkId,
+        to peer: PeerId?,
+        _ body: (OutgoingRequest, RequestHeader, _ prefix: [UInt8]) async throws -> Result
+    ) async throws -> Result {
+        do {
+            try header.check()
+        } catch {
+            throw ServiceFailure(kind: .protocolViolation, message: error.description)
+        }
+        let deadline = self.configuration.clock.now().monotonic + min(header.timeLimit, RequestHeader.longestTimeLimit)
+        var header = header
+        var tried: [PeerId] = []
+        var lastFailure: (any Error)?
+        while true {
+            let opening: Opening
+            do {
+                opening = try await self.open(header.path, deadline, in: network, to: peer, excluding: tried)
+            } catch let failure as ServiceFailure where failure.kind == .unreachable {
+                throw lastFailure ?? failure
+            }
+            if lastFailure != nil { header.timeLimit = deadline - self.configuration.clock.now().monotonic }
+            let request = OutgoingRequest(self, opening)
+            let prefix = StreamHeader(kind: .request, networkIndex: opening.route.index).bytes
+            do {
+                return try await body(request, header, prefix)
+            } catch {
+                tried.append(opening.peer)
+                guard peer == nil, tried.count < Self.attemptLimit,
+                    Self.mayAskAnother(after: error, header.isIdempotent || opening.isIdempotent)
+                else { throw error }
+                lastFailure = error
+            }
+        }
+    }
+
+    /// Whether the same request may go to another provider.
+    private static func mayAskAnother(after error: any Error, _ isIdempotent: Bool) -> Bool {
+        switch error {
+        case let failure as ServiceFailure: failure.kind.isBeforeHandling
+        case is NodeError: isIdempotent
+        default: false
+        }
+    }
+
+    /// Opens a stream to the peer, or to whoever's turn it is, connecting to it if need be.
+    private func open(
+        _ path: String,
+        _ deadline: Duration,
+        in network: NetworkId,
+        to peer: PeerId?,
+        excluding tried: [PeerId]
+    ) async throws -> Opening {
+        if let opening = try self.openNow(path, deadline, in: network, to: peer, excluding: tried) { return opening }
+        guard let peer else { throw ServiceFailure(kind: .unreachable) }
+        try await self.beforeDeadline(deadline) { try await self.reach(peer, in: network) }
+        guard let opening = try self.openNow(path, deadline, in: network, to: peer, excluding: tried) else {
+            throw NodeError.interrupted(peer, "the connection just ended")
+        }
+        return opening
+    }
+
+    /// Chooses a provider and opens a stream to it; nil when there is no connection.
+    private func openNow(
+        _ path: String,
+        _ deadline: Duration,
+        in network: NetworkId,
+        to peer: PeerId?,
+        excluding tried: [PeerId]
+    ) throws -> Opening? {
+        try self.state.withLock { state throws -> Opening? in
+            guard !state.isStopped else { throw NodeError.notRunning }
+            guard state.core.isMember(of: network) else { throw NodeError.notAMember(network) }
+            var provider = peer
+            var isIdempotent = false
+            if peer == nil {
+                let chosen = try state.core.provider(of: path, in: network, excluding: tried).get()
+                (provider, isIdempotent) = (chosen.peer, chosen.isIdempotent)
+            }
+            guard let provider, let route = state.core.route(to: provider, in: network),
+                let connection = state.links[route.connection]?.connection,
+                let stream = try? connection.openStream()  // the connection just ended, and the core will hear of it
+            else { return nil }
+            let end = RequestEnd()
+            let request = TrackedRequest(end: end, deadline: deadline, isOurs: true)
+            let number = self.track(stream, network, on: route.connection, request, in: &state)
+            guard let number else { return nil }
+            return Opening(
+                peer: provider,
+                isIdempotent: isIdempotent,
+                stream: stream,
+                number: number,
+                route: route,
+                end: end
+            )
+        }
+    }
+
+    /// Gives `body` the time that a request has.
+    private func beforeDeadline<Result: Sendable>(
+        _ deadline: Duration,
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await self.within(deadline, orThrow: ServiceFailure(kind: .deadline), body)
+    }
+}

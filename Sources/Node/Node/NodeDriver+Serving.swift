@@ -1,0 +1,76 @@
+internal import Identity
+internal import Locking
+internal import NodeCore
+internal import Services
+internal import Transport
+
+// Requests of peers: each is handed to the application in a task of its own.
+extension NodeDriver {
+    /// How many requests of one connection may be under way; further ones are told that there is no room.
+    static let incomingRequestLimit = 1024
+
+    /// Reads a request and has it answered.
+    func serveRequest(
+        on stream: any Stream,
+        _ reader: StreamReader,
+        _ index: UInt8,
+        of id: ConnectionId,
+        from peer: PeerId
+    ) async {
+        var reader = reader
+        let header: RequestHeader
+        do {
+            guard let bytes = try await reader.readPrefixed(limit: RequestHeader.byteLimit) else {
+                throw StreamReader.Failure.endedEarly
+            }
+            header = try RequestHeader(bytes)
+        } catch {
+            return stream.reset(code: CloseCode.protocolViolation.rawValue)
+        }
+        let now = self.configuration.clock.now()
+        let request = TrackedRequest(end: RequestEnd(), deadline: now.monotonic + header.timeLimit, isOurs: false)
+        guard let (network, number) = self.admit(stream, index, on: id, request) else {
+            return stream.reset(code: CloseCode.networkNotShared.rawValue)
+        }
+        defer { self.untrack(number, on: id) }
+        let incoming = IncomingRequest(
+            from: peer,
+            in: network,
+            header,
+            on: stream,
+            reader,
+            request,
+            byteLimit: self.configuration.messageByteLimit
+        )
+        guard let serve = self.configuration.serve else {
+            return await incoming.fail(ServiceFailure(kind: .noService, context: String(header.servicePath)))
+        }
+        guard self.hasRoom(on: id) else { return await incoming.fail(ServiceFailure(kind: .busy)) }
+        await self.run(serve, incoming, on: stream, request.end)
+    }
+
+    /// Runs the handler until it is done, and cancels it when its request is over before.
+    private func run(
+        _ serve: @escaping @Sendable (IncomingRequest) async -> Void,
+        _ incoming: IncomingRequest,
+        on stream: any Stream,
+        _ end: RequestEnd
+    ) async {
+        stream.whenStopped { end.end(.stopped($0)) }
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                await serve(incoming)
+                end.finish()
+            }
+            guard let cause = await end.wait() else { return }
+            group.cancelAll()
+            if case .overdue = cause { await incoming.fail(cause.failure) }
+        }
+        stream.whenStopped(nil)
+        await incoming.fail(ServiceFailure(kind: .handler, message: "the handler did not answer"))
+    }
+
+    private func hasRoom(on id: ConnectionId) -> Bool {
+        self.state.withLock { $0.links[id]?.incomingRequests ?? 0 } <= Self.incomingRequestLimit
+    }
+}

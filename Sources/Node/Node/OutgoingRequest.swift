@@ -1,0 +1,232 @@
+package import Identity
+internal import Locking
+internal import NodeCore
+package import Services
+internal import Transport
+
+/// A request of this node that is under way: its stream, and what was read of the response.
+///
+/// One task may send while another one receives. Letting go of it gives the request up.
+package final class OutgoingRequest: Sendable {
+    /// How far the response has come.
+    private enum Phase: Sendable {
+        /// Nothing was read.
+        case awaiting
+        /// The header is read, and the rest of the stream is the body.
+        case body
+        /// The header is read, and items follow.
+        case items
+        /// All was read, or it failed.
+        case over
+    }
+
+    private struct State: Sendable {
+        /// Nil while somebody reads.
+        var reader: StreamReader?
+        var phase = Phase.awaiting
+        var contentType = ContentType.none
+        var isTracked = true
+    }
+
+    /// Who was asked.
+    package let peer: PeerId
+    /// Whether the provider says that the action may be carried out twice without harm.
+    let isIdempotent: Bool
+    private let driver: NodeDriver
+    private let stream: any Stream
+    private let connection: ConnectionId
+    private let number: Int
+    private let end: RequestEnd
+    private let byteLimit: Int
+    private let state: Locked<State>
+
+    init(_ driver: NodeDriver, _ opening: NodeDriver.Opening) {
+        self.peer = opening.peer
+        self.isIdempotent = opening.isIdempotent
+        self.driver = driver
+        self.stream = opening.stream
+        self.connection = opening.route.connection
+        self.number = opening.number
+        self.end = opening.end
+        self.byteLimit = driver.configuration.messageByteLimit
+        self.state = Locked(State(reader: StreamReader(opening.stream)))
+    }
+
+    deinit {
+        self.close()
+    }
+
+    /// Forgets the stream once.
+    private func close() {
+        let wasTracked = self.state.withLock { state in
+            defer { state.isTracked = false }
+            return state.isTracked
+        }
+        if wasTracked { self.driver.untrack(self.number, on: self.connection) }
+    }
+
+    // MARK: Sending
+
+    /// Writes the header, and for a request without streaming its whole body.
+    func begin(_ header: RequestHeader, _ prefix: [UInt8], body: [UInt8]) async throws {
+        try await self.translating {
+            let bytes = header.bytes(after: prefix, body: body)
+            do {
+                try await self.stream.write(bytes, finish: !header.streamsBody)
+            } catch TransportError.stopped {
+                // Whoever wants no more of the body may have answered all the same.
+            }
+        }
+    }
+
+    /// Sends one item of a streamed body, waiting while the provider is slow.
+    ///
+    /// - Throws: ``ServiceFailure``, ``NodeError``; `CancellationError` when cancelled.
+    package func send(_ item: [UInt8]) async throws {
+        guard item.count <= self.byteLimit else { throw ServiceFailure(kind: .tooLarge) }
+        try await self.translating { try await self.stream.write(ItemHead.bytes(item), finish: false) }
+    }
+
+    /// Says that no further items follow.
+    package func finish() async throws {
+        try await self.translating { try await self.stream.write([], finish: true) }
+    }
+
+    /// Says that no further items follow because of a failure here.
+    package func fail(_ failure: ServiceFailure) async throws {
+        try await self.translating { try await self.stream.write(ItemHead.bytes(failure), finish: true) }
+    }
+
+    /// Gives the request up: the provider's handler is cancelled.
+    package func cancel() {
+        self.giveUp(.requestCancelled)
+    }
+
+    private func giveUp(_ code: CloseCode) {
+        self.state.withLock { $0.phase = .over }
+        self.stream.reset(code: code.rawValue)
+        self.close()
+    }
+
+    // MARK: Receiving
+
+    /// Waits for the response to begin and returns how its body is written.
+    ///
+    /// - Throws: ``ServiceFailure`` when the request failed, ``NodeError``; `CancellationError` when cancelled.
+    @discardableResult package func response() async throws -> ContentType {
+        try await self.reading { reader in try await self.readHeader(&reader) }
+        return self.state.withLock { $0.contentType }
+    }
+
+    /// The whole body of a response that is not streamed.
+    package func body() async throws -> [UInt8] {
+        try await self.reading { reader in
+            try await self.readHeader(&reader)
+            guard self.state.withLock({ $0.phase }) == .body else {
+                throw ServiceFailure(kind: .protocolViolation, message: "the response is a sequence of items")
+            }
+            let body = try await reader.readToEnd(limit: self.byteLimit)
+            self.state.withLock { $0.phase = .over }
+            return body
+        }
+    }
+
+    /// The next item of the response, or nil at its end; a response that is not streamed counts as one item.
+    package func nextItem() async throws -> [UInt8]? {
+        try await self.reading { reader in
+            try await self.readHeader(&reader)
+            let item: [UInt8]?
+            switch self.state.withLock({ $0.phase }) {
+            case .awaiting, .over: return nil
+            case .body:
+                item = try await reader.readToEnd(limit: self.byteLimit)
+                self.state.withLock { $0.phase = .over }
+            case .items:
+                item = try await reader.readItem(limit: self.byteLimit)
+                if item == nil { self.state.withLock { $0.phase = .over } }
+            }
+            return item
+        }
+    }
+
+    private func readHeader(_ reader: inout StreamReader) async throws {
+        guard self.state.withLock({ $0.phase }) == .awaiting else { return }
+        guard let bytes = try await reader.readPrefixed(limit: ResponseHeader.byteLimit) else {
+            throw StreamReader.Failure.endedEarly
+        }
+        let header = try ResponseHeader(bytes)
+        if case .failed(let failure) = header.status { throw failure }
+        self.state.withLock { state in
+            state.contentType = header.contentType
+            state.phase = header.status == .ok ? .body : .items
+        }
+    }
+
+    /// Runs `body` with the reader, which nobody else has meanwhile; after a failure there is no more to read.
+    private func reading<Result: Sendable>(
+        _ body: (inout StreamReader) async throws -> Result
+    ) async throws -> Result {
+        let reader = self.state.withLock { state in
+            defer { state.reader = nil }
+            return state.reader
+        }
+        guard var reader else { throw TransportError.misuse("two tasks read one response") }
+        let result = try await self.translating { try await body(&reader) }
+        let isOver = self.state.withLock { state in
+            state.reader = reader
+            return state.phase == .over
+        }
+        if isOver {
+            self.end.finish()
+            self.close()
+        }
+        return result
+    }
+
+    // MARK: Failures
+
+    /// Ends the request when `body` fails, and says why in the terms of requests.
+    private func translating<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as ServiceFailure {
+            self.giveUp(.goodbye)
+            throw error
+        } catch {
+            self.giveUp(error is CancellationError ? .requestCancelled : .goodbye)
+            if self.end.isOverdue { throw ServiceFailure(kind: .deadline) }
+            throw Self.failure(for: error, self.peer)
+        }
+    }
+
+    private static func failure(for error: any Error, _ peer: PeerId) -> any Error {
+        switch error {
+        case let error as TransportError:
+            switch error {
+            case .reset(CloseCode.requestOverdue.rawValue): ServiceFailure(kind: .deadline)
+            case .reset(CloseCode.tooLarge.rawValue), .stopped(CloseCode.tooLarge.rawValue):
+                ServiceFailure(kind: .tooLarge)
+            default: NodeDriver.nodeError(for: error, peer)
+            }
+        case StreamReader.Failure.tooLong: ServiceFailure(kind: .tooLarge)
+        case is StreamReader.Failure: NodeError.interrupted(peer, "the response ended early")
+        case let error as WireError: ServiceFailure(kind: .protocolViolation, context: error.description)
+        default: error
+        }
+    }
+}
+
+extension StreamReader {
+    /// The next item of a streamed body; nil at its end.
+    ///
+    /// - Throws: the ``ServiceFailure`` that the sender put in the place of the rest.
+    mutating func readItem(limit: Int) async throws -> [UInt8]? {
+        guard let number = try await self.readVarint() else { return nil }
+        let (count, isFailure) = ItemHead.parts(number)
+        let limit = isFailure ? ServiceFailure.byteLimit : limit
+        guard count <= UInt64(limit) else { throw Failure.tooLong(limit: limit, found: Int(clamping: count)) }
+        let bytes = try await self.read(count: Int(count))
+        guard !isFailure else { throw try ServiceFailure(bytes) }
+        return bytes
+    }
+}

@@ -1,0 +1,88 @@
+package import Identity
+internal import OrderedCollections
+package import Services
+
+// Each network's services, and their announcements on the control streams.
+extension NodeCore {
+    /// Feeds a network's services and carries out what they want; inputs that come up meanwhile follow in order.
+    mutating func tellServices(
+        _ input: Services.Input,
+        of network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard var wishes = self.services.begin(input, of: network) else { return }
+        while let network = self.services.handleNext(now, into: &wishes) {
+            for wish in wishes { self.carryOut(wish, of: network, now, &effects) }
+        }
+    }
+
+    private mutating func carryOut(
+        _ effect: Services.Effect,
+        of network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        switch effect {
+        case .send(let peer, let bytes):
+            // Whoever is gone by now is told when it comes back.
+            _ = self.send(to: peer, in: network, now, &effects) { .services(index: $0, bytes[...]) }
+        case .wake(let time):
+            self.services.wake(network, at: time)
+            self.arm(time, &effects)
+        case .changed(let peer): effects.append(.servicesChanged(peer, network))
+        case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        }
+    }
+
+    mutating func servicesReceived(
+        _ index: UInt8,
+        _ bytes: ArraySlice<UInt8>,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let (peer, network) = self.sender(of: index, on: id, now) else { return }
+        self.tellServices(.messageReceived(from: peer, bytes), of: network, now, &effects)
+    }
+
+    /// Keeps what this node offers also for a network that it is no member of yet.
+    mutating func offer(
+        _ offers: [ServiceOffer],
+        in network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        self.offers[network] = offers.isEmpty ? nil : offers
+        self.tellServices(.offered(offers), of: network, now, &effects)
+    }
+
+    /// The member to ask next for a path, of those that are connected; they take turns.
+    package mutating func provider(
+        of path: String,
+        in network: NetworkId,
+        excluding: [PeerId] = []
+    ) -> Result<Services.Provider, ServiceFailure> {
+        self.services.update(network) { $0.route(path, excluding: excluding) }
+            ?? .failure(ServiceFailure(kind: .noService))
+    }
+}
+
+// MARK: - Questions
+
+extension NodeCore {
+    /// The connected members that offer a service, whether it runs or not.
+    package func providers(of servicePath: String, in network: NetworkId) -> [PeerId] {
+        self.services[network]?.providers(of: servicePath) ?? []
+    }
+
+    /// What a connected member offers.
+    package func offers(of peer: PeerId, in network: NetworkId) -> [ServiceOffer] {
+        self.services[network]?.offers(of: peer) ?? []
+    }
+
+    /// What every connected member offers that offers something.
+    package func offers(in network: NetworkId) -> [(peer: PeerId, offers: [ServiceOffer])] {
+        self.services[network]?.offersByPeer ?? []
+    }
+}

@@ -1,0 +1,60 @@
+internal import Bytes
+
+/// Everything that a node offers in a network, as it tells the members that it is connected to.
+package struct Announcement: Hashable, Sendable {
+    /// The longest announcement, in bytes.
+    package static let byteLimit = 512 * 1024
+
+    /// Rises with every change, also over restarts.
+    package var version: UInt64
+    package var offers: [ServiceOffer]
+
+    package init(version: UInt64, offers: [ServiceOffer]) {
+        self.version = version
+        self.offers = offers
+    }
+
+    /// The binary form.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 64 + self.offers.count * 64)
+        writer.write(self.version)
+        writer.write(UInt16(self.offers.count))
+        for offer in self.offers { offer.write(to: &writer) }
+        return writer.bytes
+    }
+
+    /// Reads the binary form.
+    package init(_ bytes: some Collection<UInt8>) throws(WireError) {
+        guard bytes.count <= Self.byteLimit else {
+            throw .tooLong("an announcement", limit: Self.byteLimit, found: bytes.count)
+        }
+        self = try WireError.reading(bytes) { reader in
+            let version = try reader.readUInt64()
+            let count = Int(try reader.readUInt16())
+            guard count <= ServiceOffer.countLimit else { throw WireError.malformed("\(count) services") }
+            var offers: [ServiceOffer] = []
+            for _ in 0..<count { offers.append(try ServiceOffer(reading: &reader)) }
+            try Self.checkNames(of: offers)
+            return Announcement(version: version, offers: offers)
+        }
+    }
+
+    /// Whether these services can be announced together.
+    ///
+    /// - Throws: what is wrong with them.
+    package static func check(_ offers: [ServiceOffer]) throws(WireError) {
+        guard offers.count <= ServiceOffer.countLimit else {
+            throw .malformed("\(offers.count) services, at most \(ServiceOffer.countLimit) are allowed")
+        }
+        for offer in offers { try offer.check() }
+        try self.checkNames(of: offers)
+        let byteCount = Announcement(version: 0, offers: offers).bytes.count
+        guard byteCount <= self.byteLimit else {
+            throw .tooLong("the services of a node", limit: self.byteLimit, found: byteCount)
+        }
+    }
+
+    private static func checkNames(of offers: [ServiceOffer]) throws(WireError) {
+        guard Set(offers.map(\.path)).count == offers.count else { throw .malformed("a service is named twice") }
+    }
+}

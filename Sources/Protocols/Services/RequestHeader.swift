@@ -1,0 +1,190 @@
+internal import Bytes
+internal import Identity
+
+/// What a request says of itself before its body.
+package struct RequestHeader: Hashable, Sendable {
+    /// One line of ``metadata``.
+    package struct Field: Hashable, Sendable {
+        package var name: String
+        package var value: String
+
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The longest header, in bytes, without its length.
+    package static let byteLimit = 8 * 1024
+    /// The most lines of metadata.
+    package static let fieldLimit = 16
+    /// The longest name of a line, in bytes.
+    package static let nameByteLimit = 64
+    /// The longest value of a line, in bytes.
+    package static let valueByteLimit = 1024
+    /// The longest time that a request may take.
+    package static let longestTimeLimit = Duration.seconds(86_400)
+
+    /// `service/action…`: no network, no pattern.
+    package var path: String
+    package var contentType: ContentType
+    /// Whether the request may be carried out twice without harm.
+    package var isIdempotent: Bool
+    /// Whether the body is a sequence of items instead of the rest of the stream.
+    package var streamsBody: Bool
+    /// What is left of the time for it.
+    package var timeLimit: Duration
+    /// What only some handlers know what to do with, such as the `traceparent` of W3C Trace Context.
+    package var metadata: [Field]
+
+    package init(
+        path: String,
+        contentType: ContentType = .none,
+        isIdempotent: Bool = false,
+        streamsBody: Bool = false,
+        timeLimit: Duration = .seconds(30),
+        metadata: [Field] = []
+    ) {
+        self.path = path
+        self.contentType = contentType
+        self.isIdempotent = isIdempotent
+        self.streamsBody = streamsBody
+        self.timeLimit = timeLimit
+        self.metadata = metadata
+    }
+
+    /// The first segment of the path.
+    package var servicePath: Substring { self.path.prefix { $0 != "/" } }
+
+    /// The value of a line of metadata.
+    package subscript(name: String) -> String? { self.metadata.first { $0.name == name }?.value }
+}
+
+// The wire form: flags, content type, time limit, path, metadata.
+extension RequestHeader {
+    private static let idempotentFlag: UInt8 = 1
+    private static let streamsFlag: UInt8 = 2
+
+    /// How many bytes the header takes behind its length.
+    package var byteCount: Int {
+        var count = 2 + ByteWriter.varintByteCount(self.timeLimit.wholeMilliseconds) + 1
+        count += ByteWriter.textByteCount(self.path)
+        for field in self.metadata {
+            count += ByteWriter.textByteCount(field.name) + ByteWriter.textByteCount(field.value)
+        }
+        return count
+    }
+
+    /// Whether the header can be sent.
+    ///
+    /// - Throws: what is wrong with it.
+    package func check() throws(WireError) {
+        guard Self.isConcrete(self.path) else { throw .malformed("the path \(PlainText.quoted(self.path))") }
+        guard self.metadata.count <= Self.fieldLimit else {
+            throw .malformed("\(self.metadata.count) lines of metadata, at most \(Self.fieldLimit) are allowed")
+        }
+        for field in self.metadata {
+            guard !field.name.isEmpty, field.name.utf8.count <= Self.nameByteLimit else {
+                throw .tooLong("a name in the metadata", limit: Self.nameByteLimit, found: field.name.utf8.count)
+            }
+            guard field.value.utf8.count <= Self.valueByteLimit else {
+                throw .tooLong("a value in the metadata", limit: Self.valueByteLimit, found: field.value.utf8.count)
+            }
+        }
+        let byteCount = self.byteCount
+        guard byteCount <= Self.byteLimit else {
+            throw .tooLong("a header", limit: Self.byteLimit, found: byteCount)
+        }
+    }
+
+    /// `prefix`, then the header behind its length, then `body`, in one piece so that one packet carries all of it.
+    package func bytes(after prefix: [UInt8], body: [UInt8]) -> [UInt8] {
+        let byteCount = self.byteCount
+        var writer = ByteWriter(capacity: prefix.count + 8 + byteCount + body.count)
+        writer.write(prefix)
+        writer.writeVarint(UInt64(byteCount))
+        writer.write((self.isIdempotent ? Self.idempotentFlag : 0) | (self.streamsBody ? Self.streamsFlag : 0))
+        writer.write(self.contentType.rawValue)
+        writer.writeVarint(self.timeLimit.wholeMilliseconds)
+        writer.writeText(self.path)
+        writer.write(UInt8(self.metadata.count))
+        for field in self.metadata {
+            writer.writeText(field.name)
+            writer.writeText(field.value)
+        }
+        writer.write(body)
+        return writer.bytes
+    }
+
+    /// Reads a header, without its length.
+    package init(_ bytes: some Collection<UInt8>) throws(WireError) {
+        self = try WireError.reading(bytes) { reader in
+            let flags = try reader.readUInt8()
+            let number = try reader.readUInt8()
+            guard let contentType = ContentType(rawValue: number) else {
+                throw WireError.malformed("the content type \(number)")
+            }
+            let milliseconds = try reader.readVarint()
+            let longest = Self.longestTimeLimit.wholeMilliseconds
+            guard (1...longest).contains(milliseconds) else {
+                throw WireError.malformed("a time limit of \(milliseconds) ms")
+            }
+            let path = try reader.readText(limit: TopicPath.byteLimit)
+            guard Self.isConcrete(path) else { throw WireError.malformed("the path \(PlainText.quoted(path))") }
+            return RequestHeader(
+                path: path,
+                contentType: contentType,
+                isIdempotent: flags & Self.idempotentFlag != 0,
+                streamsBody: flags & Self.streamsFlag != 0,
+                timeLimit: .milliseconds(Int64(milliseconds)),
+                metadata: try Self.readMetadata(from: &reader)
+            )
+        }
+    }
+
+    private static func readMetadata(from reader: inout ByteReader) throws -> [Field] {
+        let count = try reader.readUInt8()
+        guard count <= self.fieldLimit else { throw WireError.malformed("\(count) lines of metadata") }
+        var fields: [Field] = []
+        for _ in 0..<count {
+            let name = try reader.readText(limit: self.nameByteLimit)
+            guard !name.isEmpty else { throw WireError.malformed("a line of metadata without a name") }
+            fields.append(Field(name: name, value: try reader.readText(limit: self.valueByteLimit)))
+        }
+        return fields
+    }
+
+    /// Whether a path names one action of one service, as ``TopicPath`` writes it.
+    ///
+    /// Every request passes here, so paths of plain letters do without the general reading.
+    static func isConcrete(_ path: String) -> Bool {
+        guard (1...TopicPath.byteLimit).contains(path.utf8.count) else { return false }
+        let isSimple = path.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x2D...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A, 0x24: true  // - . / 0-9 A-Z _ a-z $
+            default: false
+            }
+        }
+        if isSimple, !path.utf8.starts(with: "/".utf8), path.utf8.last != 0x2F, !path.contains("//"),
+            path.utf8.count(where: { $0 == 0x2F }) < TopicPath.segmentLimit
+        {
+            return true
+        }
+        do {
+            let read = try TopicPath(path)
+            return read.network.isEmpty && !read.isPattern && read.path == path
+        } catch {
+            return false
+        }
+    }
+}
+
+extension Duration {
+    /// In milliseconds, rounded up, from 1 to what a request may have.
+    var wholeMilliseconds: UInt64 {
+        let (seconds, attoseconds) = self.components
+        guard self > .zero else { return 1 }
+        guard seconds < 86_400 else { return 86_400_000 }
+        return UInt64(seconds) * 1000 + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}

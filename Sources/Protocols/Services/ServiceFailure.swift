@@ -1,0 +1,124 @@
+internal import Bytes
+
+/// How a request ended that did not succeed: what the requester hears, and what travels.
+package struct ServiceFailure: Error, Hashable, Sendable {
+    /// What went wrong, so that a program can tell.
+    package enum Kind: UInt8, Sendable, CaseIterable {
+        /// Nobody in the network offers the service.
+        case noService = 1
+        /// The service is there, without such an action.
+        case noAction = 2
+        /// The service is there and does not run: it is paused, stopped, or has not started.
+        case notRunning = 3
+        /// The time for the request was over.
+        case deadline = 4
+        /// The requester gave up.
+        case cancelled = 5
+        /// There is no room for another request: try again later.
+        case busy = 6
+        /// A header or a body was larger than it may be.
+        case tooLarge = 7
+        /// The handler could not read the body.
+        case badRequest = 8
+        /// The handler failed, with its own code and words.
+        case handler = 9
+        /// Providers are known and none of them could be reached.
+        case unreachable = 10
+        /// One side did not keep to the protocol.
+        case protocolViolation = 11
+    }
+
+    /// The longest message, in bytes of UTF-8; what is longer is cut off.
+    package static let messageByteLimit = 4096
+    /// The longest context, in bytes of UTF-8; what is longer is cut off.
+    package static let contextByteLimit = 1024
+
+    package var kind: Kind
+    /// The handler's own number, or 0.
+    package var code: Int32
+    /// What happened, in plain words.
+    package var message: String
+    /// Where it happened, for people who look for the cause.
+    package var context: String
+
+    package init(kind: Kind, code: Int32 = 0, message: String = "", context: String = "") {
+        self.kind = kind
+        self.code = code
+        self.message = message.isEmpty ? kind.explanation : message
+        self.context = context
+    }
+}
+
+extension ServiceFailure.Kind {
+    /// The failure in plain words.
+    package var explanation: String {
+        switch self {
+        case .noService: "nobody in the network offers the service"
+        case .noAction: "the service has no such action"
+        case .notRunning: "the service does not run at present"
+        case .deadline: "the time for the request was over"
+        case .cancelled: "the request was given up"
+        case .busy: "there is no room for another request: try again later"
+        case .tooLarge: "larger than a request or a response may be"
+        case .badRequest: "the body of the request could not be read"
+        case .handler: "the handler failed"
+        case .unreachable: "no provider of the service could be reached"
+        case .protocolViolation: "the protocol was broken: both sides may need the same version of Runar"
+        }
+    }
+
+    /// Whether the handler surely did not begin, so that another provider can be asked whatever the action does.
+    package var isBeforeHandling: Bool {
+        switch self {
+        case .noService, .noAction, .notRunning, .busy: true
+        default: false
+        }
+    }
+}
+
+extension ServiceFailure: CustomStringConvertible {
+    package var description: String { self.message }
+}
+
+// The wire form: kind, code, message, context.
+extension ServiceFailure {
+    /// The most bytes that a failure takes.
+    package static let byteLimit = 5 + 4 + Self.messageByteLimit + 4 + Self.contextByteLimit
+
+    func write(to writer: inout ByteWriter) {
+        writer.write(self.kind.rawValue)
+        writer.write(UInt32(bitPattern: self.code))
+        writer.writeText(Self.cut(self.message, Self.messageByteLimit))
+        writer.writeText(Self.cut(self.context, Self.contextByteLimit))
+    }
+
+    init(reading reader: inout ByteReader) throws {
+        let number = try reader.readUInt8()
+        guard number != 0 else { throw WireError.malformed("a failure of the kind 0") }
+        let code = Int32(bitPattern: try reader.readUInt32())
+        let message = try reader.readText(limit: Self.messageByteLimit)
+        let context = try reader.readText(limit: Self.contextByteLimit)
+        // A kind that a later version added says no more than that the handler failed.
+        self.init(kind: Kind(rawValue: number) ?? .handler, code: code, message: message, context: context)
+    }
+
+    /// The binary form.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 16 + self.message.utf8.count + self.context.utf8.count)
+        self.write(to: &writer)
+        return writer.bytes
+    }
+
+    /// Reads the binary form.
+    package init(_ bytes: some Collection<UInt8>) throws(WireError) {
+        self = try WireError.reading(bytes) { try ServiceFailure(reading: &$0) }
+    }
+
+    /// The first characters of `text` that have so many bytes together.
+    private static func cut(_ text: String, _ limit: Int) -> Substring {
+        guard text.utf8.count > limit else { return text[...] }
+        var end = text.utf8.index(text.startIndex, offsetBy: limit)
+        while String.Index(end, within: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+        return text[..<end]
+    }
+}
