@@ -31,7 +31,8 @@ package final class NodeDriver: Sendable {
         package var lingerPause = Duration.milliseconds(300)
         /// Answers requests of peers; without it there is no service here.
         ///
-        /// It is called in a task of its own, which is cancelled when the requester gives up, when the time is over, and when the connection goes.
+        /// It is called in a task of its own, which is cancelled when the requester gives up, when the time is over, and
+        /// when the connection goes.
         package var serve: (@Sendable (IncomingRequest) async -> Void)?
         /// Stores what the core wants kept, in order and off the path of messages; what came up meanwhile comes together.
         package var persist: @Sendable ([Persistence]) async -> Void
