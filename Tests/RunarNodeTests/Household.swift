@@ -15,15 +15,15 @@ struct Household: Sendable {
         statePath: String? = nil,
         isNear: Bool = false,
         clock: NodeClock = .system(),
-        settings: (inout RunarNodeConfig) -> Void = { _ in }
+        settings: (RunarNodeConfig) -> Void = { _ in }
     ) throws -> RunarNode {
-        var config = RunarNodeConfig.createTestConfig()
+        let config = RunarNodeConfig.createTestConfig()
         config.keyStorage = keys
         config.statePath = statePath
-        config.logLevel = .critical
+        config.loggerLevel = .critical
         config.listenerCapacity = 16
         if isNear { config.discoveryGroups = .standard }
-        settings(&config)
+        settings(config)
         return try RunarNode(
             config: config,
             clock: clock,

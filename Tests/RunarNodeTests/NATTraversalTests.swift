@@ -45,8 +45,8 @@ internal import Traversal
         ignoring ignored: Int = 0,
         _ body: (RunarNode, Server) async throws -> Void
     ) async throws {
-        var config = RunarNodeConfig.createTestConfig()
-        config.logLevel = .critical
+        let config = RunarNodeConfig.createTestConfig()
+        config.loggerLevel = .critical
         let node = try RunarNode(config: config)
         try await node.start()
         let server = try Server()

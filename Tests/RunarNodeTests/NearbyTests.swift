@@ -89,9 +89,9 @@ internal import Transport
     }
 
     @Test func `a local network that cannot be opened leaves the node running`() async throws {
-        var config = RunarNodeConfig.createTestConfig()
+        let config = RunarNodeConfig.createTestConfig()
         config.discoveryGroups = .standard
-        config.logLevel = .critical
+        config.loggerLevel = .critical
         let node = try RunarNode(
             config: config,
             localNetwork: { _, _ in throw MulticastError.noDescriptors }

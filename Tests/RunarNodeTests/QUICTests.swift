@@ -6,8 +6,8 @@ internal import Testing
 
 @Suite("Over QUIC", .timeLimit(.minutes(1))) struct QUICTests {
     private func makeNode() throws -> RunarNode {
-        var config = RunarNodeConfig.createTestConfig()
-        config.logLevel = .critical
+        let config = RunarNodeConfig.createTestConfig()
+        config.loggerLevel = .critical
         return try RunarNode(config: config)
     }
 
@@ -40,8 +40,8 @@ internal import Testing
         async throws
     {
         let (owner, mallory) = (try self.makeNode(), try self.makeNode())
-        var config = RunarNodeConfig.createTestConfig()
-        config.logLevel = .critical
+        let config = RunarNodeConfig.createTestConfig()
+        config.loggerLevel = .critical
         // Half a minute of its time is three seconds.
         let joiner = try RunarNode(config: config, clock: .system(timesFaster: 10))
         let network = try owner.createNetwork(name: "Home").networkId

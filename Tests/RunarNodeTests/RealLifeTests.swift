@@ -34,8 +34,8 @@ internal import Testing
     }
 
     private func makeNode() throws -> RunarNode {
-        var config = RunarNodeConfig.createTestConfig()
-        config.logLevel = .critical
+        let config = RunarNodeConfig.createTestConfig()
+        config.loggerLevel = .critical
         config.listenerCapacity = 256
         return try RunarNode(config: config)
     }

@@ -32,7 +32,7 @@ internal import Transport
     private let calendar = Calendar()
     private let household = Household()
 
-    private func makeNode(_ settings: (inout RunarNodeConfig) -> Void = { _ in }) throws -> RunarNode {
+    private func makeNode(_ settings: (RunarNodeConfig) -> Void = { _ in }) throws -> RunarNode {
         try household.makeNode(clock: calendar.clock, settings: settings)
     }
 

@@ -26,7 +26,7 @@ struct Ticket {
 
     /// A running node that is a member; without a hash table it talks to nobody but whom it is told to.
     func member(withHashTable: Bool = false) async throws -> RunarNode {
-        var config = RunarNodeConfig.createTestConfig()
+        let config = RunarNodeConfig.createTestConfig()
         config.usesHashTable = withHashTable
         let node = try RunarNode(config: config)
         let token = try AccessToken.create(

@@ -60,6 +60,7 @@ extension RunarNode {
         let revocations = RevocationSet(networkId: networkId)
         self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
         self.applyIfRunning(.memberSecretAdded(secrets.newest))
+        self.networksChanged()
         return metadata.with(rendezvous: secrets.newest.rendezvous.publicKey)
     }
 
@@ -132,6 +133,7 @@ extension RunarNode {
         }
         let renamed = try metadata.renamed(to: name, signedWith: key.privateKey)
         try self.store.addMetadata(renamed, at: self.wallSeconds)
+        self.networksChanged()
         return renamed.with(rendezvous: try self.store.rendezvous(of: networkId))
     }
 

@@ -50,11 +50,21 @@ extension RunarNode {
         includesPast: Bool = false,
         handler: @escaping @Sendable (ReceivedEvent) -> Void
     ) throws -> Subscription {
-        let pattern = try Self.path(topic)
-        let wish = EventHub.Wish(network: networkId, pattern: pattern, includesPast: includesPast) {
-            for event in EventDelivery(networkId: networkId, topic: $1, batch: $0, losses: $2) { handler(event) }
-        }
-        return self.begin(wish)
+        self.follow(try Self.path(topic), in: networkId, includesPast: includesPast, handler)
+    }
+
+    /// Brings the events of a pattern to a handler.
+    func follow(
+        _ pattern: TopicPath,
+        in network: NetworkId,
+        includesPast: Bool,
+        _ handler: @escaping @Sendable (ReceivedEvent) -> Void
+    ) -> Subscription {
+        self.begin(
+            EventHub.Wish(network: network, pattern: pattern, includesPast: includesPast) {
+                for event in EventDelivery(networkId: network, topic: $1, batch: $0, losses: $2) { handler(event) }
+            }
+        )
     }
 
     /// The same with the bytes of each event alone.

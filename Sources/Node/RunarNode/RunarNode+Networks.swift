@@ -25,6 +25,7 @@ extension RunarNode {
         if let key = try self.store.rendezvous(of: networkId) {
             self.applyIfRunning(.rendezvousLearnt(networkId, key))
         }
+        self.networksChanged()
     }
 
     /// Becomes a member of a network with the token that its owner issued for this device.
@@ -41,6 +42,7 @@ extension RunarNode {
         guard metadata.verify() else { throw NetworkError.invalidSignature }
         try self.store.addMetadata(metadata, at: self.wallSeconds)
         if let key = metadata.rendezvous { try self.learn(key, of: metadata.networkId) }
+        self.networksChanged()
     }
 
     /// The networks that this device knows, owns or is a member of.
@@ -69,6 +71,7 @@ extension RunarNode {
         try self.deleteMemberSecrets(of: networkId)
         self.clearCache(networkId: networkId)
         self.applyIfRunning(.membershipRemoved(networkId))
+        self.networksChanged()
     }
 
     /// Dials a peer of a network at an address and returns once both are admitted to each other.

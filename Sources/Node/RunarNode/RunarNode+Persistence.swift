@@ -41,6 +41,9 @@ extension RunarNode {
         case .joinAllowed(let request): try self.answer(request, allow: true)
         case .memberSecrets(let secrets): try self.save(secrets)
         case .renewalRequested(let request): try self.decide(request)
+        case .joinGranted, .revokedHere:
+            try self.store.persist(item, at: self.wallSeconds)
+            self.networksChanged()
         case .revocations(let entries):
             for entry in entries { self.forgetCached(of: entry.peerId, in: entry.networkId) }
             try self.store.persist(item, at: self.wallSeconds)

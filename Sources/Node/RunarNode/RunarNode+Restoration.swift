@@ -42,6 +42,7 @@ extension RunarNode {
             try self.store.save(record)
             let revocations = try self.store.revocationSet(of: metadata.networkId)
             self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
+            self.networksChanged()
             return true
         }
         return false

@@ -36,15 +36,15 @@ public final class RunarNode: Sendable {
     }
 
     /// Makes the endpoint of a node from its key.
-    package typealias EndpointFactory = @Sendable (Ed25519PrivateKey, RunarNodeConfig) async throws -> any Endpoint
+    package typealias EndpointFactory = @Sendable (Ed25519PrivateKey, NodeSettings) async throws -> any Endpoint
 
     /// Opens the local network for an endpoint, or returns nil when there is none.
-    package typealias LinkFactory = @Sendable (any Endpoint, RunarNodeConfig) throws -> (any DiscoveryLink)?
+    package typealias LinkFactory = @Sendable (any Endpoint, NodeSettings) throws -> (any DiscoveryLink)?
 
     /// This device's identity: the SHA-256 of its public key.
     public let peerId: PeerId
 
-    let config: RunarNodeConfig
+    let config: NodeSettings
     let store: StateStore
     let logger: Logger
     let clock: NodeClock
@@ -58,6 +58,10 @@ public final class RunarNode: Sendable {
     let events: Broadcaster<NodeEvent>
     /// Subscriptions to what members publish.
     let hub = EventHub()
+    /// The same by names of networks, and what never leaves this device.
+    let localEvents = LocalEvents()
+    /// What this device offers and what names mean to it.
+    let services: ServiceHost
     private let makeEndpoint: EndpointFactory
     let makeLink: LinkFactory
     private let makeAddressWatch: LinkFactory
@@ -70,7 +74,9 @@ public final class RunarNode: Sendable {
         addressWatch makeAddressWatch: @escaping LinkFactory = { _, _ in nil },
         transport makeEndpoint: @escaping EndpointFactory
     ) throws {
+        let config = try NodeSettings(config)
         self.config = config
+        self.services = ServiceHost(defaultNetwork: config.defaultNetworkId)
         self.clock = clock
         self.makeEndpoint = makeEndpoint
         self.makeLink = makeLink
@@ -79,10 +85,11 @@ public final class RunarNode: Sendable {
         self.messages = Broadcaster(capacity: config.listenerCapacity)
         self.events = Broadcaster(capacity: config.listenerCapacity)
         var logger = Logger(label: "runar")
-        logger.logLevel = config.logLevel
+        logger.logLevel = config.loggerLevel
         self.logger = logger
         self.store = try config.statePath.map { try StateStore(path: $0) } ?? StateStore()
         self.peerId = PeerId(publicKey: try KeyId.peer.key(in: config.keyStorage, orMake: generatePeerKey).publicKey)
+        self.networksChanged()
     }
 
     deinit {
@@ -116,8 +123,10 @@ extension RunarNode {
     ///
     /// Starting twice does no harm.
     ///
-    /// - Throws: ``TransportError`` when no socket could be bound, ``KeychainError``, ``StorageError``.
+    /// - Throws: ``TransportError`` when no socket could be bound, ``KeychainError``, ``StorageError``;
+    ///   ``KeychainError/unsupported(_:)`` when biometrics are required and nobody enforces them here.
     public func start() async throws {
+        try self.config.guarding.check(self.config.keyStorage)
         let mayStart = self.phase.withLock { phase in
             guard case .stopped = phase else { return false }
             phase = .starting(isAbandoned: false)
@@ -148,13 +157,16 @@ extension RunarNode {
         try self.load(into: driver)
         if self.isDiscovering.withLock({ $0 }) { self.startDiscovery(of: driver) }
         self.watchAddresses(of: driver)
+        self.networksChanged()
+        await self.startServices()
         self.logger.info("peer \(self.peerId.short) listens on port \(self.listeningPort)")
     }
 
     /// Says goodbye to every peer and leaves the network.
     ///
-    /// Stopping twice does no harm; a start under way then throws ``NodeError/notRunning``.
+    /// Stopping twice does no harm; a start under way then throws ``NodeError/notRunning``. Services are stopped first.
     public func stop() async {
+        if self.isRunning { await self.stopServices() }
         let found = self.phase.withLock { phase in
             let found = phase
             if case .running(_, let task) = phase { phase = .stopping(task) }
@@ -189,7 +201,7 @@ extension RunarNode {
             self?.carryOut(items)
         }
         configuration.messageByteLimit = self.config.messageByteLimit
-        configuration.patience = self.config.requestTimeout
+        configuration.patience = self.config.peerTimeout
         return NodeDriver(
             endpoint: endpoint,
             core: core,

@@ -164,13 +164,13 @@ extension Settings {
 
     /// The library's view of the settings.
     func nodeConfig(keys: any KeyStorage, state: String) throws -> RunarNodeConfig {
-        var config = RunarNodeConfig(
+        let config = RunarNodeConfig(
             keyStorage: keys,
             statePath: state,
             listenAddresses: try (self[.listen]?.texts ?? []).map { try Self.address($0) }
         )
-        if let level = text(.logLevel) { config.logLevel = try Self.level(level) }
-        if let timeout = text(.requestTimeout) { config.requestTimeout = try DurationText.parse(timeout) }
+        if let level = text(.logLevel) { config.loggerLevel = try Self.level(level) }
+        if let timeout = text(.requestTimeout) { config.peerTimeout = try DurationText.parse(timeout) }
         if let limit = text(.messageLimit) { config.messageByteLimit = try ByteCountText.parse(limit) }
         if let capacity = text(.listenerCapacity).flatMap({ Int($0) }) { config.listenerCapacity = capacity }
         config.discoveryGroups = try isOn(.discovery) ? Self.groups(self[.discoveryGroup]?.texts ?? []) : nil

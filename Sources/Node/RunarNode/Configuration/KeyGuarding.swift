@@ -1,0 +1,73 @@
+internal import Bytes
+internal import Platform
+
+/// How a node's keys shall be guarded.
+struct KeyGuarding: Hashable, Sendable {
+    /// Whether the node must not start where nobody enforces biometrics.
+    let requiresBiometrics: Bool
+    let usesSecureEnclave: Bool
+    let accessControl: AccessControl
+
+    init(_ config: RunarKeychainConfig?) {
+        self.requiresBiometrics = config?.requireBiometric ?? false
+        self.usesSecureEnclave = config?.useSecureEnclave ?? false
+        guard let config else {
+            self.accessControl = AccessControl()
+            return
+        }
+        self.accessControl = AccessControl(
+            requireBiometric: config.requireBiometric || config.useTouchID,
+            accessibleWhen: AccessibleWhen(config.accessibleWhen, inBackground: config.allowBackgroundAccess),
+            accessGroup: config.accessGroup
+        )
+    }
+
+    /// - Throws: ``KeychainError/unsupported(_:)`` when biometrics are required and `storage` does not enforce them.
+    func check(_ storage: any KeyStorage) throws(KeychainError) {
+        guard !self.requiresBiometrics || storage.enforcesBiometrics else {
+            throw .unsupported("asking for a finger or a face before keys are read (requireBiometric)")
+        }
+    }
+}
+
+extension AccessibleWhen {
+    /// The state of the device that the document's name stands for; in the background the device may be locked.
+    init(_ accessible: KeychainAccessible, inBackground: Bool) {
+        self =
+            switch accessible {
+            case .whenUnlocked: inBackground ? .afterFirstUnlock : .whenUnlocked
+            case .whenUnlockedThisDeviceOnly:
+                inBackground ? .afterFirstUnlockThisDeviceOnly : .whenUnlockedThisDeviceOnly
+            case .afterFirstUnlock: .afterFirstUnlock
+            case .afterFirstUnlockThisDeviceOnly: .afterFirstUnlockThisDeviceOnly
+            }
+    }
+}
+
+/// A storage in which keys get the guard that the node's configuration asks for.
+struct GuardedKeys: KeyStorage {
+    private let storage: any KeyStorage
+    private let accessControl: AccessControl
+
+    init(_ storage: any KeyStorage, _ guarding: KeyGuarding) {
+        self.storage = storage
+        self.accessControl = guarding.accessControl
+    }
+
+    var enforcesBiometrics: Bool { self.storage.enforcesBiometrics }
+
+    func store(_ key: SecretBytes, id: String, accessControl: AccessControl) throws(KeychainError) {
+        let isStandard = accessControl == AccessControl()
+        try self.storage.store(key, id: id, accessControl: isStandard ? self.accessControl : accessControl)
+    }
+
+    func retrieve(id: String) throws(KeychainError) -> SecretBytes? { try self.storage.retrieve(id: id) }
+
+    func accessControl(id: String) throws(KeychainError) -> AccessControl? { try self.storage.accessControl(id: id) }
+
+    func delete(id: String) throws(KeychainError) { try self.storage.delete(id: id) }
+
+    func list() throws(KeychainError) -> [String] { try self.storage.list() }
+
+    func exists(id: String) throws(KeychainError) -> Bool { try self.storage.exists(id: id) }
+}

@@ -1,0 +1,103 @@
+package import Identity
+internal import Logging
+package import Platform
+
+/// What a node keeps of its configuration: checked, and out of reach of later changes.
+package struct NodeSettings: Sendable {
+    let nodeId: String
+    let defaultNetworkId: String
+    let networkIds: [String]
+    let requestTimeout: Duration
+    let loggerLevel: Logger.Level
+    let network: NetworkSettings
+    let guarding: KeyGuarding
+    package let keyStorage: any KeyStorage
+    let statePath: String?
+    /// Held as long as the node lives where the keys are in a directory of their own.
+    let homeLock: FileLock?
+    package let listenAddresses: [SocketAddress]
+    let messageByteLimit: Int
+    let listenerCapacity: Int
+    let peerTimeout: Duration
+    package let discoveryGroups: MulticastGroups?
+    let discoveryInterval: Duration
+    let usesHashTable: Bool
+    let dhtPolicy: DHTPolicy
+    let cacheAge: Duration
+    let renewsTokens: Bool
+    let grantsRenewals: Bool
+
+    /// - Throws: ``RunarError`` when something in it cannot be; ``KeychainError`` when the keys cannot be opened.
+    init(_ config: RunarNodeConfig) throws {
+        self.nodeId = config.nodeId
+        self.defaultNetworkId = config.defaultNetworkId
+        self.networkIds = config.networkIds
+        guard config.requestTimeoutMs > 0 else {
+            throw RunarError.failure(.invalidParameters, message: "requestTimeoutMs must be above 0")
+        }
+        self.requestTimeout = config.requestTimeout
+        self.loggerLevel = config.loggerLevel
+        let network = try NetworkSettings(config)
+        self.network = network
+        self.guarding = KeyGuarding(config.keychainConfig)
+        let stores = try NodeStores.open(config)
+        self.keyStorage = config.keychainConfig == nil ? stores.keys : GuardedKeys(stores.keys, self.guarding)
+        self.statePath = stores.statePath
+        self.homeLock = stores.lock
+        self.listenAddresses = config.listenAddresses.filter { network.allowsIPv6 || !$0.isIPv6 }
+        self.messageByteLimit = config.messageByteLimit
+        self.listenerCapacity = config.listenerCapacity
+        self.peerTimeout = config.peerTimeout
+        self.discoveryGroups = network.discoveryGroups
+        self.discoveryInterval = config.discoveryInterval
+        self.usesHashTable = config.usesHashTable
+        self.dhtPolicy = config.dhtPolicy
+        self.cacheAge = config.cacheAge
+        self.renewsTokens = config.renewsTokens
+        self.grantsRenewals = config.grantsRenewals
+    }
+}
+
+/// What a node keeps of its ``RunarNetworkConfig``.
+package struct NetworkSettings: Sendable {
+    let discoveryGroups: MulticastGroups?
+    /// How many peers may be connected; nil for the standard of the protocol.
+    let maxPeers: Int?
+    let allowsIPv6: Bool
+    let usesWiFiOnly: Bool
+    let discoversOverCellular: Bool
+    let interface: String?
+
+    init(_ config: RunarNodeConfig) throws(RunarError) {
+        guard let network = config.networkConfig else {
+            self.discoveryGroups = config.discoveryGroups
+            self.maxPeers = nil
+            (self.allowsIPv6, self.usesWiFiOnly, self.discoversOverCellular) = (true, false, true)
+            self.interface = nil
+            return
+        }
+        guard network.maxPeers > 0 else {
+            throw .failure(.invalidParameters, message: "maxPeers must be above 0")
+        }
+        self.discoveryGroups = network.enableDiscovery ? try Self.groups(network) : nil
+        self.maxPeers = network.maxPeers
+        self.allowsIPv6 = network.enableIPv6
+        self.usesWiFiOnly = network.useWiFiOnly
+        self.discoversOverCellular = network.allowCellularDiscovery
+        self.interface = network.bindToInterface
+    }
+
+    private static func groups(_ network: RunarNetworkConfig) throws(RunarError) -> MulticastGroups {
+        guard let ipv4 = SocketAddress("\(network.multicastGroup):\(network.discoveryPort)"),
+            let standard = MulticastGroups.standard(port: network.discoveryPort),
+            let groups = MulticastGroups(ipv4: ipv4, ipv6: network.enableIPv6 ? standard.ipv6 : nil)
+        else {
+            throw .failure(
+                .invalidParameters,
+                message: "\(network.multicastGroup) port \(network.discoveryPort) is no IPv4 multicast group with a"
+                    + " port: write one like 239.255.42.98 and 4242"
+            )
+        }
+        return groups
+    }
+}

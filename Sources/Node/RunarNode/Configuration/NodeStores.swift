@@ -1,0 +1,71 @@
+internal import Platform
+
+/// Where a node keeps its keys and everything else.
+struct NodeStores: Sendable {
+    let keys: any KeyStorage
+    /// The database; nil for one in memory.
+    let statePath: String?
+    /// Held while nobody else may use the directory.
+    let lock: FileLock?
+
+    static let vaultName = "vault"
+    static let keyFileName = "vault.key"
+    static let stateName = "state.sqlite"
+
+    /// Opens what a configuration names, and makes it the first time.
+    ///
+    /// - Throws: ``RunarError`` when it names nothing or the directory cannot be used; ``KeychainError``.
+    static func open(_ config: RunarNodeConfig) throws -> NodeStores {
+        do {
+            return try self.choose(config)
+        } catch let error as HomeDirectoryError {
+            throw RunarError(error)
+        }
+    }
+
+    private static func choose(_ config: RunarNodeConfig) throws -> NodeStores {
+        if let keys = config.keyStorage { return NodeStores(keys: keys, statePath: config.statePath, lock: nil) }
+        if let path = config.homePath { return try inDirectory(path, statePath: config.statePath) }
+        guard let keychain = config.keychainConfig else {
+            throw RunarError.failure(
+                .invalidParameters,
+                message:
+                    "the configuration does not say where the keys of this device are: set keychainConfig, homePath"
+                    + " or keyStorage"
+            )
+        }
+        return try ofService(keychain, statePath: config.statePath)
+    }
+
+    /// The directory of a service's node, below the place for data of a user.
+    static func directory(ofService name: String) throws -> String {
+        let isName =
+            !name.isEmpty && name.utf8.count <= 128 && !name.hasPrefix(".")
+            && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
+        guard isName else {
+            throw RunarError.failure(
+                .invalidParameters,
+                message:
+                    "serviceName must have 1 to 128 printable ASCII characters, without spaces, slashes or a dot at"
+                    + " the beginning, such as com.example.app",
+                context: name
+            )
+        }
+        return FilePath.joining(FilePath.joining(try HomeDirectory.place(), "apps"), name)
+    }
+
+    /// A vault that a key file beside it opens, and a database, in a directory of the user alone.
+    static func inDirectory(_ path: String, statePath: String?) throws -> NodeStores {
+        let home = try HomeDirectory(at: path)
+        let lock = try home.lockForNode()
+        let (vault, keyFile) = (home.file(vaultName), home.file(keyFileName))
+        let keys: VaultFile
+        if try VaultFile.exists(at: vault) {
+            keys = try VaultFile.open(at: vault, secret: .keyFile(path: keyFile))
+        } else {
+            if try !VaultFile.exists(at: keyFile) { try VaultFile.makeKeyFile(at: keyFile) }
+            keys = try VaultFile.create(at: vault, secret: .keyFile(path: keyFile))
+        }
+        return NodeStores(keys: keys, statePath: statePath ?? home.file(stateName), lock: lock)
+    }
+}

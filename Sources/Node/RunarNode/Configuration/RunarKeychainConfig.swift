@@ -1,0 +1,61 @@
+/// Where a node keeps its keys, and how the system guards them.
+///
+/// All fields exist on every system. Those that only Apple's systems can honour are kept as a wish elsewhere, with one
+/// exception: a node that requires biometrics does not start where nobody enforces them.
+public final class RunarKeychainConfig {
+    /// What keeps the keys of this app apart from others', such as its bundle identifier; it names the device's identity.
+    public let serviceName: String
+    /// The group of apps that share the keys, on Apple's systems.
+    public var accessGroup: String?
+    /// Whether a person must show a finger or face before the keys can be read; `start()` throws
+    /// ``KeychainError/unsupported(_:)`` where no system enforces it.
+    public var requireBiometric = false
+    /// Whether the keys can be read while the device is locked, so that the node can run in the background.
+    public var allowBackgroundAccess = false
+    /// Whether stored keys are wrapped by a key of the Secure Enclave, on Apple's systems that have one.
+    public var useSecureEnclave = true
+    /// In which state of the device the keys can be read, on Apple's systems.
+    public var accessibleWhen = KeychainAccessible.whenUnlocked
+    /// Whether a Mac asks for a finger before the keys are read.
+    public var useTouchID = false
+    /// Whether a Mac takes the person's password in place of a finger.
+    public var allowApplicationPassword = true
+
+    /// Keys of a service, readable while the device is unlocked.
+    public init(serviceName: String) {
+        self.serviceName = serviceName
+    }
+
+    /// For tests.
+    public static func testConfig() -> RunarKeychainConfig { RunarKeychainConfig(serviceName: "com.runar.test") }
+
+    /// For an iPhone or iPad: a finger or a face, on this device alone.
+    public static func iOSConfig(serviceName: String, accessGroup: String? = nil) -> RunarKeychainConfig {
+        let config = RunarKeychainConfig(serviceName: serviceName)
+        config.accessGroup = accessGroup
+        config.requireBiometric = true
+        config.useSecureEnclave = true
+        config.accessibleWhen = .whenUnlockedThisDeviceOnly
+        return config
+    }
+
+    /// For a Mac: a finger, or the person's password.
+    public static func macOSConfig(serviceName: String) -> RunarKeychainConfig {
+        let config = RunarKeychainConfig(serviceName: serviceName)
+        config.useTouchID = true
+        config.allowApplicationPassword = true
+        return config
+    }
+}
+
+/// In which state of the device a key can be read, and whether it may move to another one with a backup.
+public enum KeychainAccessible: Int, CaseIterable, Codable, Sendable {
+    /// While the device is unlocked.
+    case whenUnlocked = 0
+    /// While the device is unlocked; never on another device.
+    case whenUnlockedThisDeviceOnly = 1
+    /// From the first unlocking after a start.
+    case afterFirstUnlock = 2
+    /// From the first unlocking after a start; never on another device.
+    case afterFirstUnlockThisDeviceOnly = 3
+}

@@ -1,0 +1,124 @@
+public import Identity
+public import Logging
+public import Platform
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// How a ``RunarNode`` is set up: fill one in and make a node with it, which copies it.
+///
+/// Where the keys are is said by ``keychainConfig``, ``homePath`` or ``keyStorage``, and with them who the device is:
+/// ``nodeId`` is a label only.
+public final class RunarNodeConfig {
+    /// What this device's person calls it; it identifies nothing, so two devices may have the same.
+    public let nodeId: String
+    /// The network of services, requests and events that name none: a network's id as text, or its name.
+    ///
+    /// A name that this device knows no network of works on this device alone until one is created or joined. An empty
+    /// text means the one network that this device is a member of, as long as there is one alone.
+    public let defaultNetworkId: String
+    /// Further networks, by id or name; when there are any, this node takes part in these and the default one alone,
+    /// and otherwise in every network that it is a member of.
+    public var networkIds: [String] = []
+    /// How long a request may take unless it says otherwise, in milliseconds.
+    public var requestTimeoutMs: UInt64 = 30_000
+    /// What is logged; topics and addresses only at debug.
+    public var logLevel: RunarLogLevel {
+        get { RunarLogLevel(self.loggerLevel) }
+        set { self.loggerLevel = newValue.loggerLevel }
+    }
+    /// Discovery and the number of peers; nil for the standard, and for ``discoveryGroups``.
+    public var networkConfig: RunarNetworkConfig?
+    /// Where keys are kept, and how they are guarded.
+    public var keychainConfig: RunarKeychainConfig?
+
+    // MARK: Beyond the document
+
+    /// The same as ``logLevel`` in the finer steps of swift-log.
+    public var loggerLevel: Logger.Level = .info
+    /// Where the keys are, if not where ``keychainConfig`` says: the Keychain, a vault file, or memory.
+    public var keyStorage: (any KeyStorage)?
+    /// The directory for everything of this device, made for its user alone if it is missing; nil for the system's place.
+    public var homePath: String?
+    /// The SQLite file for everything but keys; nil keeps it in memory when ``keyStorage`` is set, and otherwise in the
+    /// home.
+    public var statePath: String?
+    /// The local addresses to listen on; port 0 lets the system choose one port for all.
+    public var listenAddresses: [SocketAddress] = RunarNodeConfig.anyAddress
+    /// The largest message, request or answer, in bytes; larger things go as files.
+    public var messageByteLimit = 1 << 20
+    /// Messages and events that wait for one slow listener before senders are told that it is busy.
+    public var listenerCapacity = 1024
+    /// How long to wait for a peer to let this device in or to confirm a message; see ``requestTimeoutMs`` for services.
+    public var peerTimeout = Duration.seconds(15)
+    /// Where other members are looked for on the local network; nil to keep silent there.
+    ///
+    /// ``networkConfig`` comes first.
+    public var discoveryGroups: MulticastGroups? = .standard
+    /// The time between two beacons on the local network, give or take a fifth; at least a second.
+    public var discoveryInterval = Duration.seconds(10)
+    /// Whether this device takes part in its networks' hash tables; one that does not stores nothing for others, finds
+    /// nothing there, and keeps no connections for it.
+    public var usesHashTable = true
+    /// How requests to the hash table are tried, unless a call says otherwise.
+    public var dhtPolicy = DHTPolicy()
+    /// How long what was read from the hash table answers further reads.
+    public var cacheAge = Duration.seconds(300)
+    /// Whether this device asks for a new access token when two thirds of the old one's life are over.
+    public var renewsTokens = true
+    /// Whether this device, where it owns a network, gives members new tokens when they ask.
+    public var grantsRenewals = true
+
+    /// Creates a configuration; where the keys are must still be said.
+    public init(nodeId: String, defaultNetworkId: String) {
+        self.nodeId = nodeId
+        self.defaultNetworkId = defaultNetworkId
+    }
+
+    /// Creates a configuration over a storage for keys and a database.
+    public convenience init(
+        keyStorage: any KeyStorage,
+        statePath: String?,
+        listenAddresses: [SocketAddress] = RunarNodeConfig.anyAddress
+    ) {
+        self.init(nodeId: "runar-node", defaultNetworkId: "")
+        self.keyStorage = keyStorage
+        self.statePath = statePath
+        self.listenAddresses = listenAddresses
+    }
+
+    /// Every address of this machine, at a port that the system chooses.
+    public static let anyAddress = [
+        SocketAddress(.v4(0), port: 0), SocketAddress(.v6(high: 0, low: 0, scope: 0), port: 0),
+    ]
+
+    /// How long a request may take unless it says otherwise.
+    public var requestTimeout: Duration {
+        get { .milliseconds(Int64(clamping: self.requestTimeoutMs)) }
+        set { self.requestTimeoutMs = UInt64(clamping: Int64(newValue / .milliseconds(1))) }
+    }
+}
+
+extension RunarNodeConfig {
+    /// A configuration for tests: nothing outlives the process, and only this machine can connect.
+    public static func createTestConfig() -> RunarNodeConfig {
+        let config = RunarNodeConfig(
+            nodeId: "test-node-\(identifier().prefix(8))",
+            defaultNetworkId: "test-network"
+        )
+        config.keychainConfig = .testConfig()
+        config.keyStorage = InMemoryKeyStorage()
+        config.listenAddresses = [SocketAddress(.v4(0x7F00_0001), port: 0)]
+        config.discoveryGroups = nil
+        return config
+    }
+
+    /// A text that no other device has, for labels.
+    static func identifier() -> String { UUID().uuidString }
+}
+
+/// The mobile specification's name for it.
+public typealias NodeConfig = RunarNodeConfig

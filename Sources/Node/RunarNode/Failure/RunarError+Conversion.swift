@@ -1,0 +1,67 @@
+internal import Node
+internal import Platform
+internal import Storage
+internal import Transport
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension RunarError {
+    /// Any error that this library throws, with a code, a message and a context.
+    public init(_ error: any Error) {
+        switch error {
+        case let error as RunarError: self = error
+        case let error as NodeError: self = .failure(Self.code(of: error), message: "\(error)")
+        case let error as KeychainError: self = .failure(Self.code(of: error), message: "\(error)")
+        case let error as StorageError: self = .failure(.storage, message: "\(error)")
+        case let error as HomeDirectoryError: self = .failure(Self.code(of: error), message: "\(error)")
+        case let error as FileError: self = .failure(.io, message: "\(error)")
+        case let error as TransportError: self = .failure(.network, message: "\(error)")
+        case let error as TopicPathError: self = .failure(.invalidPath, message: "\(error)")
+        case let error as EventTooLarge: self = .failure(.tooLarge, message: "\(error)")
+        case let error as IdentityError: self = .failure(.invalidParameters, message: "\(error)")
+        case is CancellationError: self = .failure(.cancelled, message: "the call was cancelled")
+        case let error as EncodingError: self = .encodingError(error)
+        case let error as DecodingError: self = .decodingError(error)
+        default: self = .failure(.unknown, message: Self.text(of: error))
+        }
+    }
+
+    private static func code(of error: NodeError) -> RunarErrorCode {
+        switch error {
+        case .noAddress: .noAddress
+        case .unreachable: .unreachable
+        case .noSharedNetwork, .notAMember: .notAMember
+        case .refusedByPeer, .refused, .declined: .refused
+        case .interrupted: .interrupted
+        case .timedOut: .timedOut
+        case .tooLarge: .tooLarge
+        case .nobodyListens: .noService
+        case .receiverBusy: .busy
+        case .damaged: .interrupted
+        case .file: .io
+        case .notRunning: .notRunning
+        case .badToken: .badToken
+        case .notTheOwner, .networkIndexNeeded, .networkIndexRefused: .invalidParameters
+        case .noLocalNetwork: .network
+        }
+    }
+
+    private static func code(of error: KeychainError) -> RunarErrorCode {
+        switch error {
+        case .denied: .keyDenied
+        case .wrongPassphrase, .wrongKeyFile, .wrongKindOfSecret, .unsuitablePassphrase: .wrongSecret
+        case .unsupported: .unsupported
+        case .locked: .inUse
+        case .foreign, .corrupted, .newerVersion: .damaged
+        default: .keychain
+        }
+    }
+
+    private static func code(of error: HomeDirectoryError) -> RunarErrorCode {
+        if case .inUse = error { .inUse } else { .io }
+    }
+}

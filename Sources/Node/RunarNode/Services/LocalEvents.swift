@@ -1,0 +1,176 @@
+internal import Identity
+internal import Locking
+
+/// The subscriptions of a node by topic, and the events that never leave the device: those of names that are no network
+/// yet, and those of the node itself.
+final class LocalEvents: Sendable {
+    private struct Entry: Sendable {
+        let number: Int
+        /// The network as it was written.
+        let network: String
+        var key: NetworkKey
+        let pattern: TopicPath
+        let pump: EventPump
+        /// Subscribes to what members publish there.
+        let follow: @Sendable (NetworkId) -> Subscription
+        var followed: Subscription?
+    }
+
+    private struct State: Sendable {
+        var last = 0
+        var entries: [Entry] = []
+        /// The newest events of each network, oldest first.
+        var past: [NetworkKey: [RunarEvent]] = [:]
+    }
+
+    /// What is kept of each network for those who ask for the past.
+    private static let pastLimit = 64
+
+    private let state = Locked(State())
+
+    init() {}
+
+    /// Begins a subscription; it ends with the result.
+    func subscribe(
+        _ pattern: TopicPath,
+        network: String,
+        in key: NetworkKey,
+        includesPast: Bool,
+        pump: EventPump,
+        follow: @escaping @Sendable (NetworkId) -> Subscription
+    ) -> Subscription {
+        // Topics of the node itself come from this device alone: what others publish by their names is nobody's word.
+        let isOwn = pattern.segments[0].hasPrefix("$")
+        let followed = isOwn ? nil : key.networkId.map(follow)
+        let number = self.state.withLock { state in
+            if includesPast {
+                for event in state.past[key] ?? [] where Self.matches(pattern, event.topic) { pump.offer(event) }
+            }
+            state.last += 1
+            state.entries.append(
+                Entry(
+                    number: state.last,
+                    network: network,
+                    key: key,
+                    pattern: pattern,
+                    pump: pump,
+                    follow: follow,
+                    followed: followed
+                )
+            )
+            return state.last
+        }
+        return Subscription { [weak self] in
+            pump.cancel()
+            self?.remove(number)
+        }
+    }
+
+    private func remove(_ number: Int) {
+        let entry = self.state.withLock { state -> Entry? in
+            guard let index = state.entries.firstIndex(where: { $0.number == number }) else { return nil }
+            return state.entries.remove(at: index)
+        }
+        entry?.followed?.cancel()
+    }
+
+    /// Hands an event to the subscriptions of this device.
+    func publish(_ event: RunarEvent, in key: NetworkKey) {
+        self.state.withLock { state in
+            // Of a service's states only the present one is of interest.
+            if event.topic.segments[0] == "$registry" {
+                state.past[key]?.removeAll { $0.topic.parent == event.topic.parent }
+            }
+            state.past[key, default: []].append(event)
+            if state.past[key]?.count ?? 0 > Self.pastLimit { state.past[key]?.removeFirst() }
+            for entry in state.entries where entry.key == key && Self.matches(entry.pattern, event.topic) {
+                entry.pump.offer(event)
+            }
+        }
+    }
+
+    /// Looks again what the names of networks mean.
+    func relocate(_ key: (String) throws -> NetworkKey) {
+        let moved = self.state.withLock { state in state.entries.map { ($0.number, $0.network, $0.key) } }
+            .compactMap { number, network, old -> (Int, NetworkKey)? in
+                guard let new = try? key(network), new != old else { return nil }  // ambiguous: it stays where it is
+                return (number, new)
+            }
+        for (number, new) in moved {
+            let earlier = self.state.withLock { state -> Subscription? in
+                guard let index = state.entries.firstIndex(where: { $0.number == number }) else { return nil }
+                let entry = state.entries[index]
+                state.entries[index].key = new
+                let isOwn = entry.pattern.segments[0].hasPrefix("$")
+                state.entries[index].followed = isOwn ? nil : new.networkId.map(entry.follow)
+                return entry.followed
+            }
+            earlier?.cancel()
+        }
+    }
+
+    /// Whether a pattern stands for a topic; a wildcard in the first place stands for no topic of the node itself.
+    private static func matches(_ pattern: TopicPath, _ topic: TopicPath) -> Bool {
+        guard pattern.matches(topic) else { return false }
+        return !topic.segments[0].hasPrefix("$") || pattern.segments[0] == topic.segments[0]
+    }
+}
+
+/// Takes events to one handler, one after another.
+final class EventPump: Sendable {
+    private struct State: Sendable {
+        var waiting = 0
+        var dropped: UInt64 = 0
+        var isCancelled = false
+    }
+
+    private let state = Locked(State())
+    private let capacity: Int
+    private let queue: AsyncStream<RunarEvent>.Continuation
+
+    /// A pump whose task ends when it is cancelled.
+    init(capacity: Int, handler: @escaping @Sendable (RunarEvent) async -> Void) {
+        let (events, queue) = AsyncStream.makeStream(of: RunarEvent.self)
+        self.capacity = capacity
+        self.queue = queue
+        Task { [weak self] in
+            for await event in events {
+                guard self?.take() == true else { return }
+                await handler(event)
+            }
+        }
+    }
+
+    deinit {
+        self.queue.finish()
+    }
+
+    /// Adds an event, or counts it as dropped when the handler is far behind.
+    func offer(_ event: RunarEvent) {
+        self.state.withLock { state in
+            guard !state.isCancelled else { return }
+            guard state.waiting < self.capacity else {
+                state.dropped += 1 + event.droppedBefore
+                return
+            }
+            state.waiting += 1
+            var event = event
+            event.droppedBefore += state.dropped
+            state.dropped = 0
+            self.queue.yield(event)
+        }
+    }
+
+    /// Calls the handler no more, once this returned; a call under way comes to its end.
+    func cancel() {
+        self.state.withLock { $0.isCancelled = true }
+        self.queue.finish()
+    }
+
+    private func take() -> Bool {
+        self.state.withLock { state in
+            state.waiting -= 1
+            return !state.isCancelled
+        }
+    }
+}

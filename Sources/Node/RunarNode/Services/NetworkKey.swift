@@ -1,0 +1,62 @@
+internal import Identity
+internal import Locking
+
+/// The network that a service, request or event belongs to.
+enum NetworkKey: Hashable, Sendable {
+    /// A network that this device knows.
+    case known(NetworkId)
+    /// A name that is no network yet: it works on this device alone.
+    case named(String)
+
+    var networkId: NetworkId? { if case .known(let id) = self { id } else { nil } }
+
+    /// A text that means it.
+    var text: String {
+        switch self {
+        case .known(let id): id.base64Encoded
+        case .named(let name): name
+        }
+    }
+}
+
+/// What the names of networks mean on this device.
+struct NetworkNames: Sendable {
+    private var byName: [String: NetworkId] = [:]
+    private var ambiguous: Set<String> = []
+    /// Where this device is a member, ascending.
+    private(set) var memberships: [NetworkId] = []
+
+    init() {}
+
+    /// - Parameter networks: All that are known, with this device's part in them.
+    init(_ networks: [NetworkInfo]) {
+        self.memberships = networks.filter(\.isMember).map(\.networkId).sorted()
+        for (name, networks) in Dictionary(grouping: networks, by: { $0.name ?? "" }) where !name.isEmpty {
+            let members = networks.filter(\.isMember)
+            if let only = networks.count == 1 ? networks.first : members.count == 1 ? members.first : nil {
+                self.byName[name] = only.networkId
+            } else {
+                self.ambiguous.insert(name)
+            }
+        }
+    }
+
+    /// What a text means: an id, a name, or, when it is empty, the one membership.
+    ///
+    /// - Throws: ``RunarError`` when two networks have the name.
+    func key(_ text: String) throws(RunarError) -> NetworkKey {
+        if let id = self.byName[text] { return .known(id) }
+        if text.isEmpty, self.memberships.count == 1 { return .known(self.memberships[0]) }
+        guard !self.ambiguous.contains(text) else {
+            throw .failure(
+                .invalidParameters,
+                message: "this device knows more than one network called \(text): give the network's id",
+                context: text
+            )
+        }
+        if let id = NetworkId(text) { return .known(id) }
+        return .named(text)
+    }
+
+    func isMember(of network: NetworkId) -> Bool { self.memberships.contains(network) }
+}

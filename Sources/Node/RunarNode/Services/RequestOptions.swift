@@ -1,0 +1,31 @@
+public import Identity
+
+/// How a request is made.
+public struct RequestOptions: Sendable {
+    /// How long it may take, up to a day; nil for the node's ``RunarNodeConfig/requestTimeoutMs``.
+    public var timeout: Duration?
+    /// Whether asking twice does no harm: then another device that offers the service is asked when the first one goes
+    /// away before it has answered.
+    public var isIdempotent: Bool
+    /// The device to ask; nil for this one if it offers the service, and otherwise for one after the other of those that do.
+    public var peer: PeerId?
+    /// How the payload is written.
+    public var encoding: PayloadEncoding
+    /// Names and values that go along, up to 16.
+    public var metadata: [String: String]
+
+    /// Creates options; by default 30 seconds, whoever offers the service, JSON, and nothing asked twice.
+    public init(
+        timeout: Duration? = nil,
+        isIdempotent: Bool = false,
+        peer: PeerId? = nil,
+        encoding: PayloadEncoding = .json,
+        metadata: [String: String] = [:]
+    ) {
+        self.timeout = timeout
+        self.isIdempotent = isIdempotent
+        self.peer = peer
+        self.encoding = encoding
+        self.metadata = metadata
+    }
+}

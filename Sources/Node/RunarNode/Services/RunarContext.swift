@@ -1,0 +1,72 @@
+public import Identity
+public import Logging
+
+/// Where a handler or a service stands: who asks and in which network, and ways to ask and tell others from there.
+///
+/// Names without a network mean that of the service; names without a slash mean the service itself.
+public struct RunarContext: Sendable {
+    /// What was asked for: the service, a slash, and the action; the service alone outside a call.
+    public let path: String
+    /// What stands in the path for each `{name}` of the action.
+    public let parameters: [String: String]
+    /// In which network; nil for a name that is no network yet.
+    public let networkId: NetworkId?
+    /// Who asks; nil for this device.
+    public let peer: PeerId?
+    /// When whoever asks stops waiting; nil outside a call.
+    public let deadline: ContinuousClock.Instant?
+    /// Names and values that came along.
+    public let metadata: [String: String]
+    /// The node on which the service runs.
+    public let node: RunarNode
+
+    let network: NetworkKey
+
+    /// Writes to the node's log, with the path.
+    public var logger: Logger {
+        var logger = self.node.logger
+        logger[metadataKey: "path"] = "\(self.path)"
+        return logger
+    }
+
+    /// Asks a service; see ``RunarNode/request(_:payload:options:)``.
+    ///
+    /// Within a call the answer must come before the one that the call owes, whatever `options` say.
+    public func request<Input: Encodable & Sendable, Output: Decodable & Sendable>(
+        _ path: String,
+        payload: Input?,
+        options: RequestOptions = RequestOptions()
+    ) async throws -> Output {
+        var options = options
+        if let deadline = self.deadline {
+            options.timeout = min(options.timeout ?? self.node.config.requestTimeout, deadline - .now)
+        }
+        return try await self.node.request(self.resolved(path), payload: payload, options: options)
+    }
+
+    /// Publishes an event; see ``RunarNode/publish(_:data:)``.
+    public func publish<Value: Encodable & Sendable>(_ topic: String, data: Value?) async throws {
+        try await self.node.publish(self.resolved(topic), data: data)
+    }
+
+    /// The same for a call of an action of the service.
+    func at(_ path: String, parameters: [String: String], timeout: Duration) -> RunarContext {
+        RunarContext(
+            path: path,
+            parameters: parameters,
+            networkId: self.networkId,
+            peer: nil,
+            deadline: .now + timeout,
+            metadata: [:],
+            node: self.node,
+            network: self.network
+        )
+    }
+
+    /// The full form of a name as it is meant here.
+    func resolved(_ name: String) -> String {
+        if name.contains(":") { return name }
+        let service = self.path.prefix { $0 != "/" }
+        return "\(self.network.text):" + (name.contains("/") ? name : "\(service)/\(name)")
+    }
+}

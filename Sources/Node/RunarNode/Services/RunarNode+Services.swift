@@ -1,0 +1,184 @@
+internal import Locking
+internal import Logging
+internal import Node
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// The services of this device.
+extension RunarNode {
+    /// Offers a service: it answers here at once if the node runs, and whenever it runs.
+    ///
+    /// - Throws: ``RunarError`` 5003 or 5006 when its path is taken or malformed, or one of its actions or topics is; what
+    ///   its `start()` throws, and then it stays, in the state `error`.
+    public func addService(_ service: RunarService) async throws {
+        try await self.host(service, isInternal: false)
+    }
+
+    /// The same for a service that brings its own dispatch.
+    public func addService(_ service: any RunarServiceProtocol) async throws {
+        try await self.addService((service as? RunarService) ?? ForeignService(service))
+    }
+
+    /// Offers a service no longer; requests under way come to their end.
+    ///
+    /// - Throws: ``RunarError`` 4001 when there is none with this path; what its `stop()` throws, when it is gone all the
+    ///   same.
+    public func removeService(_ servicePath: String) async throws {
+        guard let hosted = try self.services.service(servicePath), !hosted.isInternal else {
+            throw ServiceFailures.noService(servicePath)
+        }
+        self.services.remove(hosted)
+        self.servicesChanged()
+        let subscriptions = hosted.status.withLock { status in
+            defer { status.subscriptions = [] }
+            return status.subscriptions
+        }
+        for subscription in subscriptions { subscription.cancel() }
+        try await self.end(hosted)
+        hosted.service.table.withLock { if $0.node === self { $0.node = nil } }
+    }
+
+    // MARK: - Inside
+
+    /// Learns what networks there are and what they are called.
+    func networksChanged() {
+        do {
+            self.services.setNames(NetworkNames(try self.networks()))
+        } catch {
+            self.logger.error("the networks cannot be read: \(error)")
+        }
+        self.localEvents.relocate { try self.services.key($0) }
+        self.servicesChanged()
+    }
+
+    /// Services or actions came or went.
+    func servicesChanged() {
+        self.services.forgetRoutes()
+    }
+
+    /// Starts all services that do not run, each for at most 30 seconds.
+    func startServices() async {
+        await withDiscardingTaskGroup { group in
+            for hosted in self.services.services {
+                group.addTask {
+                    do {
+                        try await self.begin(hosted)
+                    } catch {
+                        self.logger.error("the service \(hosted.service.path) does not run: \(error)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Stops all services, each for at most 30 seconds.
+    func stopServices() async {
+        await withDiscardingTaskGroup { group in
+            for hosted in self.services.services {
+                group.addTask {
+                    do {
+                        try await self.end(hosted)
+                    } catch {
+                        self.logger.error("the service \(hosted.service.path) did not stop well: \(error)")
+                    }
+                }
+            }
+        }
+    }
+
+    func host(_ service: RunarService, isInternal: Bool) async throws {
+        let (problem, topics) = service.table.withLock { ($0.problems.first, $0.events) }
+        if let problem { throw problem }
+        try Self.check(service.path, isInternal: isInternal)
+        let network = service.networkId ?? self.config.defaultNetworkId
+        let hosted = HostedService(service, network: network, isInternal: isInternal)
+        try self.services.add(hosted)
+        service.table.withLock { $0.node = self }
+        do {
+            let subscriptions = try topics.map { try self.subscribe($0.topic, of: hosted, handler: $0.handler) }
+            hosted.status.withLock { $0.subscriptions = subscriptions }
+        } catch {
+            self.services.remove(hosted)
+            throw RunarError(error)
+        }
+        self.servicesChanged()
+        self.tell(hosted, .initialized)
+        if self.isRunning { try await self.begin(hosted) }
+    }
+
+    private static func check(_ path: String, isInternal: Bool) throws(RunarError) {
+        do throws(TopicPathError) {
+            let parsed = try TopicPath(path)
+            guard parsed.segments.count == 1, parsed.network.isEmpty, !parsed.isPattern,
+                isInternal || !path.hasPrefix("$"), parsed.path == path
+            else { throw .malformed(path, reason: "a service's path is one segment and does not begin with $") }
+        } catch {
+            throw RunarError(error)
+        }
+    }
+
+    /// Starts a service unless it runs already.
+    private func begin(_ hosted: HostedService) async throws {
+        guard hosted.status.withLock({ [.initialized, .stopped, .error].contains($0.state) }) else { return }
+        do {
+            try await self.call(hosted) { try await hosted.service.start() }
+        } catch {
+            self.set(.error, of: hosted)
+            throw error
+        }
+        hosted.status.withLock { $0.startedAt = Date() }
+        self.set(.running, of: hosted)
+    }
+
+    /// Stops a service if it runs.
+    private func end(_ hosted: HostedService) async throws {
+        guard hosted.status.withLock({ [.running, .paused].contains($0.state) }) else { return }
+        self.set(.stopped, of: hosted)
+        try await self.call(hosted) { try await hosted.service.stop() }
+    }
+
+    private func call(_ hosted: HostedService, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        try await LocalCall.run(
+            limit: .seconds(30),
+            clock: self.clock,
+            overdue: { ServiceFailures.deadline(hosted.service.path, .seconds(30)) },
+            body
+        )
+    }
+
+    /// Notes how a service stands, and tells others.
+    func set(_ state: RunarServiceState, of hosted: HostedService) {
+        hosted.status.withLock { $0.state = state }
+        self.servicesChanged()
+        self.tell(hosted, state)
+    }
+
+    private func tell(_ hosted: HostedService, _ state: RunarServiceState) {
+        let text = "$registry/services/\(hosted.service.path)/state/\(state.rawValue)"
+        guard let key = try? self.services.key(hosted.network),  // two networks have the name: nobody can ask for it
+            let topic = try? TopicPath(text)  // it is one
+        else { return }
+        self.localEvents.publish(self.localEvent(topic, in: key, Data(state.rawValue.utf8)), in: key)
+    }
+
+    /// Has a handler of a service called with the events of a topic.
+    private func subscribe(
+        _ topic: String,
+        of hosted: HostedService,
+        handler: @escaping ServiceTable.EventHandler
+    ) throws -> Subscription {
+        let name = topic.contains(":") || hosted.network.isEmpty ? topic : "\(hosted.network):\(topic)"
+        let logger = self.logger
+        return try self.subscribe(name) { event in
+            do {
+                try await handler(event)
+            } catch {
+                logger.warning("\(hosted.service.path) could not take \(event.topic.path): \(RunarError(error))")
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+public import Identity
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A request as a handler sees it.
+public struct RunarRequest: Sendable {
+    /// Who asks, where, and ways to ask and tell others from there.
+    public let context: RunarContext
+    /// What was sent along; empty for nothing.
+    public let payload: Data
+    /// How the payload is written; nil for bytes that only the two programs understand.
+    public let encoding: PayloadEncoding?
+
+    /// What was asked for: the service, a slash, and the action.
+    public var path: String { self.context.path }
+    /// What stands in the path for each `{name}` of the action.
+    public var parameters: [String: String] { self.context.parameters }
+    /// In which network it was asked; nil for a name that is no network yet.
+    public var networkId: NetworkId? { self.context.networkId }
+    /// Who asks; nil for this device.
+    public var peer: PeerId? { self.context.peer }
+    /// When whoever asks stops waiting.
+    public var deadline: ContinuousClock.Instant { self.context.deadline ?? .now }
+    /// Names and values that came along.
+    public var metadata: [String: String] { self.context.metadata }
+
+    /// The payload as a value; nothing at all is the value `nil`, where that is one.
+    ///
+    /// - Throws: ``RunarError`` 4009 when it cannot be read as one.
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RunarError) -> Value {
+        do {
+            return try (self.encoding ?? .json).decode(Value.self, from: self.payload)
+        } catch {
+            throw .failure(.badPayload, message: "the payload cannot be read: \(error.message)", context: self.path)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+internal import Locking
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+// What a service can do.
+extension RunarService {
+    /// Adds an action that takes a value and returns one; `nil` means that nothing was sent.
+    ///
+    /// The name is one or more segments behind the service's path; `{name}` stands for any segment, which the handler
+    /// with a ``RunarContext`` finds among its parameters. An action of the same name is replaced.
+    public final func registerAction<Input: Codable & Sendable, Output: Codable & Sendable>(
+        _ name: String,
+        options: ActionOptions = ActionOptions(),
+        handler: @escaping @Sendable (Input?) async throws -> Output
+    ) {
+        self.registerAction(name, options: options) { (input: Input?, _: RunarContext) in try await handler(input) }
+    }
+
+    /// Adds an action whose handler also sees who asks, and can ask and tell others.
+    public final func registerAction<Input: Codable & Sendable, Output: Codable & Sendable>(
+        _ name: String,
+        options: ActionOptions = ActionOptions(),
+        handler: @escaping @Sendable (Input?, RunarContext) async throws -> Output
+    ) {
+        self.register(
+            TypedAction(
+                name: name,
+                options: options,
+                decode: { try $0.payload.isEmpty ? nil : $0.decode(Input?.self) },
+                encode: { try $1.encode($0) },
+                handler: handler
+            )
+        )
+    }
+
+    /// Adds an action that takes and returns bytes, whatever they mean.
+    public final func registerRawAction(
+        _ name: String,
+        options: ActionOptions = ActionOptions(),
+        handler: @escaping @Sendable (RunarRequest) async throws -> Data
+    ) {
+        self.register(RawAction(name: name, options: options, handler: handler))
+    }
+
+    /// Has a handler called with each event of a topic, or with `*`, `{name}` and a trailing `>` of many.
+    ///
+    /// A topic without a slash is the service's own: `added` of the service `math` is `math/added`. An event that cannot
+    /// be read, and an error of the handler, is logged.
+    public final func registerEvent<Input: Codable & Sendable>(
+        _ topic: String,
+        handler: @escaping @Sendable (Input?) async throws -> Void
+    ) {
+        self.registerEvent(topic) { [weak self] (event: RunarEvent) in
+            try await handler(event.data.isEmpty ? nil : event.decode(Input?.self, from: self?.encoding ?? .json))
+        }
+    }
+
+    /// The same with everything that is known of the event.
+    public final func registerEvent(
+        _ topic: String,
+        handler: @escaping @Sendable (RunarEvent) async throws -> Void
+    ) {
+        let full = topic.contains("/") || topic.contains(":") ? topic : "\(self.path)/\(topic)"
+        self.table.withLock { $0.addEvent(full, handler: handler) }
+    }
+
+    private func register(_ action: any ServiceAction) {
+        let node = self.table.withLock { table in
+            table.add(action, to: self.path)
+            return table.node
+        }
+        node?.servicesChanged()
+    }
+}
+
+/// Makes a service of whatever answers by itself.
+final class ForeignService: RunarService, @unchecked Sendable {
+    private let service: any RunarServiceProtocol
+
+    init(_ service: any RunarServiceProtocol) {
+        self.service = service
+        super.init(
+            name: service.name,
+            path: service.path,
+            version: service.version,
+            description: service.description
+        )
+        self.networkId = service.networkId
+        self.registerRawAction(">") { [service] request in
+            let action = request.path.split(separator: "/").dropFirst().joined(separator: "/")
+            let payload = request.payload.isEmpty ? nil : try request.decode([String: RunarValue].self)
+            return try (request.encoding ?? .json).encode(try await service.handleAction(action, payload: payload))
+        }
+        self.registerEvent("\(service.path)/>") { [service] (event: RunarEvent) in
+            let data = event.data.isEmpty ? nil : try event.decode([String: RunarValue].self)
+            try await service.handleEvent(event.topic.path, data: data)
+        }
+    }
+}

@@ -1,0 +1,204 @@
+internal import Identity
+internal import Locking
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What a node needs of a service that brings its own dispatch; most services subclass ``RunarService`` instead.
+public protocol RunarServiceProtocol: AnyObject, Sendable {
+    /// What people call it.
+    var name: String { get }
+    /// By which path it is asked: one segment.
+    var path: String { get }
+    /// Its version.
+    var version: String { get }
+    /// What it is for.
+    var description: String { get }
+    /// The network in which it answers, by id or name; nil for the node's default one.
+    var networkId: String? { get set }
+
+    /// Answers a request for one of its actions.
+    func handleAction(_ action: String, payload: [String: RunarValue]?) async throws -> [String: RunarValue]
+    /// Takes an event.
+    func handleEvent(_ event: String, data: [String: RunarValue]?) async throws
+}
+
+/// A service that devices ask: make one with actions, or subclass it, and add it to a node.
+///
+/// ```swift
+/// final class MathService: RunarService, @unchecked Sendable {
+///     init() {
+///         super.init(name: "Math", path: "math", version: "1.0.0", description: "Sums")
+///         registerAction("add") { (numbers: [Double]?) async throws -> Double in (numbers ?? []).reduce(0, +) }
+///     }
+/// }
+/// ```
+///
+/// A service answers many requests at a time. What it is made of is behind a lock; a subclass that has state of its own
+/// must do the same for it, which is what its `@unchecked Sendable` says.
+open class RunarService: RunarServiceProtocol, @unchecked Sendable {
+    // Nothing of this class changes but what is behind `table`; it is unchecked because it can be subclassed.
+
+    /// What people call it.
+    public let name: String
+    /// By which path it is asked: one segment.
+    public let path: String
+    /// Its version.
+    public let version: String
+    /// What it is for.
+    public let description: String
+
+    let table = Locked(ServiceTable())
+
+    /// A service without actions; `registerAction` and its sisters give it some.
+    public init(name: String, path: String, version: String, description: String) {
+        self.name = name
+        self.path = path
+        self.version = version
+        self.description = description
+    }
+
+    /// The network in which it answers, by id or name; nil for the node's default one.
+    ///
+    /// Set it before the service is added.
+    public final var networkId: String? {
+        get { self.table.withLock { $0.network } }
+        set { self.table.withLock { $0.network = newValue } }
+    }
+
+    /// How it writes answers and reads and writes events; nil for answers as each request is written, and JSON for events.
+    public final var encoding: PayloadEncoding? {
+        get { self.table.withLock { $0.encoding } }
+        set { self.table.withLock { $0.encoding = newValue } }
+    }
+
+    /// Ways to ask and tell others; nil until it is added to a node.
+    public final var context: RunarContext? {
+        guard let (node, network) = self.table.withLock({ table in table.node.map { ($0, table.network) } }),
+            let key = try? node.services.key(network ?? "")  // two networks have the name: it answers in none
+        else { return nil }
+        return RunarContext(
+            path: self.path,
+            parameters: [:],
+            networkId: key.networkId,
+            peer: nil,
+            deadline: nil,
+            metadata: [:],
+            node: node,
+            network: key
+        )
+    }
+
+    /// Called when the node starts, or when the service is added to one that runs; at most 30 seconds.
+    ///
+    /// A service that throws here does not run, and the node's log says why.
+    open func start() async throws {}
+
+    /// Called when the node stops, or when the service is removed.
+    open func stop() async throws {}
+
+    /// Answers a request for one of its actions, from this process.
+    ///
+    /// - Throws: What the action's handler throws; ``RunarError`` 4002 when there is no such action.
+    open func handleAction(_ action: String, payload: [String: RunarValue]?) async throws -> [String: RunarValue] {
+        let path = try TopicPath("\(self.path)/\(action)")
+        guard let (found, parameters) = self.table.withLock({ $0.action(path) }) else {
+            throw ServiceFailures.noAction(path.path)
+        }
+        guard let context = self.context else {
+            throw RunarError.failure(.serviceNotRunning, message: "the service belongs to no node", context: self.path)
+        }
+        let request = RunarRequest(
+            context: context.at(path.path, parameters: parameters, timeout: context.node.config.requestTimeout),
+            payload: try payload.map { try PayloadEncoding.json.encode($0) } ?? Data(),
+            encoding: .json
+        )
+        return try PayloadEncoding.json.decode(from: try await found.answer(request, in: .json).bytes)
+    }
+
+    /// Takes an event, from this process, as if it had been published.
+    ///
+    /// - Throws: What the handlers of the topic throw.
+    open func handleEvent(_ event: String, data: [String: RunarValue]?) async throws {
+        let topic = try TopicPath(event)
+        guard let context = self.context else {
+            throw RunarError.failure(.serviceNotRunning, message: "the service belongs to no node", context: self.path)
+        }
+        let event = RunarEvent(
+            topic: topic,
+            networkId: context.networkId,
+            publisher: context.node.peerId,
+            publishedAt: Date(),
+            data: try data.map { try (self.encoding ?? .json).encode($0) } ?? Data()
+        )
+        for handler in self.table.withLock({ $0.handlers(of: topic) }) { try await handler(event) }
+    }
+}
+
+/// What a service consists of.
+struct ServiceTable: Sendable {
+    typealias EventHandler = @Sendable (RunarEvent) async throws -> Void
+
+    var network: String?
+    var encoding: PayloadEncoding?
+    /// The node to which it was added last.
+    weak var node: RunarNode?
+    /// By their names, in the order in which they were registered.
+    private(set) var actions: [any ServiceAction] = []
+    /// By topic, as it was registered.
+    private(set) var events: [(topic: String, handler: EventHandler)] = []
+    /// Why something could not be registered.
+    private(set) var problems: [RunarError] = []
+    private var exact: [String: any ServiceAction] = [:]
+    private var patterns: [(pattern: TopicPath, action: any ServiceAction)] = []
+
+    /// Adds an action in place of an earlier one of the same name.
+    mutating func add(_ action: any ServiceAction, to service: String) {
+        do {
+            let path = try TopicPath("\(service)/\(action.name)")
+            guard path.network.isEmpty, path.segments.count > 1 else {
+                throw RunarError.failure(.invalidPath, message: "an action's name has no colon", context: action.name)
+            }
+            self.actions.removeAll { $0.name == action.name }
+            self.actions.append(action)
+            self.patterns.removeAll { $0.pattern == path }
+            if path.isPattern { self.patterns.append((path, action)) } else { self.exact[path.path] = action }
+        } catch {
+            self.problems.append(RunarError(error))
+        }
+    }
+
+    mutating func addEvent(_ topic: String, handler: @escaping EventHandler) {
+        self.events.append((topic, handler))
+    }
+
+    /// The action of a path, and what stands in the path for its parameters.
+    func action(_ path: TopicPath) -> (any ServiceAction, [String: String])? {
+        if let action = self.exact[path.path] { return (action, [:]) }
+        let plain = TopicPath.withoutNetwork(path)
+        for (pattern, action) in self.patterns {
+            if let parameters = pattern.parameters(of: plain) { return (action, parameters) }
+        }
+        return nil
+    }
+
+    /// The handlers of a topic that was published.
+    func handlers(of topic: TopicPath) -> [EventHandler] {
+        let plain = TopicPath.withoutNetwork(topic)
+        return self.events.compactMap { event in
+            guard let pattern = try? TopicPath(event.topic) else { return nil }  // refused when the service is added
+            return TopicPath.withoutNetwork(pattern).matches(plain) ? event.handler : nil
+        }
+    }
+}
+
+extension TopicPath {
+    /// The same path where the network is known from elsewhere.
+    static func withoutNetwork(_ path: TopicPath) -> TopicPath {
+        guard !path.network.isEmpty, let plain = try? TopicPath(path.path) else { return path }  // it was one before
+        return plain
+    }
+}

@@ -1,0 +1,73 @@
+internal import Identity
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// An action of a service, whatever it takes and returns.
+protocol ServiceAction: Sendable {
+    /// Its name below the service, perhaps with parameters.
+    var name: String { get }
+    var options: ActionOptions { get }
+
+    /// Answers in bytes: those of `encoding`, or, when there is none, of the program's own.
+    func answer(_ request: RunarRequest, in encoding: PayloadEncoding) async throws -> EncodedAnswer
+}
+
+/// An answer on its way out of the process.
+struct EncodedAnswer: Sendable {
+    let bytes: Data
+    /// How the bytes are written; nil for bytes that only the two programs understand.
+    let encoding: PayloadEncoding?
+}
+
+/// An action between two types; callers in this process that have the same ones reach it without bytes.
+final class TypedAction<Input: Sendable, Output: Sendable>: ServiceAction {
+    let name: String
+    let options: ActionOptions
+    let handler: @Sendable (Input?, RunarContext) async throws -> Output
+    private let decode: @Sendable (RunarRequest) throws -> Input?
+    private let encode: @Sendable (Output, PayloadEncoding) throws -> Data
+
+    init(
+        name: String,
+        options: ActionOptions,
+        decode: @escaping @Sendable (RunarRequest) throws -> Input?,
+        encode: @escaping @Sendable (Output, PayloadEncoding) throws -> Data,
+        handler: @escaping @Sendable (Input?, RunarContext) async throws -> Output
+    ) {
+        self.name = name
+        self.options = options
+        self.decode = decode
+        self.encode = encode
+        self.handler = handler
+    }
+
+    func answer(_ request: RunarRequest, in encoding: PayloadEncoding) async throws -> EncodedAnswer {
+        let output = try await self.handler(self.decode(request), request.context)
+        return EncodedAnswer(bytes: try self.encode(output, encoding), encoding: encoding)
+    }
+}
+
+/// An action that takes and returns bytes.
+final class RawAction: ServiceAction {
+    let name: String
+    let options: ActionOptions
+    let handler: @Sendable (RunarRequest) async throws -> Data
+
+    init(
+        name: String,
+        options: ActionOptions,
+        handler: @escaping @Sendable (RunarRequest) async throws -> Data
+    ) {
+        self.name = name
+        self.options = options
+        self.handler = handler
+    }
+
+    func answer(_ request: RunarRequest, in encoding: PayloadEncoding) async throws -> EncodedAnswer {
+        EncodedAnswer(bytes: try await self.handler(request), encoding: request.encoding)
+    }
+}

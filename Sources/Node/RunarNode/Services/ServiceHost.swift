@@ -1,0 +1,162 @@
+internal import Identity
+internal import Locking
+
+/// The services of a node, and what paths and names mean to it.
+final class ServiceHost: Sendable {
+    /// What a path leads to on this device.
+    struct Route: Sendable {
+        let network: NetworkKey
+        /// The path without its network.
+        let path: String
+        /// The service that it names, if this device has it.
+        let hosted: HostedService?
+        let action: (any ServiceAction)?
+        let parameters: [String: String]
+    }
+
+    private struct State: Sendable {
+        var names = NetworkNames()
+        /// In the order in which they were added.
+        var services: [HostedService] = []
+        /// By network and path; made anew whenever services or networks change.
+        var index: [NetworkKey: [String: HostedService]] = [:]
+        /// What paths that were asked for lately lead to.
+        var routes: [String: Route] = [:]
+    }
+
+    /// Whoever asks for more different paths than this pays for finding them.
+    private static let routeLimit = 1024
+
+    private let state = Locked(State())
+    private let defaultNetwork: String
+
+    init(defaultNetwork: String) {
+        self.defaultNetwork = defaultNetwork
+    }
+
+    // MARK: Names
+
+    /// Learns what the names of networks mean now.
+    func setNames(_ names: NetworkNames) {
+        self.state.withLock { state in
+            state.names = names
+            Self.reindex(&state)
+        }
+    }
+
+    /// What a network's text means; an empty one is the default network.
+    func key(_ text: String) throws(RunarError) -> NetworkKey {
+        try self.state.withLock { state throws(RunarError) in
+            try state.names.key(text.isEmpty ? self.defaultNetwork : text)
+        }
+    }
+
+    func isMember(of network: NetworkId) -> Bool { self.state.withLock { $0.names.isMember(of: network) } }
+
+    var memberships: [NetworkId] { self.state.withLock { $0.names.memberships } }
+
+    // MARK: Services
+
+    /// Adds a service; its network's name is looked up whenever networks change.
+    ///
+    /// - Throws: ``RunarError`` when another one has its path there.
+    func add(_ hosted: HostedService) throws(RunarError) {
+        try self.state.withLock { state throws(RunarError) in
+            let key = try state.names.key(hosted.network)
+            guard state.index[key]?[hosted.service.path] == nil else {
+                throw .failure(
+                    .invalidParameters,
+                    message:
+                        "a service with this path is there already: remove it first, or give this one another path",
+                    context: hosted.service.path
+                )
+            }
+            state.services.append(hosted)
+            Self.reindex(&state)
+        }
+    }
+
+    func remove(_ hosted: HostedService) {
+        self.state.withLock { state in
+            state.services.removeAll { $0 === hosted }
+            Self.reindex(&state)
+        }
+    }
+
+    var services: [HostedService] { self.state.withLock { $0.services } }
+
+    /// Each service with its network as it is known now.
+    var located: [(network: NetworkKey, hosted: HostedService)] {
+        self.state.withLock { state in
+            state.services.compactMap { hosted in
+                guard let key = try? state.names.key(hosted.network) else { return nil }  // two networks have the name
+                return (key, hosted)
+            }
+        }
+    }
+
+    /// The service of a path that may name a network.
+    func service(_ path: String) throws -> HostedService? {
+        let path = try TopicPath(path)
+        let key = try self.key(path.network)
+        return self.state.withLock { $0.index[key]?[path.servicePath] }
+    }
+
+    /// Forgets what paths lead to, because services got other actions.
+    func forgetRoutes() { self.state.withLock { $0.routes = [:] } }
+
+    // MARK: Paths
+
+    /// What a path leads to.
+    ///
+    /// - Throws: ``RunarError`` when it is no path of an action.
+    func route(_ text: String) throws(RunarError) -> Route {
+        if let route = self.state.withLock({ $0.routes[text] }) { return route }
+        let path: TopicPath
+        do {
+            path = try TopicPath(text)
+        } catch {
+            throw RunarError(error)
+        }
+        guard path.segments.count > 1, !path.isPattern else {
+            throw .failure(.invalidPath, message: "a request goes to service/action, without wildcards", context: text)
+        }
+        return try self.state.withLock { state throws(RunarError) in
+            let key = try state.names.key(path.network.isEmpty ? self.defaultNetwork : path.network)
+            let route = Self.route(path, in: key, state)
+            if state.routes.count >= Self.routeLimit { state.routes = [:] }
+            state.routes[text] = route
+            return route
+        }
+    }
+
+    /// What a path without a network leads to in a network.
+    func route(_ text: String, in network: NetworkId) throws(TopicPathError) -> Route {
+        let path = try TopicPath(text)
+        return self.state.withLock { Self.route(path, in: .known(network), $0) }
+    }
+
+    private static func route(_ path: TopicPath, in key: NetworkKey, _ state: State) -> Route {
+        let hosted = state.index[key]?[path.servicePath]
+        let found = hosted?.service.table.withLock { $0.action(path) }
+        return Route(
+            network: key,
+            path: path.path,
+            hosted: hosted,
+            action: found?.0,
+            parameters: found?.1 ?? [:]
+        )
+    }
+
+    private static func reindex(_ state: inout State) {
+        state.routes = [:]
+        state.index = [:]
+        for hosted in state.services {
+            guard let key = try? state.names.key(hosted.network) else { continue }  // two networks have the name
+            // The earlier one stays where two names have become one network.
+            if state.index[key]?[hosted.service.path] == nil {
+                state.index[key, default: [:]][hosted.service.path] = hosted
+            }
+        }
+    }
+}

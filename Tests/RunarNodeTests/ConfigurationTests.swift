@@ -1,0 +1,125 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import RunarNode
+
+@Suite("Configuration") struct ConfigurationTests {
+    @Test func `a node's configuration has the document's defaults`() {
+        let config = RunarNodeConfig(nodeId: "phone", defaultNetworkId: "home")
+        #expect(config.nodeId == "phone" && config.defaultNetworkId == "home")
+        #expect(config.networkIds.isEmpty && config.requestTimeoutMs == 30_000 && config.logLevel == .info)
+        #expect(config.networkConfig == nil && config.keychainConfig == nil)
+    }
+
+    @Test func `the network's configuration has the document's defaults`() {
+        for config in [RunarNetworkConfig(), .defaultConfig()] {
+            #expect(config.enableDiscovery && config.multicastGroup == "239.255.42.98" && config.discoveryPort == 4242)
+            #expect(config.maxPeers == 100 && !config.useWiFiOnly && config.allowCellularDiscovery)
+            #expect(config.bindToInterface == nil && config.enableIPv6)
+        }
+    }
+
+    @Test func `the keychain's configurations have the document's defaults`() {
+        let plain = RunarKeychainConfig(serviceName: "com.example")
+        #expect(plain.serviceName == "com.example" && plain.accessGroup == nil)
+        #expect(!plain.requireBiometric && !plain.allowBackgroundAccess && plain.useSecureEnclave)
+        #expect(plain.accessibleWhen == .whenUnlocked && !plain.useTouchID && plain.allowApplicationPassword)
+        let test = RunarKeychainConfig.testConfig()
+        #expect(test.serviceName == "com.runar.test" && !test.requireBiometric)
+        let phone = RunarKeychainConfig.iOSConfig(serviceName: "a", accessGroup: "group")
+        #expect(phone.accessGroup == "group" && phone.requireBiometric && phone.useSecureEnclave)
+        #expect(phone.accessibleWhen == .whenUnlockedThisDeviceOnly)
+        let mac = RunarKeychainConfig.macOSConfig(serviceName: "a")
+        #expect(mac.useTouchID && mac.allowApplicationPassword && !mac.requireBiometric)
+    }
+
+    @Test func `levels and accessibilities have the document's numbers`() {
+        #expect(RunarLogLevel.allCases.map(\.rawValue) == [0, 1, 2, 3, 4])
+        #expect(RunarLogLevel.allCases == [.trace, .debug, .info, .warn, .error])
+        #expect(KeychainAccessible.allCases.map(\.rawValue) == [0, 1, 2, 3])
+        let accessibles: [KeychainAccessible] = [
+            .whenUnlocked, .whenUnlockedThisDeviceOnly, .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly,
+        ]
+        #expect(KeychainAccessible.allCases == accessibles)
+    }
+
+    @Test func `a test configuration is in memory and a fresh label each time`() {
+        let (one, other) = (RunarNodeConfig.createTestConfig(), RunarNodeConfig.createTestConfig())
+        #expect(one.nodeId.hasPrefix("test-node-") && one.nodeId != other.nodeId)
+        #expect(one.defaultNetworkId == "test-network" && one.keychainConfig?.serviceName == "com.runar.test")
+        #expect(one.keyStorage is InMemoryKeyStorage && one.statePath == nil)
+    }
+
+    @Test func `a production configuration names its store after the application`() {
+        let config = RunarNodeConfig.createProductionConfig(appIdentifier: "com.example.app")
+        #expect(config.defaultNetworkId == "production" && config.keychainConfig?.serviceName == "com.example.app")
+        #expect(config.nodeId.contains("-node-"))
+    }
+
+    @Test func `a node keeps what its configuration was, whatever is changed later`() async throws {
+        let config = RunarNodeConfig.createTestConfig()
+        let node = try RunarNode(config: config)
+        config.networkConfig = RunarNetworkConfig()
+        config.networkConfig?.multicastGroup = "nonsense"
+        config.requestTimeoutMs = 1
+        #expect(node.config.requestTimeout == .seconds(30))
+        let info = try await node.getNodeInfo()
+        #expect(info.nodeId == config.nodeId && info.peerId == node.peerId && !info.isRunning)
+    }
+
+    @Test func `what cannot be is refused with the field's name`() {
+        let nowhere = RunarNodeConfig(nodeId: "a", defaultNetworkId: "b")
+        let missing = #expect(throws: RunarError.self) { try RunarNode(config: nowhere) }
+        #expect(missing?.kind == .invalidParameters && missing?.message.contains("keychainConfig") == true)
+        for (group, port, peers) in [("10.0.0.1", 4242, 100), ("239.255.42.98", 0, 100), ("239.255.42.98", 4242, 0)] {
+            let config = RunarNodeConfig.createTestConfig()
+            config.networkConfig = RunarNetworkConfig()
+            config.networkConfig?.multicastGroup = group
+            config.networkConfig?.discoveryPort = UInt16(port)
+            config.networkConfig?.maxPeers = peers
+            #expect(throws: RunarError.self) { try RunarNode(config: config) }
+        }
+    }
+
+    @Test func `biometrics that nobody enforces keep a node from starting, not from being made`() async throws {
+        let config = RunarNodeConfig.createTestConfig()
+        config.keychainConfig?.requireBiometric = true
+        let node = try RunarNode(config: config)
+        let error = await failure { try await node.start() }
+        guard case .unsupported? = error as? KeychainError else { throw error ?? CancellationError() }
+        #expect(error.map { RunarError($0).code } == 2003)
+        #expect(!node.isRunning)
+    }
+
+    @Test func `keys get the guard that was asked for`() throws {
+        let config = RunarNodeConfig.createTestConfig()
+        let keys = InMemoryKeyStorage()
+        config.keyStorage = keys
+        config.keychainConfig = .iOSConfig(serviceName: "a", accessGroup: "group")
+        config.keychainConfig?.allowBackgroundAccess = true
+        _ = try RunarNode(config: config)
+        let access = try keys.accessControl(id: KeyId.peer.rawValue)
+        #expect(
+            access
+                == AccessControl(
+                    requireBiometric: true,
+                    accessibleWhen: .afterFirstUnlockThisDeviceOnly,
+                    accessGroup: "group"
+                )
+        )
+    }
+
+    @Test func `a home is made once, has one user at a time, and keeps who the device is`() async throws {
+        let home = FileManager.default.temporaryDirectory.appending(path: "runar-home-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: home) }  // temporary anyway
+        let config = RunarNodeConfig(nodeId: "a", defaultNetworkId: "home")
+        config.homePath = home.path()
+        config.listenAddresses = [SocketAddress(.v4(0x7F00_0001), port: 0)]
+        var node: RunarNode? = try RunarNode(config: config)
+        let first = node?.peerId
+        let taken = #expect(throws: RunarError.self) { try RunarNode(config: config) }
+        #expect(taken?.kind == .inUse)
+        node = nil
+        #expect(try RunarNode(config: config).peerId == first)
+    }
+}
