@@ -68,6 +68,13 @@ internal import Testing
         #expect(EventReport(.peerDiscovered(peer, network, [address])).addresses == ["127.0.0.1:4433"])
     }
 
+    @Test func `JSON says with escapes what would steer a terminal or turn text around`() throws {
+        let text = "a\u{9B}2J\u{1B}[31m\u{202E}b\u{E0001}\u{7F} é 日本 👩\u{200D}💻"
+        let shown = JSONText.shown(JSONText.encode(["text": text]))
+        #expect(shown.contains(#"a\u009b2J\u001b[31m\u202eb\udb40\udc01\u007f é 日本 "#))
+        #expect(try JSONText.decode([String: String].self, from: Array(shown.utf8)) == ["text": text])
+    }
+
     @Test func `a token is good for as long as was said`() throws {
         #expect(try Network.Issue.expiration(of: "30d", from: 1000) == 1000 + 30 * 86_400)
         #expect(try Network.Issue.expiration(of: "never", from: 1000) == nil)

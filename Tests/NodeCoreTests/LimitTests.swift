@@ -34,6 +34,34 @@ internal import Testing
         #expect(net.areAdmitted(0, member))
     }
 
+    @Test func `strangers from one address leave room for those from others`() throws {
+        var limits = Limits()
+        limits.strangers = 6
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember(limits: limits)
+        func arrive(_ number: UInt64, from address: IPAddress) {
+            let link = Link(
+                peer: PeerId(publicKey: generatePeerKey().publicKey),
+                isDialler: false,
+                address: SocketAddress(address, port: 4000),
+                exporter: [UInt8](repeating: 1, count: 32)
+            )
+            net.feed(0, .connectionUp(ConnectionId(number), link))
+        }
+        for number in UInt64(1)...20 { arrive(number, from: .v4(0x0A00_0001)) }
+        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [1, 2, 3, 4, 5, 6])
+        // Whoever holds the most makes room, its oldest first, until others hold as many.
+        arrive(21, from: .v4(0x0A00_0002))
+        arrive(22, from: .v6(high: 1, low: 1, scope: 0))
+        arrive(23, from: .v6(high: 1, low: 2, scope: 0))
+        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [4, 5, 6, 21, 22, 23])
+        arrive(24, from: .v6(high: 1, low: 3, scope: 0))
+        arrive(25, from: .v4(0x0A00_0001))
+        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [4, 5, 6, 21, 22, 23])
+        arrive(26, from: .v4(0x0A00_0003))
+        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [5, 6, 21, 22, 23, 26])
+    }
+
     @Test func `strangers leave nothing behind`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
@@ -114,6 +142,44 @@ internal import Testing
         net.isHolding = false
         net.deliver()
         #expect(net.nodes[1].core.frameByteLimit(on: id) == 1 << 20)
+    }
+
+    @Test func `a network that is named twice in one hello breaks the protocol before any signature is checked`() throws {
+        var net = CoreNetwork(hasTables: false)
+        let stranger = try net.addNode()
+        let key = generatePeerKey()
+        let bob = try net.addNode(
+            key: key,
+            verifier: NodeCore.Verifier(token: { token in
+                if token.peerId != PeerId(publicKey: key.publicKey) { Issue.record("a signature was checked") }
+                return token.verifySignature()
+            })
+        )
+        let own = try net.token(for: net.nodes[bob].peerId)
+        let revocations = RevocationSet(networkId: net.network())
+        net.feed(bob, .membershipAdded(own, obtainedSeconds: net.now.wallSeconds, revocations))
+        net.bareLink(stranger, bob)
+        let token = try net.forgedToken(for: net.nodes[stranger].peerId)
+        net.forge(try .showing([token, token]), from: stranger, on: net.lastLink)
+        #expect(net.closeCodes(by: bob) == [.protocolViolation])
+    }
+
+    @Test func `the signature of a forged token is checked once`() async throws {
+        var net = CoreNetwork(hasTables: false)
+        let stranger = try net.addNode()
+        let forged = try net.forgedToken(for: net.nodes[stranger].peerId)
+        try await confirmation(expectedCount: 1) { checked in
+            let bob = try net.addNode(
+                verifier: NodeCore.Verifier(token: { token in
+                    if token == forged { checked() }
+                    return token.verifySignature()
+                })
+            )
+            let own = try net.token(for: net.nodes[bob].peerId)
+            let revocations = RevocationSet(networkId: net.network())
+            net.feed(bob, .membershipAdded(own, obtainedSeconds: net.now.wallSeconds, revocations))
+            #expect(try net.show(forged, from: stranger, to: bob) == .notAdmitted)
+        }
     }
 
     @Test func `an index that is used twice breaks the protocol`() throws {

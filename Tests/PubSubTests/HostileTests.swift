@@ -156,6 +156,66 @@ internal import Testing
         #expect(party.members[2].delivered.count <= 1 + PubSub.Limits().earlyBatches)
     }
 
+    @Test(arguments: [(bytes: 10_000, inAll: 100_000), (bytes: 100_000, inAll: 10_000)])
+    func `batches that wait for earlier ones take a bounded room`(bytes: Int, inAll: Int) throws {
+        var limits = PubSub.Limits()
+        (limits.earlyBytes, limits.earlyBytesInAll) = (bytes, inAll)
+        let party = try party(limits: limits)
+        let text = String(repeating: "x", count: 3_000)
+        // In one stream, and in as many as there are batches.
+        let common = InstanceId()
+        for number in UInt64(0)..<20 {
+            let instance = bytes < inAll ? common : InstanceId()
+            let batch = try party.batch(by: 0, first: 10 + 2 * number, event: text, instance: instance)
+            party.inject(.push(batch, hops: 1, age: 0), from: 1, to: 2)
+        }
+        party.run(for: .seconds(600))
+        #expect(party.members[2].delivered.count == 3)
+    }
+
+    @Test func `a batch that had no room to wait is asked for when its turn comes`() throws {
+        var limits = PubSub.Limits()
+        limits.earlyBytes = 0
+        let party = try party(limits: limits)
+        let instance = InstanceId()
+        let batches = try (UInt64(1)...3).map {
+            try party.batch(by: 0, first: $0, event: "\($0)", instance: instance)
+        }
+        party.disconnect(1, 2)
+        for batch in batches { party.inject(.push(batch, hops: 1, age: 0), from: 0, to: 1) }
+        party.inject(.push(batches[0], hops: 1, age: 0), from: 0, to: 2)
+        party.connect(1, 2)
+        party.inject(.push(batches[2], hops: 1, age: 0), from: 1, to: 2)
+        #expect(party.texts(of: 2) == ["1"])
+        party.run(for: .seconds(2))
+        #expect(party.texts(of: 2) == ["1", "2", "3"])
+    }
+
+    @Test func `whoever starts anew all the time takes only its own places`() throws {
+        var limits = PubSub.Limits()
+        (limits.streams, limits.streamsPerPublisher) = (20, 5)
+        let party = try party(limits: limits)
+        for _ in 0..<50 {
+            party.inject(.push(try party.batch(by: 1, event: "again"), hops: 0, age: 0), from: 1, to: 2)
+            party.run(for: .seconds(1))
+        }
+        #expect(party.texts(of: 2).count == 50)
+        party.publish("real", by: 0)
+        party.run(for: .seconds(1))
+        #expect(party.texts(of: 2).last == "real")
+    }
+
+    @Test func `nothing of a start that was forgotten counts twice`() throws {
+        var limits = PubSub.Limits()
+        limits.streamsPerPublisher = 2
+        let party = try party(limits: limits)
+        let now = party.time(of: 0).wallSeconds
+        let batches = try (UInt64(0)..<3).map { try party.batch(by: 0, event: "\($0)", seconds: now - 10 + $0) }
+        for batch in batches + batches { party.inject(.push(batch, hops: 1, age: 0), from: 1, to: 2) }
+        #expect(party.texts(of: 2) == ["0", "1", "2"])
+        #expect(party.members[2].offences.isEmpty)
+    }
+
     @Test func `whoever asks again and again gets a bounded amount`() throws {
         let party = try party()
         let content = EventBatch.content(of: [[UInt8](repeating: 7, count: 200_000)])

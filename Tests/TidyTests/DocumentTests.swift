@@ -38,16 +38,28 @@ internal import Testing
         #expect(try SourceTree.text(of: "README.md").contains("```swift\n\(program)```"))
     }
 
-    @Test func `every test that the page of gotchas names exists`() throws {
-        // The last column of each row of its tables.
-        let cells = try SourceTree.text(of: "docs/quic-gotchas.md").split(separator: "\n")
-            .filter { $0.hasPrefix("|") }.compactMap { $0.split(separator: "|").last }
-        let named = cells.flatMap { $0.matches(of: /`([^`]+)`/).map { String($0.output.1) } }
+    @Test(arguments: [("docs/quic-gotchas.md", 14), ("docs/security-review.md", 60)])
+    func `every test that a page names exists`(page: String, atLeast count: Int) throws {
+        let named = Rules.quoted(in: try Rules.column("Test", of: SourceTree.text(of: page)))
         let tests = try SourceTree.sources(below: "Tests").flatMap(\.lines).joined(separator: "\n")
-        let missing = named.filter { !tests.contains("func `\($0)`") && !tests.contains("Scenario(\"\($0)\")") }
+        let missing = named.filter {
+            !tests.contains("func `\($0)`") && !tests.contains("Scenario(\"\($0)\")") && !tests.contains("@Test(\"\($0)\"")
+        }
         #expect(missing.isEmpty, "\(missing)")
-        // Each of the fourteen has at least one.
-        #expect(named.count >= 14)
+        #expect(named.count >= count)
+    }
+
+    @Test func `every threat of the security review has its test or its finding, and every file in it exists`() throws {
+        let text = try SourceTree.text(of: "docs/security-review.md")
+        let (tests, findings) = (Rules.column("Test", of: text), Rules.column("Finding", of: text))
+        let bare = zip(tests, findings).filter { Rules.quoted(in: [$0]).isEmpty && !$1.contains("open") }
+        #expect(bare.isEmpty, "\(bare)")
+        let files = Set(SourceTree.paths(below: "Sources", suffixes: [".swift", ".c"]).compactMap { $0.split(separator: "/").last })
+        let named = Rules.quoted(in: Rules.column("What stops it", of: text))
+            .filter { $0.hasSuffix(".swift") || $0.hasSuffix(".c") }
+        #expect(named.count >= 30)
+        let missing = named.filter { !files.contains(Substring($0)) }
+        #expect(missing.isEmpty, "\(missing)")
     }
 
     @Test func `decisions are numbered without a gap`() {

@@ -34,6 +34,30 @@ extension Rules {
         }
     }
 
+    /// The cells below a heading that begins with `title`, of every table of a page that has it.
+    static func column(_ title: String, of text: String) -> [String] {
+        var index: Int?
+        var cells: [String] = []
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let row = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard line.hasPrefix("|") else {
+                index = nil
+                continue
+            }
+            if let index, index < row.count {
+                if !row[index].hasPrefix("-") { cells.append(row[index]) }
+            } else {
+                index = row.firstIndex { $0.hasPrefix(title) }
+            }
+        }
+        return cells
+    }
+
+    /// What stands between grave accents.
+    static func quoted(in texts: [String]) -> [String] {
+        texts.flatMap { $0.matches(of: /`([^`]+)`/).map { String($0.output.1) } }
+    }
+
     /// The targets of a Makefile.
     static func makeTargets(in text: String) -> Set<String> {
         Set(text.matches(of: /(?m)^([a-z][a-z0-9-]*):/).map { String($0.1) })

@@ -146,6 +146,15 @@ extension Scenario {
                 }
             }
         },
+        Scenario("a reason that would steer a terminal arrives without what would") { kit in
+            try await kit.withConnection { dialled, accepted in
+                dialled.close(code: 1, reason: "a\u{1B}[2Jb\u{9B}c\nd\u{202E}e")
+                guard case .closed(1, let words) = await accepted.closed() else {
+                    throw ConformanceFailure("the end was not the one that was given")
+                }
+                try checkEqual(words, "a[2Jbcde", "the reason")
+            }
+        },
         Scenario("a long reason is shortened between characters") { kit in
             try await kit.withConnection { dialled, accepted in
                 let reason = "§" + String(repeating: "§☂", count: 400)

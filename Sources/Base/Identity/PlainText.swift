@@ -31,6 +31,11 @@ package enum PlainText {
         !refused.contains { $0.contains(scalar.value) }
     }
 
+    /// `text` without the characters that do not show as themselves.
+    package static func kept(of text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.filter(isPlain)))
+    }
+
     /// `text` without the white space around it.
     package static func trimmed(_ text: String) -> String {
         var scalars = Substring(text).unicodeScalars

@@ -62,7 +62,7 @@ extension FileOffer {
     /// Directories, leading dots, control and bidirectional characters go; what is left has at most 200 bytes.
     static func harmless(_ name: String) -> String {
         let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
-        var clean = String(String.UnicodeScalarView(last.unicodeScalars.filter { PlainText.isPlain($0) && $0 != ":" }))
+        var clean = PlainText.kept(of: last).filter { $0 != ":" }
         while let first = clean.first, first == "." || first == " " || first == "-" { clean.removeFirst() }
         while clean.utf8.count > 200 { clean.removeLast() }
         while clean.last == " " || clean.last == "." { clean.removeLast() }

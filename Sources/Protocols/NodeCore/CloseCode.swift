@@ -103,3 +103,8 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         }
     }
 }
+
+extension TokenProblem {
+    /// Whether the holder of a genuine token learns of it.
+    var isToldToHolder: Bool { CloseCode(telling: self, toGenuineHolder: true) != .notAdmitted }
+}

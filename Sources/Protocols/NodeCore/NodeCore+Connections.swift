@@ -16,7 +16,8 @@ extension NodeCore {
             return effects.append(.close(id, .notAdmitted))
         }
         let limits = self.configuration.limits
-        guard self.connections.count < limits.connections, link.isDialler || self.strangerCount < limits.strangers
+        guard self.connections.count < limits.connections,
+            link.isDialler || self.hasRoomForStranger(from: link.address, now, &effects)
         else {
             effects.append(.refused(link.peer, nil, .tooManyPeers))
             effects.append(.close(id, .tooManyPeers))
@@ -25,7 +26,7 @@ extension NodeCore {
         }
         let deadline = now.monotonic + limits.helloTimeout
         self.connections[id] = ConnectionState(link: link, now: now.monotonic, deadline: deadline)
-        if !link.isDialler { self.strangerCount += 1 }
+        if !link.isDialler { self.noteStranger(id, from: link.address) }
         self.know(link.peer)
         self.peers[link.peer]?.connections.append(id)
         self.arm(.connection(id), at: deadline, &effects)
@@ -66,8 +67,8 @@ extension NodeCore {
     }
 
     private mutating func remove(_ id: ConnectionId) -> ConnectionState? {
+        self.noteStrangerGone(id)
         guard let state = self.connections.removeValue(forKey: id) else { return nil }
-        if !state.link.isDialler, state.admittedSince == nil { self.strangerCount -= 1 }
         self.peers[state.link.peer]?.connections.removeAll { $0 == id }
         for network in state.peerings.keys { self.memberships[network]?.connections.remove(id) }
         return state

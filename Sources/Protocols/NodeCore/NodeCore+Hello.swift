@@ -126,6 +126,10 @@ extension NodeCore {
         guard Set(hello.tokens.map(\.index)).count == hello.tokens.count else {
             return self.punish(id, "an index used twice", now, &effects)
         }
+        // One look at each network: a stranger must not have the same signature checked again and again, nor time it.
+        guard Set(hello.tokens.map(\.token.networkId)).count == hello.tokens.count else {
+            return self.punish(id, "a network named twice", now, &effects)
+        }
         guard hello.tokens.allSatisfy({ self.mayUse($0.index, for: $0.token.networkId, on: id) }) else {
             return self.punish(id, "an index of the other half, or one that stands for another network", now, &effects)
         }
@@ -159,7 +163,9 @@ extension NodeCore {
         if let problem = self.problem(withPeerToken: token, of: peer, now) {
             let isKnown = self.memberships[token.networkId] != nil
             effects.append(.refused(peer, isKnown ? token.networkId : nil, .token(problem)))
-            let isGenuine = isKnown && token.peerId == peer && self.configuration.verifier.token(token)
+            // Of a token with another problem nothing is told, whoever signed it.
+            let isGenuine =
+                isKnown && problem.isToldToHolder && token.peerId == peer && self.configuration.verifier.token(token)
             return CloseCode(telling: problem, toGenuineHolder: isGenuine)
         }
         let isAnswerable = self.ownToken(in: token.networkId, now) != nil && self.mayShare(token.networkId, on: id)
@@ -339,7 +345,7 @@ extension NodeCore {
         guard let state = self.connections[id], state.admittedSince == nil else { return }
         self.connections[id]?.admittedSince = now.monotonic
         self.connections[id]?.lastUsed = now.monotonic
-        if !state.link.isDialler { self.strangerCount -= 1 }
+        self.noteStrangerGone(id)
         self.armBudget(now, &effects)
     }
 

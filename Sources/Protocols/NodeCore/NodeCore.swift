@@ -118,7 +118,7 @@ package struct NodeCore: Sendable {
     var peers: [PeerId: KnownPeer] = [:]
     var connections: [ConnectionId: ConnectionState] = [:]
     /// Accepted connections that nobody is admitted on yet.
-    var strangerCount = 0
+    var strangers = Strangers()
     /// Messages that wait for their receiver's admission, and their bytes in all.
     var parcels: [PeerId: [Parcel]] = [:]
     var parcelByteCount = 0

@@ -23,8 +23,14 @@ extension PubSub {
         package var clockToleranceSeconds: UInt64 = 1800
         /// The most publishers that are followed at once.
         package var streams = 1024
+        /// The most process starts of one member among them: whoever starts anew all the time takes no other's place.
+        package var streamsPerPublisher = 64
         /// Batches that wait for earlier ones, of one publisher.
         package var earlyBatches = 64
+        /// Their bytes. What has no room is asked for when its turn comes.
+        package var earlyBytes = 4 << 20
+        /// The bytes of all batches that wait, whoever published them.
+        package var earlyBytesInAll = 16 << 20
         /// How often news are told to members who are no neighbours.
         package var rumourInterval = Duration.seconds(1)
         /// To how many of them each time.

@@ -14,7 +14,7 @@ extension PubSub {
         for state in states {
             guard !self.isOwn(state.stream), !self.revoked.contains(state.stream.publisher),
                 state.end > self.streams[state.stream]?.next ?? 0,
-                let position = self.roomPosition(for: state.stream, now)
+                let position = self.roomPosition(for: state.stream, isThere: false, now)
             else { continue }
             self.streams.values[position].note(peer, end: state.end)
             // Along the tree it may be here in a moment; who is no neighbour tells only of what is late.

@@ -46,7 +46,7 @@ extension PubSub {
             batch.membership.expirationSeconds.map({ UnixTime.isPast($0, at: now.wallSeconds) }) != true
         else { return }
         if let offence = self.offence(in: batch, now) { return effects.append(.offence(peer, offence)) }
-        guard let position = self.roomPosition(for: batch.stream, now) else { return }
+        guard let position = self.roomPosition(for: batch.stream, isThere: true, now) else { return }
         let kept = Stream.Kept(
             batch: batch,
             hops: hops,
@@ -55,6 +55,8 @@ extension PubSub {
             wasPushed: isPush
         )
         self.streams.values[position].touchedAt = now.monotonic
+        let published = max(self.streams.values[position].publishedSeconds, batch.publishedSeconds)
+        self.streams.values[position].publishedSeconds = published
         let next = self.streams.values[position].next
         // What was asked for begins with the oldest that there is; so does whoever hears a publisher for the first time.
         if next == batch.first || next == nil && (batch.first == 1 || !isPush) {
@@ -74,6 +76,11 @@ extension PubSub {
 
     /// Whether a batch is neither older than what is remembered of publishers, nor from the future.
     private func isTimely(_ batch: EventBatch, _ now: NodeTime) -> Bool {
+        if self.streams[batch.stream] == nil, let forgotten = self.forgottenUntil[batch.stream.publisher],
+            batch.publishedSeconds <= forgotten
+        {
+            return false
+        }
         let tolerance = self.limits.clockToleranceSeconds
         let age = UInt64(self.limits.windowAge.components.seconds)
         return batch.publishedSeconds <= now.wallSeconds + tolerance
@@ -137,15 +144,21 @@ extension PubSub {
             let next = self.streams.values[position].next, kept.batch.first <= next
         {
             self.streams.values[position].early.removeFirst()
+            self.resizeEarly(at: position, by: -kept.batch.byteCount)
             if kept.batch.first == next { self.accept(kept, at: position, now, &effects) }
         }
     }
 
     private mutating func keepEarly(_ kept: Stream.Kept, at position: Int, from peer: PeerId, _ now: NodeTime) {
+        guard self.hasRoomEarly(for: kept.batch, at: position) else {
+            // Once its turn comes it is asked for.
+            self.streams.values[position].note(peer, end: kept.batch.end)
+            return self.wait(at: position, until: now.monotonic + self.limits.graftDelay)
+        }
         let early = self.streams.values[position].early
-        guard early.count < self.limits.earlyBatches else { return }
         let place = early.firstIndex { $0.batch.first > kept.batch.first } ?? early.endIndex
         self.streams.values[position].early.insert(kept, at: place)
+        self.resizeEarly(at: position, by: kept.batch.byteCount)
         // Whoever pushed it had what comes before, and is asked at once.
         self.streams.values[position].note(peer, end: kept.batch.first)
         if self.streams.values[position].gapEnds == nil {

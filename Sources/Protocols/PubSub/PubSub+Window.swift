@@ -16,25 +16,48 @@ extension PubSub {
         return self.streams.count - 1
     }
 
-    /// The same for a stream of others; nil when too many are followed.
+    /// The same for a stream of others of which something is there, or of which somebody only says so; nil when too many
+    /// are followed.
     ///
-    /// Streams that were only announced never take the place of one of which there is something.
-    mutating func roomPosition(for stream: StreamId, _ now: NodeTime) -> Int? {
+    /// Streams that were only announced never take the place of one of which there is something. A publisher that starts
+    /// anew all the time takes only its own places.
+    mutating func roomPosition(for stream: StreamId, isThere: Bool, _ now: NodeTime) -> Int? {
         if let position = self.streams.index(forKey: stream) { return position }
+        let siblings = self.streams.keys.indices.filter { self.streams.keys[$0].publisher == stream.publisher }
+        if siblings.count >= self.limits.streamsPerPublisher {
+            guard self.makeRoom(among: siblings, evenOfUsed: isThere) else { return nil }
+        }
         if self.streams.count >= self.limits.streams {
-            guard
-                let oldest = self.streams.values.indices.filter({ self.streams.values[$0].next == nil }).min(by: {
-                    self.streams.values[$0].touchedAt < self.streams.values[$1].touchedAt
-                })
-            else { return nil }
-            self.forget(self.streams.keys[oldest])
+            guard self.makeRoom(among: Array(self.streams.keys.indices), evenOfUsed: false) else { return nil }
         }
         return self.position(of: stream, now)
+    }
+
+    /// Forgets the stream of which nothing came for longest: one that was only announced, or else, if it may be, one of
+    /// which there is something.
+    private mutating func makeRoom(among positions: [Int], evenOfUsed: Bool) -> Bool {
+        let candidates = positions.filter {
+            self.streams.values[$0].next == nil || evenOfUsed && !self.isOwn(self.streams.keys[$0])
+        }
+        let oldest = candidates.min { left, right in
+            let (left, right) = (self.streams.values[left], self.streams.values[right])
+            if (left.next == nil) != (right.next == nil) { return left.next == nil }
+            return left.touchedAt < right.touchedAt
+        }
+        guard let oldest else { return false }
+        let (stream, known) = (self.streams.keys[oldest], self.streams.values[oldest])
+        if known.next != nil {
+            let before = self.forgottenUntil[stream.publisher] ?? 0
+            self.forgottenUntil[stream.publisher] = max(before, known.publishedSeconds)
+        }
+        self.forget(stream)
+        return true
     }
 
     mutating func forget(_ stream: StreamId) {
         guard let known = self.streams.removeValue(forKey: stream) else { return }
         self.windowBytes -= known.windowBytes
+        self.earlyBytes -= known.earlyBytes
         self.waiting.remove(stream)
     }
 
@@ -67,6 +90,18 @@ extension PubSub {
         self.windowBytes += byteCount
     }
 
+    /// Whether a batch may wait for earlier ones of its stream.
+    func hasRoomEarly(for batch: EventBatch, at position: Int) -> Bool {
+        let (known, limits) = (self.streams.values[position], self.limits)
+        return known.early.count < limits.earlyBatches && known.earlyBytes + batch.byteCount <= limits.earlyBytes
+            && self.earlyBytes + batch.byteCount <= limits.earlyBytesInAll
+    }
+
+    mutating func resizeEarly(at position: Int, by byteCount: Int) {
+        self.streams.values[position].earlyBytes += byteCount
+        self.earlyBytes += byteCount
+    }
+
     static let agingInterval = Duration.seconds(60)
 
     /// Drops batches that are too old, and publishers of whom nothing came for so long that no old batch of theirs
@@ -84,6 +119,8 @@ extension PubSub {
             let isEmpty = known.next == nil && known.touchedAt < now.monotonic - Self.agingInterval
             if isEmpty || known.touchedAt < silent, !self.isOwn(stream) { self.forget(stream) }
         }
+        let past = UInt64(limits.windowAge.components.seconds) + limits.clockToleranceSeconds
+        self.forgottenUntil = self.forgottenUntil.filter { $0.value + past >= now.wallSeconds }
         self.ageAt = self.streams.isEmpty ? nil : now.monotonic + Self.agingInterval
     }
 

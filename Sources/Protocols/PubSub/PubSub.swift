@@ -119,6 +119,11 @@ package struct PubSub: Sendable {
     var nextNumber: UInt64 = 1
     /// The bytes of all windows.
     var windowBytes = 0
+    /// The bytes of all batches that wait for earlier ones.
+    var earlyBytes = 0
+    /// Up to when nothing counts any more of streams that made room for later ones of the same publisher: no number of a
+    /// forgotten stream must count twice.
+    var forgottenUntil: [PeerId: UInt64] = [:]
 
     /// When news are told to others again, and how often still.
     var rumourAt: Duration?

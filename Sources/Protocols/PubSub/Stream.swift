@@ -22,6 +22,7 @@ struct Stream: Sendable {
     var windowBytes = 0
     /// Batches that wait for earlier ones, in order.
     var early: [Kept] = []
+    var earlyBytes = 0
     /// Who announced what is not here yet, in that order, and how far.
     var announcers: [(peer: PeerId, end: UInt64)] = []
     /// When what is missing is asked for.
@@ -30,6 +31,8 @@ struct Stream: Sendable {
     var gapEnds: Duration?
     /// When the last batch came.
     var touchedAt: Duration
+    /// The latest time that a batch said it was published.
+    var publishedSeconds: UInt64 = 0
 
     init(touchedAt: Duration) {
         self.touchedAt = touchedAt

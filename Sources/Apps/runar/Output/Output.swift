@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Identity
 internal import Platform
 
 /// Where a command writes: results to standard output, everything else to standard error.
@@ -40,8 +41,8 @@ enum Output {
         _ = Posix.write(Array("\r\u{1B}[2K\(Terminal.escaped(text))".utf8), to: errors)
     }
 
-    /// One JSON object on a line of its own.
-    static func json(_ value: some Encodable) { raw(JSONText.encode(value) + "\n") }
+    /// One JSON object on a line of its own; what would steer a terminal stands in it as an escape.
+    static func json(_ value: some Encodable) { raw(JSONText.shown(JSONText.encode(value)) + "\n") }
 
     /// What a failing command says.
     static func failure(_ failure: CommandFailure, asJSON: Bool) {
@@ -65,6 +66,25 @@ enum JSONText {
         } catch {
             preconditionFailure("a report of ours cannot be written: \(error)")
         }
+    }
+
+    /// The same JSON with escapes in place of the characters that do not show as themselves.
+    ///
+    /// Outside its strings JSON of ours has none of them, and the standard demands escapes only below U+0020.
+    static func shown(_ json: String) -> String {
+        guard !json.unicodeScalars.allSatisfy(PlainText.isPlain) else { return json }
+        var result = ""
+        for scalar in json.unicodeScalars {
+            if PlainText.isPlain(scalar) {
+                result.unicodeScalars.append(scalar)
+            } else {
+                for unit in UTF16.encode(scalar) ?? .init() {
+                    let digits = String(unit, radix: 16)
+                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            }
+        }
+        return result
     }
 
     static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {

@@ -100,7 +100,7 @@ extension IOLoop {
         unsafe rq_conn_close_info(raw, &info)
         let side = info.is_local ? "we" : "the peer"
         let words = unsafe withUnsafeBytes(of: &info.reason) {
-            unsafe String(decoding: $0.prefix(Int(info.reason_length)), as: UTF8.self)
+            unsafe CloseReason.heard(String(decoding: $0.prefix(Int(info.reason_length)), as: UTF8.self))
         }
         switch Int(info.kind) {
         case RQ_CLOSED_APPLICATION:

@@ -40,7 +40,7 @@ final class InMemoryConnection: Connection {
     }
 
     func close(code: UInt64, reason: String) {
-        wire.close(.closed(code: code, reason: CloseReason.bounded(reason)), at: side)
+        wire.close(.closed(code: code, reason: CloseReason.heard(reason)), at: side)
     }
 
     func closed() async -> TransportError {

@@ -1,0 +1,69 @@
+internal import Identity
+
+// Accepted connections on which nobody is admitted yet: bounded, and shared out fairly among those they come from.
+extension NodeCore {
+    /// Whether there is room for another stranger, if need be at the cost of whoever holds the most.
+    ///
+    /// A handshake costs an attacker little, and each one holds a place for the time of a hello. So that nobody with one
+    /// address keeps all others out, the source that has the most places gives one up for a source that has fewer.
+    mutating func hasRoomForStranger(
+        from address: SocketAddress,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        guard self.strangers.count >= self.configuration.limits.strangers else { return true }
+        guard let source = self.strangers.largest, source.count > self.strangers[Strangers.key(of: address)] + 1,
+            let oldest = self.oldestStranger(from: source.key)
+        else { return false }
+        effects.append(.refused(oldest.peer, nil, .tooManyPeers))
+        self.close(oldest.id, .tooManyPeers, now, &effects)
+        return true
+    }
+
+    /// Whoever shows an invitation may wait for a person, and stays.
+    private func oldestStranger(from key: IPAddress) -> (id: ConnectionId, peer: PeerId)? {
+        var oldest: (id: ConnectionId, peer: PeerId)?
+        for (id, state) in self.connections where state.strangerSource == key && state.join == .none {
+            if oldest.map({ id < $0.id }) ?? true { oldest = (id, state.link.peer) }
+        }
+        return oldest
+    }
+
+    mutating func noteStranger(_ id: ConnectionId, from address: SocketAddress) {
+        let key = Strangers.key(of: address)
+        self.connections[id]?.strangerSource = key
+        self.strangers.change(key, by: 1)
+    }
+
+    /// Somebody was admitted on the connection, or it ended.
+    mutating func noteStrangerGone(_ id: ConnectionId) {
+        guard let key = self.connections[id]?.strangerSource else { return }
+        self.connections[id]?.strangerSource = nil
+        self.strangers.change(key, by: -1)
+    }
+}
+
+/// How many strangers there are, in all and from each source.
+struct Strangers: Sendable {
+    private(set) var count = 0
+    private var sources: [IPAddress: Int] = [:]
+
+    /// What counts as one source: whoever has one IPv6 address of a /64 has them all.
+    static func key(of address: SocketAddress) -> IPAddress {
+        guard case .v6(let high, _, _) = address.ip.unmapped else { return address.ip.unmapped }
+        return .v6(high: high, low: 0, scope: 0)
+    }
+
+    subscript(key: IPAddress) -> Int { self.sources[key] ?? 0 }
+
+    /// The source with the most, of several the lowest address.
+    var largest: (key: IPAddress, count: Int)? {
+        self.sources.max { ($0.value, $1.key) < ($1.value, $0.key) }.map { ($0.key, $0.value) }
+    }
+
+    mutating func change(_ key: IPAddress, by change: Int) {
+        self.count += change
+        let changed = self[key] + change
+        self.sources[key] = changed == 0 ? nil : changed
+    }
+}
