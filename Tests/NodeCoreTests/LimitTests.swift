@@ -144,7 +144,8 @@ internal import Testing
         #expect(net.nodes[1].core.frameByteLimit(on: id) == 1 << 20)
     }
 
-    @Test func `a network that is named twice in one hello breaks the protocol before any signature is checked`() throws {
+    @Test
+    func `a network that is named twice in one hello breaks the protocol before any signature is checked`() throws {
         var net = CoreNetwork(hasTables: false)
         let stranger = try net.addNode()
         let key = generatePeerKey()

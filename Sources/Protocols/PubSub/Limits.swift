@@ -27,7 +27,7 @@ extension PubSub {
         package var streamsPerPublisher = 64
         /// Batches that wait for earlier ones, of one publisher.
         package var earlyBatches = 64
-        /// Their bytes. What has no room is asked for when its turn comes.
+        /// Their bytes; what has no room is asked for when its turn comes.
         package var earlyBytes = 4 << 20
         /// The bytes of all batches that wait, whoever published them.
         package var earlyBytesInAll = 16 << 20
