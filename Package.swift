@@ -125,8 +125,9 @@ let package = Package(
             "RunarNode",
             in: "Node",
             [
-                "Bytes", "Identity", "Locking", "Discovery", "Kademlia", "PubSub", "Traversal", "NodeCore", "Transport",
-                "QUIC", "Platform", "Storage", "Node", "QRCode", logging,
+                "Bytes", "Identity", "Certificates", "Locking", "Discovery", "Kademlia", "PubSub", "Traversal",
+                "NodeCore",
+                "Transport", "QUIC", "Platform", "Storage", "Node", "QRCode", logging, crypto,
             ]
         ),
 

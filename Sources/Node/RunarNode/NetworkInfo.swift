@@ -12,9 +12,9 @@ public struct NetworkInfo: Hashable, Sendable {
     public let networkId: NetworkId
     /// What its owner says about it; nil until its text was given to this device.
     public let metadata: NetworkMetadata?
-    /// Whether this device's root key is the owner.
+    /// Whether this device signs for it, by its root key or by the network's key that it was given.
     public let isOwner: Bool
-    /// Where its key stands among those of the root key, for the owner; nil for everybody else.
+    /// Where its key stands among those of the root key; nil where that does not own it.
     public let index: UInt32?
     /// This device's token; nil when it is no member.
     public let token: AccessToken?

@@ -10,7 +10,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-// What only the owner of a network can do: it takes the root key.
+// What only the owner of a network can do: it takes the root key, or the network's own where a device was given it.
 extension RunarNode {
     /// Whether the root key is on this device.
     ///
@@ -147,7 +147,9 @@ extension RunarNode {
         return RecoveryPhrase(masterKey: try Ed25519PrivateKey(secret))
     }
 
+    /// The key of a network: one that was given to this device, or that of the root key.
     func networkKey(of networkId: NetworkId) throws -> Ed25519KeyPair {
+        if let key = try self.keychain.keyPair(id: RunarKeychain.networkKeyId(networkId)) { return key }
         guard let index = try self.store.network(networkId)?.derivationIndex,
             let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue)
         else { throw NodeError.notTheOwner(networkId) }

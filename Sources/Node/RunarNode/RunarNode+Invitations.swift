@@ -94,7 +94,7 @@ extension RunarNode {
     }
 
     /// Where others can dial this node, as far as the machine knows.
-    private var dialableAddresses: [SocketAddress] {
+    var dialableAddresses: [SocketAddress] {
         OwnAddresses.dialable(bound: self.listenAddresses, interfaces: NetworkInterface.all() ?? [])
     }
 }

@@ -40,7 +40,10 @@ extension RunarNode {
     /// The member secrets of a network; the owner makes the first one if there is none yet.
     func memberSecretsOrNew(of network: NetworkId) throws -> MemberSecrets? {
         if let secrets = try self.memberSecrets(of: network) { return secrets }
-        guard let key = try? self.networkKey(of: network) else { return nil }  // a member is told by others
+        // A member is told by others, and so is a device that was given the network's key.
+        guard try self.store.network(network)?.derivationIndex != nil,
+            let key = try? self.networkKey(of: network)  // without the root key it is a member
+        else { return nil }
         let secret = try MemberSecret.create(networkId: network, signer: key.privateKey, epoch: self.wallSeconds)
         let secrets = MemberSecrets(secret)
         try self.save(secrets)

@@ -53,7 +53,7 @@ extension RunarNode {
             NetworkInfo(
                 networkId: record.networkId,
                 metadata: try record.networkMetadata()?.with(rendezvous: self.store.rendezvous(of: record.networkId)),
-                isOwner: record.role == .owner,
+                isOwner: try record.role == .owner || self.holdsNetworkKey(of: record.networkId),
                 index: record.derivationIndex,
                 token: try record.accessToken()
             )
@@ -69,6 +69,7 @@ extension RunarNode {
         }
         try self.store.leave(networkId, at: self.wallSeconds)
         try self.deleteMemberSecrets(of: networkId)
+        try self.forgetNetworkKey(of: networkId)
         self.clearCache(networkId: networkId)
         self.applyIfRunning(.membershipRemoved(networkId))
         self.networksChanged()

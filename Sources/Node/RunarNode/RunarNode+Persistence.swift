@@ -56,8 +56,10 @@ extension RunarNode {
     private func decide(_ request: RenewalRequest) throws {
         let driver = try self.running()
         let issued = try self.store.issuedToken(of: request.peer, in: request.network)
+        // A device that was given the network's key does not know what others signed, and with what conditions.
+        let isOwner = try self.store.network(request.network)?.derivationIndex != nil
         guard self.config.grantsRenewals, issued?.isRenewable != false,
-            try self.store.network(request.network)?.derivationIndex != nil
+            try isOwner || issued != nil && self.holdsNetworkKey(of: request.network)
         else { return driver.renew(request, with: nil) }
         // The last one may be later than the one shown, when it was signed but never arrived.
         let life = issued.flatMap { last in last.expiration.map { $0 > last.issuedAt ? $0 - last.issuedAt : 0 } }

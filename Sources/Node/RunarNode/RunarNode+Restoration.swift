@@ -20,7 +20,7 @@ extension RunarNode {
     public func restoreNetwork(_ metadata: NetworkMetadata) throws -> Bool {
         guard metadata.verify() else { throw NetworkError.invalidSignature }
         guard let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue) else { return false }
-        if let known = try self.store.network(metadata.networkId), known.role == .owner, known.token != nil {
+        if let known = try self.store.network(metadata.networkId), known.derivationIndex != nil, known.token != nil {
             return true
         }
         let root = try Ed25519PrivateKey(secret)
@@ -50,22 +50,25 @@ extension RunarNode {
 
     /// The root key, made and counted from the first network on if there is none.
     func rootKeyOrNew() throws -> Ed25519KeyPair {
-        if let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue) {
-            return Ed25519KeyPair(privateKey: try Ed25519PrivateKey(secret))
-        }
-        let made = generateMasterKey()
-        try self.store.set(Self.countedRoot, to: made.publicKey.fingerprint.bytes)
-        try self.config.keyStorage.store(made.privateKey.secret, id: KeyId.root.rawValue)
-        return made
+        if let key = try self.keychain.keyPair(id: KeyId.root.rawValue) { return key }
+        return try self.keychain.makeRootKey()
     }
 
-    /// The index for a new network of `root`: the given one, or the next if this store knows all that came before.
+    /// The index for a new network of `root`: the given one, or the next if all that came before are known, here or by
+    /// the counter beside the key.
     ///
     /// - Throws: ``NodeError/networkIndexNeeded(next:)``, ``NodeError/networkIndexRefused(_:next:)``, ``StorageError``.
     func reserveNetworkIndex(of root: Ed25519KeyPair, _ wanted: UInt32?) throws -> UInt32 {
+        try RunarKeychain.whileCounting { try self.reserveCountedIndex(of: root, wanted) }
+    }
+
+    private func reserveCountedIndex(of root: Ed25519KeyPair, _ wanted: UInt32?) throws -> UInt32 {
         let fingerprint = root.publicKey.fingerprint.bytes
-        let isCounted = try self.store.setting(Self.countedRoot) == fingerprint
-        let next = try self.store.nextDerivationIndex()
+        let keychain = self.keychain
+        let counted = try keychain.nextIndex(of: root.publicKey)
+        let isCountedHere = try self.store.setting(Self.countedRoot) == fingerprint
+        let isCounted = isCountedHere || counted != nil
+        let next = max(try self.store.nextDerivationIndex(), counted ?? 0)
         if let wanted {
             // Above the limit its text alone would not bring it back.
             guard wanted >= next, wanted < Self.restorableNetworks else {
@@ -74,8 +77,9 @@ extension RunarNode {
         } else if !isCounted {
             throw NodeError.networkIndexNeeded(next: next)
         }
-        let index = try self.store.reserveDerivationIndex(wanted)
-        if !isCounted { try self.store.set(Self.countedRoot, to: fingerprint) }
+        let index = try self.store.reserveDerivationIndex(wanted ?? next)
+        if !isCountedHere { try self.store.set(Self.countedRoot, to: fingerprint) }
+        try keychain.setNextIndex(index + 1, of: root.publicKey)
         return index
     }
 }

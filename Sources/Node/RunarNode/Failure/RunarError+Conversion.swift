@@ -16,6 +16,7 @@ extension RunarError {
         case let error as RunarError: self = error
         case let error as NodeError: self = .failure(Self.code(of: error), message: "\(error)")
         case let error as KeychainError: self = .failure(Self.code(of: error), message: "\(error)")
+        case let error as RunarKeychainError: self = .failure(.keychain, message: "\(error)")
         case let error as StorageError: self = .failure(.storage, message: "\(error)")
         case let error as HomeDirectoryError: self = .failure(Self.code(of: error), message: "\(error)")
         case let error as FileError: self = .failure(.io, message: "\(error)")

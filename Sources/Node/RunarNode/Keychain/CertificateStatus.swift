@@ -1,0 +1,11 @@
+/// How a device stands with the authority of its person.
+public enum CertificateStatus: String, Hashable, Sendable, CaseIterable, Codable {
+    /// It has no certificate and has not asked for one.
+    case none
+    /// It has asked, and no answer was installed.
+    case pending
+    /// It has a certificate for its key that is in force.
+    case valid
+    /// It has a certificate that has ended, is for an earlier key, or comes from another authority than its root key.
+    case invalid
+}

@@ -1,0 +1,59 @@
+internal import Bytes
+internal import Platform
+
+// A finger or a face before the person's keys: root, networks, personas. The device's own key is not among them, so
+// that a node can start while nobody looks.
+extension RunarKeychain {
+    private static let wishId = "biometric-auth"
+
+    /// Has the system ask for a finger or a face whenever a key of the person is used, or stops it.
+    ///
+    /// With it on, whatever signs for a network asks, the renewal of members' tokens by this device included. A guard that
+    /// the configuration requires (``RunarKeychainConfig/requireBiometric``) stays.
+    ///
+    /// - Throws: ``KeychainError/unsupported(_:)`` when this storage cannot ask; ``KeychainError``, after which some keys
+    ///   may be guarded the new way and others the old.
+    public func enableBiometricAuth(_ enabled: Bool) async throws {
+        guard !enabled || self.keys.enforcesBiometrics else {
+            throw KeychainError.unsupported(
+                "this key storage cannot ask for a finger or a face: leave it off, or keep the keys in the Keychain"
+            )
+        }
+        // The wish comes first: a key that is made meanwhile is guarded, too.
+        if enabled {
+            try self.storePublic([1], id: Self.wishId)
+        } else {
+            try self.keys.delete(id: Self.wishId)
+        }
+        for id in try self.keys.list() where Self.isPersonal(id) {
+            guard let key = try self.keys.retrieve(id: id),
+                var accessControl = try self.keys.accessControl(id: id),
+                accessControl.requireBiometric != enabled
+            else { continue }
+            accessControl.requireBiometric = enabled
+            try self.keys.store(key, id: id, accessControl: accessControl)
+        }
+    }
+
+    /// Asks for a finger or a face now; returns whether one was asked for, which it is not while nothing is guarded.
+    ///
+    /// - Throws: ``KeychainError/denied`` when the person refused; ``KeychainError/unsupported(_:)`` when a guard is wished
+    ///   for that this storage does not keep.
+    public func requireBiometricAuth() async throws -> Bool {
+        let guarded = try self.keys.list().first { id in
+            guard Self.isPersonal(id) else { return false }
+            return try self.keys.accessControl(id: id)?.requireBiometric == true
+        }
+        guard let guarded else { return false }
+        guard self.keys.enforcesBiometrics else {
+            throw KeychainError.unsupported(
+                "keys that need a finger or a face lie in a storage that does not ask for one"
+            )
+        }
+        // Reading the key is what the system asks for; it is let go at once.
+        return try self.keys.retrieve(id: guarded) != nil
+    }
+
+    /// Whether the person wishes to be asked.
+    func wantsBiometrics() throws -> Bool { try self.keys.exists(id: Self.wishId) }
+}

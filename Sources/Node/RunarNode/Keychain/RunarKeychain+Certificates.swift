@@ -1,0 +1,167 @@
+internal import Bytes
+internal import Certificates
+public import Identity
+internal import Platform
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+// The certificate by which a person's devices know each other; nobody is admitted to a network by it.
+extension RunarKeychain {
+    /// Asks for a certificate of this device: PKCS #10 (RFC 2986) in DER, signed with the device's key.
+    ///
+    /// The same request until it is answered. The device's key is made if there is none yet.
+    ///
+    /// - Throws: ``KeychainError``.
+    public func createCertificateRequest() async throws -> Data {
+        Data(try self.pendingRequest().certificateRequest)
+    }
+
+    /// Asks for everything that another device of the person can give: the certificate request of
+    /// ``createCertificateRequest()`` and a key to which networks' keys can be sealed, signed with the device's key.
+    ///
+    /// - Throws: ``KeychainError``.
+    public func createDeviceRequest() async throws -> Data {
+        Data(try self.pendingRequest().binary)
+    }
+
+    /// Issues a certificate for the device that made `request` with ``createCertificateRequest()``, and returns the
+    /// message for ``installCertificate(_:)`` there.
+    ///
+    /// It says to whoever sees it that the device is this person's; compare the device's id on both screens before. It is
+    /// good until `end`, or for a year.
+    ///
+    /// - Throws: ``RunarKeychainError/noRootKey``; ``RunarKeychainError/badCertificate(_:)`` when the request was changed
+    ///   or asks for another name than its key's; ``KeychainError``.
+    public func issueCertificate(for request: Data, until end: Date? = nil) async throws -> Data {
+        try Data(self.issue(for: Self.readable { try CertificateRequest(der: request) }, until: end).binary)
+    }
+
+    /// Takes the certificate that this device asked for.
+    ///
+    /// - Throws: ``RunarKeychainError``: ``RunarKeychainError/badCertificate(_:)`` for a wrong name or a changed message,
+    ///   `notForThisDevice`, `foreignAuthority`, `notAskedFor`, `notInForce`; ``KeychainError``.
+    public func installCertificate(_ certificateMessage: Data) async throws {
+        let message = try Self.readable { try CertificateMessage(binary: certificateMessage) }
+        try self.check(message)
+        try self.install(message)
+    }
+
+    /// How this device stands.
+    ///
+    /// - Throws: ``KeychainError``.
+    public func getCertificateStatus() async throws -> CertificateStatus {
+        if try self.hasValidCertificate() { return .valid }
+        if try self.storedRequest() != nil { return .pending }
+        return try self.keys.exists(id: Self.certificateId) ? .invalid : .none
+    }
+
+    /// What shows another device of the person that this one is, too; nil without a certificate.
+    ///
+    /// - Throws: ``KeychainError``.
+    public func getCertificateMessage() async throws -> Data? {
+        try self.storedMessage().map { Data($0.binary) }
+    }
+
+    /// The device that shows `certificateMessage`, if the authority of this device's own certificate issued it.
+    ///
+    /// Whoever shows it must have proved to be that device, as every peer has.
+    ///
+    /// - Throws: ``RunarKeychainError/badCertificate(_:)``, `notInForce`; `foreignAuthority` if it is another person's or
+    ///   this device has no certificate itself; ``KeychainError``.
+    public func recognizeDevice(_ certificateMessage: Data) async throws -> PeerId {
+        let message = try Self.readable { try CertificateMessage(binary: certificateMessage) }
+        guard try self.authority() == message.authority else { throw RunarKeychainError.foreignAuthority }
+        guard message.isInForce(at: self.now()) else { throw RunarKeychainError.notInForce }
+        return message.peerId
+    }
+
+    /// Forgets the certificate and the request for one, so that this device can become somebody else's.
+    ///
+    /// - Throws: ``KeychainError``.
+    public func removeCertificate() async throws {
+        try self.keys.delete(id: Self.certificateId)
+        try self.keys.delete(id: Self.requestId)
+    }
+}
+
+extension RunarKeychain {
+    private static let certificateId = "certificate"
+    private static let requestId = "device-request"
+
+    /// The request that is not answered yet, made if there is none.
+    func pendingRequest() throws -> DeviceRequest {
+        if let request = try self.storedRequest() { return request }
+        let peer = try self.peerKey().privateKey
+        let asked = try Self.readable { try CertificateRequest(for: peer) }
+        let request = try DeviceRequest(for: peer, certificateRequest: asked.der)
+        try self.storePublic(request.binary, id: Self.requestId)
+        return request
+    }
+
+    /// The request that is not answered yet; one of an earlier key of this device does not count.
+    func storedRequest() throws -> DeviceRequest? {
+        guard let stored = try self.keys.retrieve(id: Self.requestId),
+            let request = try? stored.withBytes({ try DeviceRequest(binary: $0) }),  // a damaged one is made anew
+            try request.publicKey == self.peerKey().publicKey
+        else { return nil }
+        return request
+    }
+
+    /// The installed certificate, or nil if there is none or it cannot be read any more.
+    private func storedMessage() throws -> CertificateMessage? {
+        guard let stored = try self.keys.retrieve(id: Self.certificateId) else { return nil }
+        return try? stored.withBytes { try CertificateMessage(binary: $0) }  // then it is invalid, see above
+    }
+
+    /// The authority that this device belongs to: its root key's, else that of its certificate.
+    private func authority() throws -> Ed25519PublicKey? {
+        if let root = try self.keyPair(id: KeyId.root.rawValue) {
+            return CertificateAuthority(masterKey: root.privateKey).publicKey
+        }
+        return try self.storedMessage()?.authority
+    }
+
+    func hasValidCertificate() throws -> Bool {
+        guard let message = try self.storedMessage() else { return false }
+        return try message.publicKey == self.peerKey().publicKey && message.isInForce(at: self.now())
+            && self.authority() == message.authority
+    }
+
+    /// Throws unless the certificate may be installed here.
+    func check(_ message: CertificateMessage) throws {
+        guard try message.publicKey == self.peerKey().publicKey else { throw RunarKeychainError.notForThisDevice }
+        if let authority = try self.authority() {
+            guard authority == message.authority else { throw RunarKeychainError.foreignAuthority }
+        } else {
+            guard try self.storedRequest() != nil else { throw RunarKeychainError.notAskedFor }
+        }
+        guard message.isInForce(at: self.now()) else { throw RunarKeychainError.notInForce }
+    }
+
+    /// Stores a certificate that was checked; the request is answered.
+    func install(_ message: CertificateMessage) throws {
+        try self.storePublic(message.binary, id: Self.certificateId)
+        try self.keys.delete(id: Self.requestId)
+    }
+
+    func issue(for request: CertificateRequest, until end: Date?) throws -> CertificateMessage {
+        let authority = CertificateAuthority(masterKey: try self.rootKey().privateKey)
+        let seconds =
+            try end.map { try UnixTime.seconds(of: $0) } ?? self.now() + CertificateAuthority.standardLifeSeconds
+        var random = SystemRandomNumberGenerator()
+        return try Self.readable { try authority.issue(for: request, until: seconds, using: &random) }
+    }
+
+    /// Says what is wrong with a certificate in the words of this library's callers.
+    static func readable<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as NodeCertificateError {
+            throw RunarKeychainError.badCertificate("\(error)")
+        }
+    }
+}

@@ -1,0 +1,163 @@
+internal import Bytes
+internal import Crypto
+public import Identity
+internal import Locking
+public import Platform
+
+/// A person's and a device's keys in one ``KeyStorage``: the root key and what is derived from it, the keys of networks
+/// that this device signs for, and the certificate by which a person's devices know each other.
+///
+/// Private keys stay in the storage: calls return public keys (padded base64, as in all JSON texts) and sealed or signed
+/// messages. ``RunarNode/keychain`` is the one of a node, and the one to use beside it.
+public final class RunarKeychain: Sendable {
+    /// What a node adds: which indices of networks are taken, and that it owns another one.
+    struct Owner: Sendable {
+        var reserveIndex: @Sendable (Ed25519KeyPair) throws -> UInt32
+        var added: @Sendable (NetworkId, UInt32?) throws -> Void
+        var indices: @Sendable () throws -> [UInt32]
+    }
+
+    let keys: any KeyStorage
+    let guarding: AccessControl
+    let owner: Owner?
+    /// Held open as long as this lives.
+    private let stores: NodeStores?
+    /// Seconds since 1970.
+    let now: @Sendable () -> UInt64
+
+    /// Uses the keys in `keyStorage`; new keys of the person are guarded as `accessControl` says.
+    public convenience init(keyStorage: any KeyStorage, accessControl: AccessControl = AccessControl()) {
+        let clocks = Clocks.system()
+        self.init(keyStorage, accessControl, owner: nil) { clocks.wallSeconds() }
+    }
+
+    /// Opens the keys of a service, and makes their place the first time.
+    ///
+    /// Where that place is a directory, nobody else may use it meanwhile: beside a node of the service use
+    /// ``RunarNode/keychain``.
+    ///
+    /// - Throws: ``RunarError`` when the place cannot be used or is in use; ``KeychainError``, `unsupported` if biometrics
+    ///   are required and nobody enforces them.
+    public convenience init(config: RunarKeychainConfig) throws {
+        let stores: NodeStores
+        do {
+            stores = try NodeStores.ofService(config, statePath: nil)
+        } catch let error as HomeDirectoryError {
+            throw RunarError(error)
+        }
+        let guarding = KeyGuarding(config)
+        try guarding.check(stores.keys)
+        let clocks = Clocks.system()
+        self.init(GuardedKeys(stores.keys, guarding), AccessControl(), owner: nil, stores: stores) {
+            clocks.wallSeconds()
+        }
+    }
+
+    init(
+        _ keys: any KeyStorage,
+        _ guarding: AccessControl,
+        owner: Owner?,
+        stores: NodeStores? = nil,
+        now: @escaping @Sendable () -> UInt64
+    ) {
+        self.keys = keys
+        self.stores = stores
+        self.guarding = guarding
+        self.owner = owner
+        self.now = now
+    }
+}
+
+// MARK: - The person
+
+extension RunarKeychain {
+    /// Makes the person's root key and returns its public half; back it up then.
+    ///
+    /// - Throws: ``RunarKeychainError/rootKeyExists``, ``KeychainError``.
+    @discardableResult
+    public func initializeUserRootKey() async throws -> String {
+        guard try !self.keys.exists(id: KeyId.root.rawValue) else { throw RunarKeychainError.rootKeyExists }
+        return try self.makeRootKey().publicKey.base64Encoded
+    }
+
+    /// The public half of the root key.
+    ///
+    /// It stands in no text, because it would tell which networks belong to one person: keep it on this device.
+    ///
+    /// - Throws: ``RunarKeychainError/noRootKey``, ``KeychainError``.
+    public func getUserRootPublicKey() async throws -> String {
+        try self.rootKey().publicKey.base64Encoded
+    }
+
+    /// Makes the key of a persona from the root key, and returns its public half; the same one each time.
+    ///
+    /// `profileId` is 1 to 64 bytes of text; nobody without the root key can tell that two personas are one person.
+    ///
+    /// - Throws: ``RunarKeychainError/noRootKey``, ``IdentityError/invalidName(reason:)``, ``KeychainError``.
+    @discardableResult
+    public func deriveProfileKey(_ profileId: String) async throws -> String {
+        let key = try KeyDerivation.deriveProfileKey(masterKey: self.rootKey(), label: profileId)
+        try self.store(key.privateKey.secret, id: Self.profileKeyId(profileId))
+        return key.publicKey.base64Encoded
+    }
+
+    /// The public half of a persona's key, or nil if it was not derived on this device.
+    ///
+    /// - Throws: ``IdentityError/invalidName(reason:)``, ``KeychainError``.
+    public func getProfilePublicKey(_ profileId: String) async throws -> String? {
+        try await self.profileKey(profileId)?.publicKey.base64Encoded
+    }
+
+    /// A persona's key, to sign with, or nil if it was not derived on this device.
+    ///
+    /// - Throws: ``IdentityError/invalidName(reason:)``, ``KeychainError``.
+    public func profileKey(_ profileId: String) async throws -> Ed25519KeyPair? {
+        try NameRule.check(profileId)
+        return try self.keyPair(id: Self.profileKeyId(profileId))
+    }
+}
+
+// MARK: - What the parts share
+
+extension RunarKeychain {
+    /// The root key.
+    func rootKey() throws -> Ed25519KeyPair {
+        guard let key = try self.keyPair(id: KeyId.root.rawValue) else { throw RunarKeychainError.noRootKey }
+        return key
+    }
+
+    /// Makes and stores the root key; its networks are counted from the first one on.
+    func makeRootKey() throws -> Ed25519KeyPair {
+        let made = generateMasterKey()
+        try self.setNextIndex(0, of: made.publicKey)
+        try self.store(made.privateKey.secret, id: KeyId.root.rawValue)
+        return made
+    }
+
+    /// This device's key, made if there is none yet.
+    func peerKey() throws -> Ed25519KeyPair { try KeyId.peer.key(in: self.keys, orMake: generatePeerKey) }
+
+    /// Stores a key of the person, guarded as the person wishes.
+    func store(_ key: SecretBytes, id: String) throws {
+        var accessControl = self.guarding
+        accessControl.requireBiometric = try accessControl.requireBiometric || self.wantsBiometrics()
+        try self.keys.store(key, id: id, accessControl: accessControl)
+    }
+
+    /// Stores what is no secret, readable without asking anybody whatever guard the configuration puts before keys.
+    func storePublic(_ bytes: [UInt8], id: String) throws {
+        let accessControl = AccessControl(accessibleWhen: .afterFirstUnlockThisDeviceOnly)
+        try self.keys.store(SecretBytes(copying: bytes), id: id, accessControl: accessControl)
+    }
+
+    func keyPair(id: String) throws -> Ed25519KeyPair? {
+        try self.keys.retrieve(id: id).map { Ed25519KeyPair(privateKey: try Ed25519PrivateKey($0)) }
+    }
+
+    /// Where a persona's key is: ids are ASCII, labels are not.
+    private static func profileKeyId(_ label: String) -> String {
+        profileKeyPrefix + Base32.encode(Array(SHA256.hash(data: Array(label.utf8))))
+    }
+
+    static let profileKeyPrefix = "profile/"
+}
