@@ -32,7 +32,7 @@ struct Publish: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let topic = try EventTopic(topic, network: network)
+        let topic = try TopicArgument(topic, network: network)
         guard !topic.path.isPattern else {
             throw CommandFailure(
                 "bad-topic",
@@ -83,7 +83,7 @@ struct Subscribe: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let topic = try EventTopic(topic, network: network)
+        let topic = try TopicArgument(topic, network: network)
         let request = ControlRequest.subscribe(topic.path.path, network: topic.network, includesPast: includePast)
         let asJSON = home.output.json
         let left = Locked(count)
@@ -123,26 +123,5 @@ struct Subscribe: AsyncParsableCommand {
         case .event(let report): if asJSON { Output.json(report) } else { Output.note(report.line) }
         default: break
         }
-    }
-}
-
-/// A topic as a person writes it, `[network:]segment/segment/…`, with its network.
-private struct EventTopic {
-    let path: TopicPath
-    /// Nil for the only one.
-    let network: NetworkName?
-
-    /// - Throws: ``CommandFailure`` when it is no topic, or two networks are named.
-    init(_ text: String, network: String?) throws {
-        let path = try TopicPath(text)
-        guard path.network.isEmpty || network == nil else {
-            throw CommandFailure(
-                "two-networks",
-                .usage,
-                "the topic names network \(path.network) and --network \(network ?? ""): name one of them"
-            )
-        }
-        self.path = path
-        self.network = (path.network.isEmpty ? network : path.network).map { NetworkName($0) }
     }
 }

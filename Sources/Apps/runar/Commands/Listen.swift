@@ -65,7 +65,7 @@ struct Listen: AsyncParsableCommand {
         case .fileArrived(let report): if asJSON { Output.json(report) } else { Output.line(report.line) }
         case .event(let report): if asJSON { Output.json(report) } else { Output.line(report.line) }
         case .fileOffered(let offer): await answer(offer, session)
-        case .transferred, .invited, .joinRequested, .joinPending, .subscribed, .published: break
+        default: break
         }
     }
 

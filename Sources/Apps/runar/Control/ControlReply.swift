@@ -19,6 +19,12 @@ enum ControlUpdate: Codable, Hashable, Sendable {
     case subscribed(SubscribedReport)
     /// An event of a topic.
     case published(TopicEventReport)
+    /// A service is offered from now on.
+    case serving(ServingReport)
+    /// Somebody asks it something.
+    case called(CallReport)
+    /// Whoever asked does not wait any more.
+    case callEnded(Int)
     /// The invitation can be shown.
     case invited(InvitationReport)
     case joinRequested(JoinRequestReport)

@@ -42,6 +42,12 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case publish(String, network: NetworkName?, Data)
     /// Tells the events of a topic or pattern as they come.
     case subscribe(String, network: NetworkName?, includesPast: Bool)
+    /// The services of a peer, or of everybody who is connected and this device.
+    case services(PeerName?, network: NetworkName?)
+    case call(Calling)
+    /// Offers a service whose requests are told and answered by ``answerCall(_:_:)``.
+    case serve(Serving)
+    case answerCall(Int, CallAnswer)
     case listen(Listening)
     /// The person's decision about an offered file: a directory, or nil for no.
     case answerOffer(Int, directory: String?)
@@ -57,6 +63,29 @@ enum ControlRequest: Codable, Hashable, Sendable {
         var acceptFiles: String?
         /// Whether a person answers ``ControlUpdate/fileOffered(_:)``.
         var asksAboutFiles = false
+    }
+
+    /// A request to a service.
+    struct Calling: Codable, Hashable, Sendable {
+        /// The service, a slash and the action.
+        let path: String
+        let network: NetworkName?
+        /// JSON, or nothing.
+        let payload: Data
+        /// Whom to ask; nil for whoever offers the service.
+        let peer: PeerName?
+        let timeout: Duration?
+        let isIdempotent: Bool
+    }
+
+    /// A service that another process offers by this node.
+    struct Serving: Codable, Hashable, Sendable {
+        let path: String
+        let network: NetworkName?
+        let name: String
+        let version: String
+        let description: String
+        let actions: [String]
     }
 
     /// What an invitation gives, and how.
@@ -75,8 +104,7 @@ enum ControlRequest: Codable, Hashable, Sendable {
     var needsNetwork: Bool {
         switch self {
         case .connect, .connectByText, .send, .broadcast, .sendFile, .listen, .publish, .subscribe, .put, .get, .delete,
-            .discover, .invite,
-            .joinByInvitation:
+            .discover, .invite, .joinByInvitation, .services, .call, .serve:
             true
         default: false
         }
@@ -99,4 +127,10 @@ struct PeerName: Codable, Hashable, Sendable {
     init(_ text: String) {
         self.text = text
     }
+}
+
+/// What the process that offers a service answers to a request: a result in JSON, or a failure in words.
+enum CallAnswer: Codable, Hashable, Sendable {
+    case result(Data)
+    case failure(String)
 }

@@ -12,6 +12,8 @@ final class DemoDevice: Sendable {
     let listener: LineLog
     /// What its subscription to events says.
     let subscriber: LineLog
+    /// What the service that it offers says.
+    let service: LineLog
     /// Where offered files go.
     var inbox: String { FilePath.joining(folder, "\(name)-inbox") }
     var logPath: String { FilePath.joining(folder, "\(name).log") }
@@ -31,6 +33,7 @@ final class DemoDevice: Sendable {
         node = LineLog(of: "the node of \(name)")
         listener = LineLog(of: "the listener of \(name)")
         subscriber = LineLog(of: "the subscription of \(name)")
+        service = LineLog(of: "the service of \(name)")
         log = DescriptorOwner(Posix.openLog(FilePath.joining(folder, "\(name).log")))
         try FileManager.default.createDirectory(
             atPath: FilePath.joining(folder, "\(name)-inbox"),

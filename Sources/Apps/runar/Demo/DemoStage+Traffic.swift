@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Platform
+internal import RunarNode
 
-// Messages, an event, a file and a stored value.
+// Messages, an event, a request, a file and a stored value.
 extension DemoStage {
     private static let fileByteCount = 64 << 20
 
@@ -56,6 +57,25 @@ extension DemoStage {
             }
         }
         return "the phone published home/door \"open\"; all three printed it, and not what it published elsewhere"
+    }
+
+    /// The server offers a thermometer: whoever is a member can ask it, and is told when it fails.
+    func callService() async throws -> String {
+        _ = try await server.service.first("the service") { $0.event == "serving" ? true : nil }
+        let degrees: CalledReport = try await owner.run(["call", "thermometer/read"])
+        guard degrees.result?.doubleValue == 21.5 else {
+            throw CommandFailure("demo", .software, "the thermometer said \(degrees.text ?? "nothing")")
+        }
+        let echo: CalledReport = try await phone.run(["call", "thermometer/where", "\"kitchen\""])
+        guard echo.result?.stringValue == "kitchen" else {
+            throw CommandFailure("demo", .software, "the thermometer got \(echo.text ?? "nothing")")
+        }
+        do {
+            let _: CalledReport = try await phone.run(["call", "thermometer/burn"])
+        } catch let failure as CommandFailure where failure.code == "handler-failed" {
+            return "the server's thermometer says 21.5 to the laptop, and to the phone that it cannot burn"
+        }
+        throw CommandFailure("demo", .software, "a request that fails was answered")
     }
 
     func sendFile() async throws -> String {

@@ -96,6 +96,8 @@ final class DemoStage: Sendable {
                 try device.start(arguments, into: device.listener, &group)
                 try device.start(["subscribe", "home/>"], into: device.subscriber, &group)
             }
+            let actions = ["read=echo 21.5", "where=cat", "burn=exit 3"]
+            try server.start(["serve", "thermometer"] + actions, into: server.service, &group)
         } catch {
             return fail("listen and subscribe on each", since: .now, error)
         }
@@ -127,7 +129,7 @@ final class DemoStage: Sendable {
     private func performTraffic() async -> Bool {
         guard await step("message to the phone", messageToPhone), await step("message back", messageBack),
             await step("broadcast to both", broadcast), await step("an event to all", publishToAll),
-            await step("send a 64 MiB file", sendFile),
+            await step("call a service", callService), await step("send a 64 MiB file", sendFile),
             await step("put on the phone, get on the server", putAndGet),
             await step("refuse: update of an old version", refuseStaleUpdate)
         else { return false }

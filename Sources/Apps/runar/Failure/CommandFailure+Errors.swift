@@ -18,6 +18,7 @@ extension CommandFailure {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as NodeError: self.init(node: error)
+        case let error as RunarError: self.init(library: error)
         case let error as JoinFailure: self.init(join: error)
         case let error as DHTError: self.init(hashTable: error)
         case let error as KeychainError: self.init(keychain: error)
@@ -71,6 +72,24 @@ extension CommandFailure {
             case .noLocalNetwork: ("no-local-network", .unavailable)
             }
         self.init(code, status, error.message)
+    }
+
+    private init(library error: RunarError) {
+        let status: ExitStatus =
+            switch error.kind {
+            case .noService, .noAddress, .unreachable, .notRunning: .unavailable
+            case .noAction: .noInput
+            case .serviceNotRunning, .deadline, .cancelled, .busy, .timedOut, .interrupted, .inUse: .tryAgain
+            case .tooLarge, .badPayload, .badToken, .damaged: .data
+            case .notAMember, .refused, .keyDenied, .wrongSecret: .notPermitted
+            case .invalidParameters, .invalidPath, .invalidText: .usage
+            case .io, .storage: .inputOutput
+            case .unsupported: .configuration
+            default: .software
+            }
+        let word = error.kind.description.lowercased().replacing("_", with: "-")
+        let about = error.context.isEmpty ? "" : " (\(error.context))"
+        self.init(word, status, error.message + about)
     }
 
     private init(join error: JoinFailure) {

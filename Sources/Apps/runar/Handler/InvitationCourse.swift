@@ -15,7 +15,7 @@ struct InvitationCourse: Sendable {
     }
 
     let node: RunarNode
-    let desk: JoinDesk
+    let desk: QuestionDesk<Bool>
     let terms: ControlRequest.Inviting
     let invitation: Invitation
     let network: NetworkInfo

@@ -37,8 +37,11 @@ extension RequestHandler {
         case .publish(_, let name, _):
             guard let network = try? resolve(name).networkId else { return nil }  // the same
             return { !node.isIsolated(networkId: network) }
+        case .call(let order):
+            guard let network = try? resolve(order.network).networkId else { return nil }  // the same
+            return { !node.connectedPeers(in: network).isEmpty }
         // The first one who is found is not all of them.
-        case .discover: return { false }
+        case .discover, .services: return { false }
         case .broadcast(let name, _):
             guard let name else { return { !node.connectedPeers().isEmpty } }
             guard let network = try? resolve(name).networkId else { return nil }  // the same

@@ -16,7 +16,8 @@ final class RequestHandler: Sendable {
     let home: HomeDirectory
     let settings: Settings
     let files = FileDesk()
-    let joins = JoinDesk()
+    let joins = QuestionDesk<Bool>(asker: "the joiner")
+    let calls = QuestionDesk<CallAnswer>(asker: "the caller")
     /// Ends the node that serves others; nil in a command that is about to end anyway.
     private let stop: (@Sendable () -> Void)?
     let started = ContinuousClock.now
@@ -85,6 +86,14 @@ final class RequestHandler: Sendable {
         case .joinByInvitation(let text): return JSONText.encode(try await join(by: text, reply))
         case .answerJoin(let number, let isAllowed):
             try joins.answer(number, isAllowed)
+            return JSONText.encode(DoneReport(done: true))
+        case .services(let peer, let network): return JSONText.encode(try await services(of: peer, in: network))
+        case .call(let order): return JSONText.encode(try await call(order))
+        case .serve(let serving):
+            try await serve(serving, reply)
+            return JSONText.encode(DoneReport(done: true))
+        case .answerCall(let number, let answer):
+            try calls.answer(number, answer)
             return JSONText.encode(DoneReport(done: true))
         case .put(let key, let value, let condition, let lifetime):
             return JSONText.encode(try await put(value, under: key, condition, lifetime: lifetime))

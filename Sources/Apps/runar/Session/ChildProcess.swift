@@ -10,6 +10,8 @@ final class ChildProcess: Sendable {
     let lines: AsyncStream<String>
     /// Pipes are not closed on execution before they are told so: no other program may be started in between.
     private static let starting = Locked(())
+    /// What every system's pipes take without a reader.
+    private static let pipeByteCount = 4096
     private let input: DescriptorOwner?
     private let end: Locked<Int32?>
     private let ends: AsyncStream<Int32>
@@ -51,7 +53,12 @@ final class ChildProcess: Sendable {
         }
         let id = launched.id
         self.id = id
-        _ = Posix.write(text, to: launched.input.descriptor)  // a child that ends without reading says why itself
+        if text.count <= Self.pipeByteCount {
+            _ = Posix.write(text, to: launched.input.descriptor)  // a child that ends without reading says why itself
+        } else {
+            let input = launched.input
+            Thread { _ = Posix.write(text, to: input.descriptor) }.start()  // the same
+        }
         input = keepsInput ? launched.input : nil
         let end = Locked<Int32?>(nil)
         self.end = end

@@ -1,16 +1,20 @@
 internal import Locking
 
-/// Keeps the questions about joiners until the person has answered.
-final class JoinDesk: Sendable {
+/// Keeps questions until another command has brought the answer.
+final class QuestionDesk<Answer: Sendable>: Sendable {
     private struct State: Sendable {
-        var questions: [Int: @Sendable (Bool) -> Void] = [:]
+        var questions: [Int: @Sendable (Answer) -> Void] = [:]
         var next = 0
     }
 
     private let state = Locked(State())
+    /// Who asks, for those who answer too late.
+    private let asker: String
+
+    init(asker: String) { self.asker = asker }
 
     /// Gives a question a number; `answer` is called at most once, and never after ``remove(_:)``.
-    func add(_ answer: @escaping @Sendable (Bool) -> Void) -> Int {
+    func add(_ answer: @escaping @Sendable (Answer) -> Void) -> Int {
         state.withLock { state in
             state.next += 1
             state.questions[state.next] = answer
@@ -21,13 +25,13 @@ final class JoinDesk: Sendable {
     /// Forgets a question.
     func remove(_ number: Int) { state.withLock { _ = $0.questions.removeValue(forKey: number) } }
 
-    /// The person's decision.
+    /// The answer.
     ///
     /// - Throws: ``CommandFailure`` when nobody waits for it any more.
-    func answer(_ number: Int, _ isAllowed: Bool) throws(CommandFailure) {
+    func answer(_ number: Int, _ answer: Answer) throws(CommandFailure) {
         guard let question = state.withLock({ $0.questions.removeValue(forKey: number) }) else {
-            throw CommandFailure("too-late", .tryAgain, "the joiner does not wait for this answer any more")
+            throw CommandFailure("too-late", .tryAgain, "\(asker) does not wait for this answer any more")
         }
-        question(isAllowed)
+        question(answer)
     }
 }

@@ -1,0 +1,92 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// Services that one member offers as commands and another one asks, with nodes that find each other on loopback.
+@Suite("Services", .timeLimit(.minutes(3))) struct ServiceTests {
+    private let pair: MeetingPair
+
+    init() throws {
+        pair = try MeetingPair()
+    }
+
+    private func server(_ words: [String], home: TemporaryHome) throws -> RunningCommand {
+        let server = try RunningCommand(["serve", "--json"] + words, home: home)
+        _ = try server.next("serving")
+        return server
+    }
+
+    @Test func `one offers commands, the other asks and reads what they print`() throws {
+        try pair.startBoth()
+        let actions = ["read=echo 21.5", "echo=cat", "who=printf %s \"$RUNAR_PEER $RUNAR_PATH\"", "burn=exit 3"]
+        let server = try server(["thermometer"] + actions, home: pair.owner)
+
+        let listed = try pair.phone.runar(["services"])
+        #expect(listed.output.contains("thermometer  "))
+        #expect(listed.output.contains("    thermometer/burn\n"))
+        #expect(!listed.output.contains("$registry"))
+
+        #expect(try pair.phone.runar(["call", "thermometer/read"]).output == "21.5\n")
+        let answered = try server.next("answered")
+        #expect(answered["path"] as? String == "thermometer/read")
+        #expect(answered["peerId"] as? String == pair.phoneId)
+        #expect(answered["failure"] as? String == nil)
+
+        let text = "{\"a\": [1, \"zwei\"]}"
+        let echo = try pair.phone.answer(["call", "Pair:thermometer/echo", text]).json
+        #expect((echo["result"] as? [String: Any])?["a"] as? [AnyHashable] == [1, "zwei"])
+        #expect(echo["text"] as? String == text)
+        let large = "\"" + String(repeating: "x", count: 200_000) + "\""
+        #expect(try pair.phone.runar(["call", "thermometer/echo", "-"], input: large).output == large + "\n")
+        let who = try pair.phone.answer(["call", "thermometer/who"]).json["result"] as? String
+        #expect(who?.hasSuffix(" thermometer/who") == true)
+
+        let burnt = try pair.phone.runar(["call", "thermometer/burn", "--json"])
+        #expect(burnt.status == 70)
+        #expect(try burnt.failure["code"] as? String == "handler-failed")
+        #expect(try (burnt.failure["message"] as? String)?.contains("ended with 3") == true)
+        // The device that offers it asks itself.
+        #expect(try pair.owner.runar(["call", "thermometer/read"]).output == "21.5\n")
+        #expect(server.end(by: SIGINT) == 0)
+        let gone = try pair.owner.runar(["call", "thermometer/read", "--json"])
+        #expect(gone.status == 69)
+        #expect(try gone.failure["code"] as? String == "no-service")
+    }
+
+    @Test func `what cannot be asked is told apart, and whoever waits too long ends the command`() throws {
+        try pair.startBoth()
+        let marker = pair.owner.path + "-ended"
+        let slow = "trap 'echo > \(marker); exit 1' TERM; while :; do sleep 0.1; done"
+        let server = try server(["lamp", "slow=\(slow)", "on=true"], home: pair.owner)
+        for (words, code, status) in [
+            (["lamp/off"], "no-action", 66), (["radio/on"], "no-service", 69), (["lamp"], "bad-path", 64),
+            (["lamp/*"], "bad-path", 64), (["lamp/on", "on"], "bad-payload", 64),
+            (["lamp/slow", "--timeout", "500ms"], "deadline", 75),
+            (["lamp/on", "--timeout", "soon"], "bad-duration", 64),
+        ] {
+            let failed = try pair.phone.runar(["call", "--json"] + words)
+            #expect(failed.status == Int32(status), "\(words)")
+            #expect(try failed.failure["code"] as? String == code, "\(words)")
+        }
+        var answered = try server.next("answered")
+        while answered["path"] as? String != "lamp/slow" { answered = try server.next("answered") }
+        #expect(answered["failure"] as? String == "the caller does not wait any more")
+        #expect(FileManager.default.fileExists(atPath: marker))
+        let empty = try pair.phone.answer(["call", "lamp/on"]).json
+        #expect(empty["result"] as? String == "")
+        #expect(server.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `a service that cannot be is refused before anything is offered`() throws {
+        try pair.start(.owner)
+        for words in [["lamp"], ["lamp", "on"], ["lamp", "=true"], ["a/b", "on=true"], ["$registry", "on=true"]] {
+            let refused = try pair.owner.runar(["serve", "--json"] + words)
+            #expect(refused.status == 64, "\(words)")
+        }
+        let first = try server(["lamp", "on=true"], home: pair.owner)
+        let second = try pair.owner.runar(["serve", "lamp", "on=true", "--json"])
+        #expect(second.status == 64)
+        #expect(try (second.failure["message"] as? String)?.contains("is there already") == true)
+        #expect(first.end(by: SIGINT) == 0)
+    }
+}
