@@ -222,6 +222,12 @@ let package = Package(
             path: "Tests/Helpers/LanProbe",
             swiftSettings: house
         ),
+        .executableTarget(
+            name: "Soak",
+            dependencies: ["RunarNode", "Locking"],
+            path: "Tests/Helpers/Soak",
+            swiftSettings: house
+        ),
         tests(of: "Platform", ["Bytes", "Identity", "Locking", "Platform", "TestSupport", "CrashWriter", "LanProbe"]),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Locking", "TestSupport", collections]),
