@@ -33,6 +33,14 @@ ROWS = [
     Row("memory-client", "the same, client's end", "KB", at_most=90, absolute=True),
     Row("events64", "events of 64 B to one subscriber, batches of 256 KiB", "1/s", "RunarNode", "zenoh", at_least=1),
     Row("events1k", "events of 1 KiB, the same", "1/s", "RunarNode", "zenoh", at_least=1),
+    Row("request", "typed JSON request to a remote service, p50, two cores", "us", "RunarNode", "NATS", at_most=0.7),
+    Row("request-zenoh", "the same beside zenoh over QUIC (Python on both sides)", "us", "RunarNode", "zenoh", at_most=1),
+    Row("request64", "the same, 64 in flight", "1/s", "RunarNode", "NATS", at_least=4),
+    Row("request64-iroh", "the same beside iroh's bare streams", "1/s", "RunarNode", "iroh", at_least=1.5),
+    Row("request-local", "typed request to a service of the same node", "1/s", "RunarNode", at_least=1_000_000, absolute=True),
+    Row("request-c", "what a request by the C library takes more, p50", "us", "RunarNode", at_most=5, absolute=True),
+    Row("start", "start() to ready, key file, 1 000 records", "ms", "RunarNode", at_most=150, absolute=True),
+    Row("idle50", "memory of an idle node with 50 peers", "MiB", "RunarNode", "published", at_most=25, absolute=True),
     Row("lost-live", "published right after subscribe, 10 000 runs: lost", "", "RunarNode", at_most=0, absolute=True),
     Row("lost-replay", "the same where the two met only afterwards", "", "RunarNode", at_most=0, absolute=True),
     Row("get", "get of a 1 KiB record, 20 node processes, p50", "us", "RunarNode", "published", at_most=1000, absolute=True),
@@ -80,6 +88,8 @@ class Bench:
         self.ceilings = os.path.join(tools, "ceilings")
         here = os.path.dirname(os.path.abspath(__file__))
         self.zenoh = [sys.executable, os.path.join(here, "drivers", "zenoh_driver.py")]
+        self.nats = os.path.join(tools, "nats_driver")
+        self.nats_server = [sys.executable, os.path.join(here, "drivers", "nats_server.py"), self.nats]
 
     def scaled(self, count, least=16):
         return max(least, int(count * self.options.scale))
@@ -157,6 +167,49 @@ class Bench:
                 with Server([*self.zenoh, "server"]) as server:
                     command = [*self.zenoh, "client", server.said["address"], str(self.scaled(count)), str(size)]
                     self.attempt(key, "zenoh", lambda: run(command)["perSecond"], round_number, [server])
+
+    def requests(self, round_number):
+        """Requests to a service of another process, of the same node, and over the C library."""
+        kinds = [
+            ("request", "roundtrip", self.scaled(8000), 1, "p50Microseconds"),
+            ("request64", "parallel", self.scaled(40000, 640), 64, "perSecond"),
+        ]
+        for key, operation, count, argument, field in kinds:
+            if "RunarNode" in self.peers:
+                with Server([self.options.runar, "service", "server"]) as server:
+                    command = [self.options.runar, "service", "client", server.said["id"], server.said["address"]]
+                    measure = lambda: run([*command, operation, str(count), str(argument)])[field]
+                    self.attempt(key, "RunarNode", measure, round_number, [server])
+            if os.path.exists(self.nats):
+                with Server(self.nats_server) as server:
+                    command = [self.nats, "client", server.said["id"], server.said["address"]]
+                    measure = lambda: run([*command, operation, str(count), str(argument)])[field]
+                    self.attempt(key, "NATS", measure, round_number, [server])
+        if importlib.util.find_spec("zenoh"):
+            with Server([*self.zenoh, "server"]) as server:
+                command = [*self.zenoh, "request", server.said["address"], str(self.scaled(3000))]
+                self.attempt("request-zenoh", "zenoh", lambda: run(command)["p50Microseconds"], round_number, [server])
+        if "iroh" in self.peers:
+            with Server([*self.peers["iroh"], "server"]) as server:
+                measure = lambda: self.client("iroh", server, "parallel", self.scaled(40000, 640), 64)["perSecond"]
+                self.attempt("request64-iroh", "iroh", measure, round_number, [server])
+        if "RunarNode" in self.peers:
+            measure = lambda: run([self.options.runar, "local", str(self.scaled(500_000))])["perSecond"]
+            self.attempt("request-local", "RunarNode", measure, round_number)
+            measure = lambda: run([self.options.runar, "start", str(self.scaled(1000))])["milliseconds"]
+            self.attempt("start", "RunarNode", measure, round_number)
+            self.attempt("idle50", "RunarNode", self.idle_memory, round_number)
+        for key, beside in (("request", "request-zenoh"), ("request64", "request64-iroh")):
+            for value in self.results.values.get((key, "RunarNode"), [])[-1:]:
+                self.results.add(beside, "RunarNode", value)
+
+    def idle_memory(self):
+        """Resident memory of a node, with a hash table, to which 50 members are connected and silent."""
+        with Server([self.options.runar, "family", "server"]) as server:
+            command = [*self.peers["RunarNode"], "client", server.said["id"], server.said["address"]]
+            with Server([*command, "idle", "50", "0"]):
+                time.sleep(2)
+                return server.resident_bytes() / 2**20
 
     def subscriptions(self, round_number):
         """Events that never come to a subscription made just before; one round says it all."""
@@ -286,6 +339,7 @@ class Bench:
             self.files(round_number)
             self.relay(round_number)
             self.events(round_number)
+            self.requests(round_number)
             self.subscriptions(round_number)
             self.raw(round_number)
             self.keys(round_number)
@@ -336,11 +390,11 @@ def main():
     parser.add_argument("--output", help="where every value goes, as JSON lines")
     parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "3")))
     parser.add_argument("--scale", type=float, default=float(os.environ.get("SCALE", "1")), help="< 1: a quick look")
-    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events subscriptions raw keys memory family junk")
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events requests subscriptions raw keys memory family junk")
     options = parser.parse_args()
     options.output = options.output or os.path.join(options.tools, time.strftime("results-%Y%m%d-%H%M%S.jsonl"))
     bench = Bench(options)
-    for name in ("streams", "files", "relay", "events", "subscriptions", "raw", "keys", "memory", "family", "junk"):
+    for name in ("streams", "files", "relay", "events", "requests", "subscriptions", "raw", "keys", "memory", "family", "junk"):
         if options.only and name not in options.only.split():
             setattr(bench, name, lambda round_number: None)
     with tempfile.TemporaryDirectory(prefix="runar-bench-") as folder:

@@ -23,6 +23,11 @@ if [ ! -x $here/.venv/bin/python ] || [ "$(cat $here/.venv/wheel 2>/dev/null)" !
         echo "   $wheel is not to be had for this system; measuring without it"
     fi
 fi
+# A broker, with TLS and clients without an interpreter, to compare requests with.
+if pkg-config --exists libnats; then
+    # shellcheck disable=SC2046  # several flags are several words
+    cc -O2 -Wall -o "$tools/nats_driver" $here/drivers/nats_driver.c $(pkg-config --cflags --libs libnats) -lpthread
+fi
 library=$(find $here/.venv -name 'libiroh_ffi.so' | head -1)
 if [ -n "$library" ]; then
     folder=$(cd "$(dirname "$library")" && pwd)

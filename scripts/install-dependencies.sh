@@ -72,6 +72,8 @@ collect_needs() {
         need has_command python3 python3 python3
         need has_venv - python3-venv python3
         need has_shared libzbar.so.0 libzbar0 -
+        need has_system_command nats-server nats-server nats-server
+        need has_library libnats libnats-dev cnats
         ;;
     *) fail "install-dependencies.sh: '$purpose' is none of build, test, bench." ;;
     esac

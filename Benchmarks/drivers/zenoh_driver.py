@@ -5,36 +5,20 @@ travels behind the last event has been answered.
 
     zenoh_driver.py server                          says {"address": ...} and ends with its input
     zenoh_driver.py client ADDRESS COUNT BYTES      says {"perSecond": ...}
+    zenoh_driver.py request ADDRESS COUNT           says {"p50Microseconds": ...}: queries, Python on both sides
 """
 
 import json
 import os
 import socket
-import subprocess
 import sys
 import tempfile
 import time
 
 import zenoh
+from certificates import make
 
 QUEUE = 4_000_000
-
-
-def certificate(folder):
-    """A certificate for loopback and who signed it, as (authority, certificate, key)."""
-    names = "authority.pem", "authority-key.pem", "certificate.pem", "key.pem", "request.pem", "extensions"
-    authority, authority_key, public, key, request, extensions = (os.path.join(folder, name) for name in names)
-    with open(extensions, "w") as file:
-        file.write("subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n")
-    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-    issue = ["-CA", authority, "-CAkey", authority_key, "-CAcreateserial", "-days", "2", "-extfile", extensions]
-    for command in (
-        ["req", "-x509", *curve, "-days", "2", "-subj", "/CN=authority", "-out", authority, "-keyout", authority_key],
-        ["req", *curve, "-subj", "/CN=localhost", "-out", request, "-keyout", key],
-        ["x509", "-req", "-in", request, *issue, "-out", public],
-    ):
-        subprocess.run(["openssl", *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return authority, public, key
 
 
 def session(listen=None, connect=None, tls=None):
@@ -54,7 +38,7 @@ def serve():
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     folder = tempfile.mkdtemp()
-    authority, public, key = certificate(folder)
+    authority, public, key = make(folder)
     endpoint = f"quic/127.0.0.1:{port}"
     tls = {"root_ca_certificate": authority, "listen_certificate": public, "listen_private_key": key}
     node = session(listen=endpoint, tls=tls)
@@ -62,6 +46,7 @@ def serve():
     kept = [
         node.declare_subscriber("bench/events", zenoh.handlers.FifoChannel(QUEUE)),
         node.declare_queryable("bench/done", lambda query: query.reply("bench/done", b"")),
+        node.declare_queryable("bench/math/add", lambda query: query.reply("bench/math/add", b"8.75")),
     ]
     print(json.dumps({"id": "", "address": f"{endpoint},{authority}"}), flush=True)
     sys.stdin.read()
@@ -69,9 +54,28 @@ def serve():
     os._exit(0)
 
 
-def publish(address, count, size):
+def client(address):
     endpoint, authority = address.split(",", 1)
-    node = session(connect=endpoint, tls={"root_ca_certificate": authority, "verify_name_on_connect": False})
+    return session(connect=endpoint, tls={"root_ca_certificate": authority, "verify_name_on_connect": False})
+
+
+def request(address, count):
+    node = client(address)
+    wait(node)
+    question = json.dumps({"a": 5.25, "b": 3.5, "note": "sixty-four bytes, as the others"}).encode()
+    latencies = []
+    for number in range(-200, count):
+        started = time.perf_counter()
+        if not any(reply.ok is not None for reply in node.get("bench/math/add", payload=question)):
+            sys.exit("a query was not answered")
+        if number >= 0:
+            latencies.append(time.perf_counter() - started)
+    print(json.dumps({"p50Microseconds": sorted(latencies)[count // 2] * 1e6}), flush=True)
+    os._exit(0)
+
+
+def publish(address, count, size):
+    node = client(address)
     publisher = node.declare_publisher("bench/events", congestion_control=zenoh.CongestionControl.BLOCK)
     deadline = time.monotonic() + 10
     while not publisher.matching_status.matching:
@@ -100,5 +104,7 @@ def wait(node):
 if __name__ == "__main__":
     if sys.argv[1] == "server":
         serve()
+    elif sys.argv[1] == "request":
+        request(sys.argv[2], int(sys.argv[3]))
     else:
         publish(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -79,31 +79,14 @@ enum NodeSide {
         try await connect(node, order, ticket)
         let message = [UInt8](repeating: 0x5A, count: messageBytes)
         for _ in 0..<warmUps { try await node.sendToPeer(message, peerId: ticket.peerId) }
-        var latencies: [Duration] = []
-        for _ in 0..<order.count {
-            let started = ContinuousClock.now
-            try await node.sendToPeer(message, peerId: ticket.peerId)
-            latencies.append(ContinuousClock.now - started)
-        }
-        Output.result([
-            "p50Microseconds": latencies.percentile(0.5).microseconds,
-            "p99Microseconds": latencies.percentile(0.99).microseconds,
-        ])
+        try await Timing.roundTrips(order.count) { try await node.sendToPeer(message, peerId: ticket.peerId) }
     }
 
     private static func parallel(_ order: Order, _ ticket: Ticket) async throws {
         let node = try await ticket.member()
         try await connect(node, order, ticket)
         let message = [UInt8](repeating: 0x5A, count: messageBytes)
-        let each = order.count / order.argument
-        let started = ContinuousClock.now
-        try await withThrowingTaskGroup { group in
-            for _ in 0..<order.argument {
-                group.addTask { for _ in 0..<each { try await node.sendToPeer(message, peerId: ticket.peerId) } }
-            }
-            try await group.waitForAll()
-        }
-        Output.result(["perSecond": Double(each * order.argument) / (ContinuousClock.now - started).seconds])
+        try await Timing.parallel(order) { try await node.sendToPeer(message, peerId: ticket.peerId) }
     }
 
     /// Events to one subscriber, done when that says that it has the last one.

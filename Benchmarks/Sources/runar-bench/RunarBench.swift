@@ -1,7 +1,8 @@
 /// What `Benchmarks/bench.py` starts: Runar's side of each measurement.
 ///
 /// The commands and their results are those of the other drivers, so that one script runs them all:
-/// `quic server`, `quic client ID ADDRESS OPERATION N A`, the same with `node`, `tokens N`, `vault N`; `qr N FOLDER`
+/// `quic server`, `quic client ID ADDRESS OPERATION N A`, the same with `node` and `service`, `local N` for requests to a
+/// service of the same node, `start N` for a start with so many records, `tokens N`, `vault N`; `qr N FOLDER`
 /// for pictures of QR codes; `relay N` for so many MiB directly and over a relay; and for a family
 /// `subscriptions N` for events published right after subscriptions; `family server`, `family member ID ADDRESS OTHERS RECORDS` and `family client ID ADDRESS get N OTHERS`.
 @main
@@ -28,6 +29,10 @@ enum RunarBench {
         case ("family", "member"): try await FamilySide.serve(words.dropFirst(2))
         case ("family", "client"): try await FamilySide.read(Order(words.dropFirst(2)))
         case ("subscriptions", let count?): try await SubscriptionSide.measure(count: Int(count) ?? 1000)
+        case ("service", "server"): try await ServiceSide.serve()
+        case ("service", "client"): try await ServiceSide.measure(Order(words.dropFirst(2)))
+        case ("local", let count?): try await ServiceSide.local(count: Int(count) ?? 100_000)
+        case ("start", let records?): try await ServiceSide.start(records: Int(records) ?? 1000)
         case ("relay", let count?): try await RelaySide.measure(mebibytes: Int(count) ?? 256)
         case ("tokens", let count?): try KeySide.measureTokens(count: Int(count) ?? 1000)
         case ("qr", let count?):
@@ -35,7 +40,7 @@ enum RunarBench {
         case ("vault", let count?): try KeySide.measureVault(count: Int(count) ?? 10)
         default:
             throw BenchError(
-                "usage: runar-bench quic|node|family server|client ..., family member ..., tokens|vault|subscriptions|relay N, qr N FOLDER"
+                "usage: runar-bench quic|node|service|family server|client ..., family member ..., tokens|vault|subscriptions|relay|local|start N, qr N FOLDER"
             )
         }
     }
