@@ -13,7 +13,7 @@ FORMATTED := Package.swift Sources Tests Benchmarks/Sources Examples
 export SUITES VERBOSE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build format lint documentation lab sanitize check-ngtcp2-1x check-posix-udp bench bench-long clean dependencies
+.PHONY: help demo test build format lint documentation soak lab sanitize check-ngtcp2-1x check-posix-udp bench bench-long clean dependencies
 
 help: ## List the targets.
 	@echo "Runar: private networks of your own devices. Targets:"
@@ -37,6 +37,11 @@ lint: ## Check the house format; every finding is an error.
 
 documentation: ## Write the reference of the public libraries to .build/documentation; a warning is an error.
 	@./scripts/documentation.sh
+
+soak: ## Let 20 processes work together for ten minutes while members leave, crash and join; every answer is checked.
+	@./scripts/install-dependencies.sh build
+	@./scripts/stage.sh "build Soak" swift build --configuration release --product Soak
+	@"$$(swift build --configuration release --show-bin-path)/Soak" 600
 
 lab: ## As root on Linux: nodes behind routers of all kinds and over bad lines, in full; prints tables. Takes long.
 	@RUNAR_LAB=full SUITE_LIMIT=10800 SUITE_OPTIONS=--no-parallel SUITES=LabTests ./scripts/test.sh

@@ -11,7 +11,7 @@ final class Conductor: Sendable {
     private static let changePause = 2
     /// What a member may grow by between the middle of the run and its end: a tenth, and some pages of its allocator.
     private static let growthPart = 10
-    private static let growthKibibytes = 4096
+    private static let growthKibibytes = 8192
 
     /// A process and what it said last.
     private struct Part: Sendable {
