@@ -242,8 +242,8 @@ let package = Package(
         tests(
             of: "Node",
             [
-                "Bytes", "Identity", "Locking", "NodeCore", "Node", "Platform", "Services", "Transport", "TestSupport",
-                logging,
+                "Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Node", "Platform", "Services", "Transport",
+                "TestSupport", logging,
             ]
         ),
         tests(of: "Simulation", ["Simulation", "Bytes", "Identity", "TestSupport"]),

@@ -36,7 +36,12 @@ struct Lab: Sendable {
         )
     }
 
-    func makeNode(isMember: Bool = true, capacity: Int = 64, messageLimit: Int = 1 << 20) throws -> LabNode {
+    func makeNode(
+        isMember: Bool = true,
+        capacity: Int = 64,
+        messageLimit: Int = 1 << 20,
+        requestLimit: Int = 1024
+    ) throws -> LabNode {
         let key = generatePeerKey()
         let peerId = PeerId(publicKey: key.publicKey)
         let node = LabNode(
@@ -44,7 +49,8 @@ struct Lab: Sendable {
             key: key.privateKey,
             clock: self.nodeClock,
             capacity: capacity,
-            messageLimit: messageLimit
+            messageLimit: messageLimit,
+            requestLimit: requestLimit
         )
         if isMember { try self.admit(node) }
         return node
@@ -114,7 +120,14 @@ struct LabNode: Sendable {
     /// Answers requests.
     let handler = Locked<(@Sendable (IncomingRequest) async -> Void)?>(nil)
 
-    init(endpoint: InMemoryEndpoint, key: Ed25519PrivateKey, clock: NodeClock, capacity: Int, messageLimit: Int) {
+    init(
+        endpoint: InMemoryEndpoint,
+        key: Ed25519PrivateKey,
+        clock: NodeClock,
+        capacity: Int,
+        messageLimit: Int,
+        requestLimit: Int
+    ) {
         self.peerId = endpoint.localPeerId
         self.endpoint = endpoint
         self.messages = Broadcaster(capacity: capacity)
@@ -125,6 +138,7 @@ struct LabNode: Sendable {
             kept.withLock { $0 += items }
         }
         configuration.messageByteLimit = messageLimit
+        configuration.requestLimit = requestLimit
         configuration.serve = { [handler] in await handler.withLock { $0 }?($0) }
         self.driver = NodeDriver(
             endpoint: endpoint,

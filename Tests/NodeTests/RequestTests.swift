@@ -8,25 +8,12 @@ internal import Transport
 @testable internal import Node
 
 @Suite("Requests between nodes", .timeLimit(.minutes(1))) struct RequestTests {
-    private static let echo: @Sendable (IncomingRequest) async -> Void = { request in
-        do {
-            try await request.respond(try await request.body(), request.header.contentType)
-        } catch {
-            await request.fail(ServiceFailure(kind: .handler, message: "\(error)"))
-        }
-    }
-
-    private let header = RequestHeader(path: "math/add", contentType: .json)
-
     @Test func `a request to a peer comes back with its response`() async throws {
         try await Lab.run(2) { lab, nodes in
-            nodes[1].handler.withLock { $0 = Self.echo }
-            let (type, bytes) = try await nodes[0].driver.request(
-                self.header,
-                body: [1, 2, 3],
-                in: lab.networkId,
-                to: nodes[1].peerId
-            )
+            nodes[1].echo()
+            let header = RequestHeader(path: "math/add", contentType: .json)
+            let (network, peer) = (lab.networkId, nodes[1].peerId)
+            let (type, bytes) = try await nodes[0].driver.request(header, body: [1, 2, 3], in: network, to: peer)
             #expect(type == .json)
             #expect(bytes == [1, 2, 3])
         }
@@ -35,16 +22,15 @@ internal import Transport
     @Test func `the handler sees who asks, in which network, and the whole header`() async throws {
         try await Lab.run(2) { lab, nodes in
             let seen = Locked<(PeerId, NetworkId, RequestHeader)?>(nil)
-            nodes[1].handler.withLock { handler in
-                handler = { request in
-                    seen.withLock { $0 = (request.peer, request.network, request.header) }
-                    await Self.echo(request)
-                }
+            nodes[1].serve { request in
+                seen.withLock { $0 = (request.peer, request.network, request.header) }
+                await request.fail(ServiceFailure(kind: .busy))
             }
-            var header = self.header
-            header.isIdempotent = true
+            var header = RequestHeader(path: "math/add", contentType: .cbor, isIdempotent: true)
             header.metadata = [.init(name: "traceparent", value: "00-1-2-01")]
-            _ = try await nodes[0].driver.request(header, body: [], in: lab.networkId, to: nodes[1].peerId)
+            _ = await failure {
+                _ = try await nodes[0].driver.request(header, body: [], in: lab.networkId, to: nodes[1].peerId)
+            }
             let (peer, network, found) = try #require(seen.withLock { $0 })
             #expect(peer == nodes[0].peerId)
             #expect(network == lab.networkId)
@@ -55,27 +41,113 @@ internal import Transport
     @Test func `a failure arrives with its kind, code, message and context`() async throws {
         try await Lab.run(2) { lab, nodes in
             let sent = ServiceFailure(kind: .handler, code: -7, message: "too cold", context: "oven")
-            nodes[1].handler.withLock { $0 = { await $0.fail(sent) } }
-            let error = await failure {
-                _ = try await nodes[0].driver.request(self.header, body: [], in: lab.networkId, to: nodes[1].peerId)
-            }
+            nodes[1].serve { await $0.fail(sent) }
+            let error = await failure { _ = try await nodes[0].request("oven/heat", in: lab, of: nodes[1]) }
             #expect(error as? ServiceFailure == sent)
         }
     }
 
     @Test func `many requests at once each get their own response`() async throws {
         try await Lab.run(2) { lab, nodes in
-            nodes[1].handler.withLock { $0 = Self.echo }
+            nodes[1].echo()
             try await withThrowingTaskGroup(of: Bool.self) { group in
-                for number in UInt8(0)..<200 {
+                for number in UInt8(0)..<250 {
                     group.addTask {
-                        let (driver, peer) = (nodes[0].driver, nodes[1].peerId)
-                        let answer = try await driver.request(self.header, body: [number], in: lab.networkId, to: peer)
-                        return answer.1 == [number]
+                        try await nodes[0].request("math/add", [number], in: lab, of: nodes[1]) == [number]
                     }
                 }
                 for try await isRight in group { #expect(isRight) }
             }
+            let links = nodes.map { node in node.driver.state.withLock { Array($0.links.values) } }.joined()
+            #expect(links.allSatisfy { $0.streams.isEmpty && $0.incomingRequests == 0 })
+        }
+    }
+
+    @Test func `a request that nobody answers fails at its end`() async throws {
+        try await Lab.run(2) { lab, nodes in
+            nodes[1].serve { _ in }
+            let error = await failure { _ = try await nodes[0].request("math/add", in: lab, of: nodes[1]) }
+            #expect((error as? ServiceFailure)?.kind == .handler)
+        }
+    }
+
+    @Test func `a body that is too large is refused on either side`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(), try lab.makeNode(messageLimit: 100_000)]
+        lab.introduce(nodes[1], to: nodes[0])
+        try await lab.run(nodes) {
+            nodes[1].echo()
+            for count in [1 << 20 + 1, 900_000] {
+                let body = [UInt8](repeating: 1, count: count)
+                let error = await failure { _ = try await nodes[0].request("a/b", body, in: lab, of: nodes[1]) }
+                #expect((error as? ServiceFailure)?.kind == .tooLarge, "\(count)")
+            }
+            let body = [UInt8](repeating: 7, count: 100_000)
+            let answer = try await nodes[0].request("a/b", body, in: lab, of: nodes[1])
+            #expect(answer == body)
+            nodes[0].serve { request in
+                do {
+                    try await request.respond([UInt8](repeating: 1, count: 900_000), .bytes)
+                } catch {
+                    Issue.record("\(error)")
+                }
+            }
+            let error = await failure { _ = try await nodes[1].request("a/b", in: lab, of: nodes[0]) }
+            #expect((error as? ServiceFailure)?.kind == .tooLarge)
+        }
+    }
+
+    @Test func `requests beyond the room are told so, and there is room again afterwards`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(), try lab.makeNode(requestLimit: 3)]
+        lab.introduce(nodes[1], to: nodes[0])
+        try await lab.run(nodes) {
+            let (begun, release) = (Mark(), Mark())
+            nodes[1].serve { request in
+                begun.set()
+                do {
+                    try await release.wait()
+                    try await request.respond([1], .bytes)
+                } catch {
+                    Issue.record("\(error)")
+                }
+            }
+            try await withThrowingTaskGroup(of: [UInt8].self) { group in
+                for _ in 0..<3 {
+                    group.addTask { try await nodes[0].request("a/b", in: lab, of: nodes[1]) }
+                    try await begun.wait()
+                }
+                let error = await failure { _ = try await nodes[0].request("a/b", in: lab, of: nodes[1]) }
+                #expect((error as? ServiceFailure)?.kind == .busy)
+                for _ in 0..<3 { release.set() }
+                for try await answer in group { #expect(answer == [1]) }
+            }
+            release.set()
+            #expect(try await nodes[0].request("a/b", in: lab, of: nodes[1]) == [1])
+        }
+    }
+
+    @Test func `a header that cannot be sent is an error at once`() async throws {
+        try await Lab.run(1) { lab, nodes in
+            let error = await failure { _ = try await nodes[0].request("a/*", in: lab, of: nodes[0]) }
+            #expect((error as? ServiceFailure)?.kind == .protocolViolation)
+        }
+    }
+
+    @Test func `a stream that is no request is reset and disturbs no other`() async throws {
+        try await Lab.runStar(2) { lab, nodes in
+            nodes[1].echo()
+            let route = try #require(nodes[0].driver.state.withLock { $0.core.route(to: nodes[1].peerId) })
+            let connection = try #require(nodes[0].driver.state.withLock { $0.links[route.connection]?.connection })
+            for bytes: [UInt8] in [[], [3, 9, 9, 9], [0x80, 0, 0x20, 1] + [UInt8](repeating: 0, count: 8193)] {
+                let stream = try connection.openStream()
+                try await stream.write([3, route.index] + bytes, finish: true)
+                await #expect(throws: TransportError.reset(code: CloseCode.protocolViolation.rawValue)) {
+                    _ = try await stream.read(atMost: 1)
+                }
+            }
+            let answer = try await nodes[0].request("a/b", [1], in: lab, of: nodes[1])
+            #expect(answer == [1])
         }
     }
 }

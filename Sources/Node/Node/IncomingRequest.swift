@@ -159,6 +159,8 @@ package final class IncomingRequest: Sendable {
             return try await body()
         } catch let error as TransportError {
             throw self.end.failure ?? RequestEnd.Cause.stopped(error).failure
+        } catch is CancellationError {
+            throw self.end.failure ?? CancellationError()
         } catch let error as StreamReader.Failure {
             if case .tooLong = error { throw ServiceFailure(kind: .tooLarge) }
             throw ServiceFailure(kind: .protocolViolation, context: "the request ended early")

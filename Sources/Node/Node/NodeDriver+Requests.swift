@@ -144,17 +144,34 @@ extension NodeDriver {
         to peer: PeerId?,
         excluding tried: [PeerId]
     ) async throws -> Opening {
-        if let opening = try self.openNow(path, deadline, in: network, to: peer, excluding: tried) { return opening }
+        do {
+            if let opening = try self.openNow(path, deadline, in: network, to: peer, excluding: tried) {
+                return opening
+            }
+        } catch let failure as ServiceFailure {
+            return try await self.openElsewhere(path, deadline, in: network, excluding: tried, orThrow: failure)
+        }
         guard let peer else { throw ServiceFailure(kind: .unreachable) }
-        try await self.beforeDeadline(deadline) { try await self.reach(peer, in: network) }
-        guard let opening = try self.openNow(path, deadline, in: network, to: peer, excluding: tried) else {
+        return try await self.reachAndOpen(path, deadline, in: network, peer)
+    }
+
+    func reachAndOpen(
+        _ path: String,
+        _ deadline: Duration,
+        in network: NetworkId,
+        _ peer: PeerId
+    ) async throws -> Opening {
+        try await self.within(deadline, orThrow: ServiceFailure(kind: .deadline)) {
+            try await self.reach(peer, in: network)
+        }
+        guard let opening = try self.openNow(path, deadline, in: network, to: peer, excluding: []) else {
             throw NodeError.interrupted(peer, "the connection just ended")
         }
         return opening
     }
 
     /// Chooses a provider and opens a stream to it; nil when there is no connection.
-    private func openNow(
+    func openNow(
         _ path: String,
         _ deadline: Duration,
         in network: NetworkId,
@@ -187,13 +204,5 @@ extension NodeDriver {
                 end: end
             )
         }
-    }
-
-    /// Gives `body` the time that a request has.
-    private func beforeDeadline<Result: Sendable>(
-        _ deadline: Duration,
-        _ body: @escaping @Sendable () async throws -> Result
-    ) async throws -> Result {
-        try await self.within(deadline, orThrow: ServiceFailure(kind: .deadline), body)
     }
 }

@@ -6,9 +6,6 @@ internal import Transport
 
 // Requests of peers: each is handed to the application in a task of its own.
 extension NodeDriver {
-    /// How many requests of one connection may be under way; further ones are told that there is no room.
-    static let incomingRequestLimit = 1024
-
     /// Reads a request and has it answered.
     func serveRequest(
         on stream: any Stream,
@@ -71,6 +68,6 @@ extension NodeDriver {
     }
 
     private func hasRoom(on id: ConnectionId) -> Bool {
-        self.state.withLock { $0.links[id]?.incomingRequests ?? 0 } <= Self.incomingRequestLimit
+        self.state.withLock { $0.links[id]?.incomingRequests ?? 0 } <= self.configuration.requestLimit
     }
 }

@@ -29,6 +29,8 @@ package final class NodeDriver: Sendable {
         package var relayBytesPerSecond = 32 << 20
         /// How long the last words before a close may take.
         package var lingerPause = Duration.milliseconds(300)
+        /// How many requests of one connection may be under way; further ones are told that there is no room.
+        package var requestLimit = 1024
         /// Answers requests of peers; without it there is no service here.
         ///
         /// It is called in a task of its own, which is cancelled when the requester gives up, when the time is over, and
@@ -110,6 +112,8 @@ package final class NodeDriver: Sendable {
         /// What each slow peer had been written when it was looked at last.
         var roomMarks: [ConnectionId: Int] = [:]
         var roomGeneration = 0
+        /// Services that nobody offered according to the hash table, until when that is believed.
+        var missingServices: [MissingService: Duration] = [:]
         /// When requests are looked through for what is overdue.
         var requestsDueAt: Duration?
         var isStopped = false

@@ -30,7 +30,9 @@ extension NodeCore {
         case .wake(let time):
             self.tables.wake(network, at: time)
             self.arm(time, &effects)
-        case .finished(let id, let outcome, let effort): effects.append(.dhtFinished(id, outcome, effort))
+        case .finished(let id, let outcome, let effort):
+            if self.recordFinished(id, outcome, now, &effects) { return }
+            effects.append(.dhtFinished(id, outcome, effort))
         case .persist(let record): effects.append(.persistRecord(network, record))
         case .forget(let id): effects.append(.forgetRecord(network, id))
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)

@@ -107,6 +107,7 @@ extension NodeCore {
             self.tables.remove(network)
             self.events.remove(network)
             self.services.remove(network)
+            self.recordWrites = self.recordWrites.filter { $0.value.network != network }
             for peer in Array(self.peers.keys) { self.forget(network, of: peer) }
         }
         if code != .leftNetwork {

@@ -1,4 +1,5 @@
 package import Identity
+internal import Kademlia
 internal import OrderedCollections
 package import Services
 
@@ -30,6 +31,7 @@ extension NodeCore {
         case .wake(let time):
             self.services.wake(network, at: time)
             self.arm(time, &effects)
+        case .record(let service, let isOffered): self.record(service, isOffered, in: network, now, &effects)
         case .changed(let peer): effects.append(.servicesChanged(peer, network))
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
         }
@@ -44,6 +46,44 @@ extension NodeCore {
     ) {
         guard let (peer, network) = self.sender(of: index, on: id, now) else { return }
         self.tellServices(.messageReceived(from: peer, bytes), of: network, now, &effects)
+    }
+
+    // MARK: Records
+
+    /// Requests of the node itself have numbers from here on, which the driver does not give.
+    private static let firstRecordWrite: UInt64 = 1 << 63
+
+    /// Writes or deletes the record of a service in a network's hash table.
+    private mutating func record(
+        _ service: String,
+        _ isOffered: Bool,
+        in network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        self.lastRecordWrite += 1
+        let id = Kademlia.RequestId(Self.firstRecordWrite + self.lastRecordWrite)
+        self.recordWrites[id] = (network, service)
+        let key = Services.recordKey(of: service)
+        let seconds = self.configuration.serviceLimits.recordSeconds
+        let request: Kademlia.Request =
+            isOffered
+            ? .put(key: key, value: Services.recordValue, lifetimeSeconds: seconds) : .delete(key: key)
+        self.tell(.requested(id, request, Kademlia.RequestPolicy()), of: network, now, &effects)
+    }
+
+    /// Whether a request to a hash table was about the record of a service.
+    mutating func recordFinished(
+        _ id: Kademlia.RequestId,
+        _ outcome: Kademlia.Outcome,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        guard let (network, service) = self.recordWrites.removeValue(forKey: id) else { return false }
+        var isWritten = true
+        if case .failed = outcome { isWritten = false }
+        self.tellServices(.recordWritten(service, isWritten), of: network, now, &effects)
+        return true
     }
 
     /// Keeps what this node offers also for a network that it is no member of yet.

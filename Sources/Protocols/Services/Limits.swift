@@ -9,6 +9,12 @@ extension Services {
         package var offerBytes = 32 << 20
         /// The paths whose providers are remembered; beyond so many they are found anew.
         package var rememberedPaths = 1024
+        /// How long a record in the hash table says that a node offers a service.
+        package var recordSeconds: UInt64 = 6 * 3600
+        /// When it is written again; one attempt in between may fail.
+        package var recordRenewal = Duration.seconds(2 * 3600)
+        /// When a record that could not be written is tried again.
+        package var recordRetry = Duration.seconds(60)
 
         package init() {}
     }

@@ -19,6 +19,8 @@ package struct Services: Sendable {
         case messageReceived(from: PeerId, ArraySlice<UInt8>)
         /// This node offers these services from now on, and no others; they passed ``Announcement/check(_:)``.
         case offered([ServiceOffer])
+        /// A record of a service was written, or deleted, in the hash table; false when that did not work.
+        case recordWritten(String, Bool)
         /// The time of the last `wake` effect came.
         case timeReached
     }
@@ -29,6 +31,9 @@ package struct Services: Sendable {
         case send(PeerId, [UInt8])
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)
+        /// Write, in the hash table, that this node offers a service, for ``Limits/recordSeconds``; or delete that when it
+        /// does so no more. Answered by `recordWritten`.
+        case record(String, isOffered: Bool)
         /// The peer offers something else than before.
         case changed(PeerId)
         /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
@@ -74,6 +79,10 @@ package struct Services: Sendable {
     private var toldAt: Duration?
     /// When they are told next.
     private var tellAt: Duration?
+    /// What stands in the hash table of what this node offers.
+    var records: OrderedDictionary<String, OwnRecord> = [:]
+    /// The earliest wake that the driver was asked for.
+    private var armed: Duration?
 
     package init(limits: Limits = Limits()) {
         self.limits = limits
@@ -90,10 +99,24 @@ package struct Services: Sendable {
             if self.forget(peer) { effects.append(.changed(peer)) }
         case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, &effects)
         case .offered(let offers): self.offer(offers, now, &effects)
+        case .recordWritten(let service, let isWritten): self.recordWritten(service, isWritten, now, &effects)
         case .timeReached:
-            guard let tellAt, tellAt <= now.monotonic else { return }
-            self.tell(now, &effects)
+            self.armed = nil
+            if let tellAt, tellAt <= now.monotonic { self.tell(now, &effects) }
+            self.writeDueRecords(now, &effects)
         }
+        self.arm(&effects)
+    }
+
+    private mutating func arm(_ effects: inout [Effect]) {
+        var earliest = self.tellAt
+        for record in self.records.values {
+            guard let dueAt = record.dueAt else { continue }
+            earliest = min(earliest ?? dueAt, dueAt)
+        }
+        guard let earliest, earliest != self.armed else { return }
+        self.armed = earliest
+        effects.append(.wake(at: earliest))
     }
 
     // MARK: What this node offers
@@ -105,11 +128,11 @@ package struct Services: Sendable {
         let announcement = Announcement(version: version, offers: offers)
         self.own = announcement
         self.ownBytes = announcement.bytes
+        self.keepRecords(of: offers, &effects)
         guard self.tellAt == nil else { return }
         let earliest = self.toldAt.map { $0 + self.limits.announcementInterval } ?? now.monotonic
         guard earliest > now.monotonic else { return self.tell(now, &effects) }
         self.tellAt = earliest
-        effects.append(.wake(at: earliest))
     }
 
     private mutating func tell(_ now: NodeTime, _ effects: inout [Effect]) {

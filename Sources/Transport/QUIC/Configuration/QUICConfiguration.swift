@@ -69,8 +69,8 @@ package struct QUICLimits: Sendable, Hashable {
     package var streamWindow = 2 << 20
     /// Unread bytes of all streams of one connection.
     package var connectionWindow = 8 << 20
-    /// Streams that a peer may have open at a time.
-    package var concurrentStreams = 256
+    /// Streams that a peer may have open at a time: as many requests as a node takes at once, and some for the rest.
+    package var concurrentStreams = 1280
     /// Bytes of one stream that wait to be acknowledged before `write` suspends.
     package var sendHighWater = 2 << 20
     /// Bytes below which `write` goes on.

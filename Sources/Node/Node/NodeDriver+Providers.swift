@@ -1,0 +1,85 @@
+internal import Identity
+internal import Kademlia
+internal import Locking
+internal import NodeCore
+internal import Services
+internal import Transport
+
+// Providers that this node is not connected to: the hash table knows them.
+extension NodeDriver {
+    /// A service that nobody offers.
+    struct MissingService: Hashable, Sendable {
+        let network: NetworkId
+        let service: Substring
+    }
+
+    /// How long the hash table may take; then the service counts as missing.
+    private static let searchPatience = Duration.seconds(2)
+    /// How long a service that nobody offered is not looked for again.
+    private static let missingFor = Duration.seconds(1)
+    /// How many of them are remembered; beyond so many all are looked for anew.
+    private static let missingLimit = 256
+    /// How many providers out of the hash table are tried, those that wrote last first.
+    private static let searchLimit = 4
+
+    /// Looks for providers that are not connected and opens a stream to the first that can be reached.
+    ///
+    /// - Throws: `failure`, which says why no connected member could be asked, if there is nobody else.
+    func openElsewhere(
+        _ path: String,
+        _ deadline: Duration,
+        in network: NetworkId,
+        excluding tried: [PeerId],
+        orThrow failure: ServiceFailure
+    ) async throws -> Opening {
+        guard failure.kind != .noAction else { throw failure }
+        let found = try await self.search(path.prefix { $0 != "/" }, deadline, in: network)
+        // Whoever was just connected may have announced itself meanwhile.
+        do {
+            if let opening = try self.openNow(path, deadline, in: network, to: nil, excluding: tried) { return opening }
+        } catch is ServiceFailure {
+            // Still nobody.
+        }
+        let providers = self.state.withLock { state in
+            found.filter { peer in
+                // Who is connected has said what it offers.
+                !tried.contains(peer) && peer != self.localPeerId && state.core.offers(of: peer, in: network).isEmpty
+            }
+        }
+        for provider in providers.prefix(Self.searchLimit) {
+            do {
+                return try await self.reachAndOpen(path, deadline, in: network, provider)
+            } catch is NodeError {
+                continue
+            }
+        }
+        throw providers.isEmpty ? failure : ServiceFailure(kind: .unreachable)
+    }
+
+    /// Who wrote into the hash table that it offers the service, the newest first.
+    private func search(
+        _ service: Substring,
+        _ deadline: Duration,
+        in network: NetworkId
+    ) async throws -> [PeerId] {
+        let now = self.configuration.clock.now().monotonic
+        let missing = MissingService(network: network, service: service)
+        let isMissing = self.state.withLock { state in state.missingServices[missing].map { $0 > now } ?? false }
+        guard !isMissing, deadline > now else { return [] }
+        let policy = Kademlia.RequestPolicy(
+            deadline: min(Self.searchPatience, deadline - now),
+            attempts: 1,
+            reading: .everyone
+        )
+        let answer = try await self.ask(.all(key: Services.recordKey(of: service)), in: network, policy)
+        var providers: [PeerId] = []
+        if case .found(let records) = answer.outcome { providers = records.filter { !$0.isTombstone }.map(\.writer) }
+        if providers.isEmpty {
+            self.state.withLock { state in
+                if state.missingServices.count >= Self.missingLimit { state.missingServices.removeAll() }
+                state.missingServices[missing] = self.configuration.clock.now().monotonic + Self.missingFor
+            }
+        }
+        return providers
+    }
+}

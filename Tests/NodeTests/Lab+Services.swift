@@ -1,0 +1,108 @@
+internal import Identity
+internal import Locking
+internal import Services
+
+@testable internal import Node
+
+extension LabNode {
+    /// Answers requests from now on as `handler` does.
+    func serve(_ handler: @escaping @Sendable (IncomingRequest) async -> Void) {
+        self.handler.withLock { $0 = handler }
+    }
+
+    /// Answers every request with what it brought.
+    func echo() {
+        self.serve { request in
+            do {
+                try await request.respond(try await request.body(), request.header.contentType)
+            } catch let failure as ServiceFailure {
+                await request.fail(failure)
+            } catch {
+                await request.fail(ServiceFailure(kind: .handler, message: "\(error)"))
+            }
+        }
+    }
+
+    /// Answers every request with one number.
+    func answer(_ number: UInt8) {
+        self.serve { request in
+            do {
+                try await request.respond([number], .bytes)
+            } catch {
+                // Whoever asked is gone.
+            }
+        }
+    }
+
+    /// Offers one service with some actions.
+    func offer(
+        _ service: String,
+        _ actions: [String],
+        isRunning: Bool = true,
+        isIdempotent: Bool = false,
+        in lab: Lab
+    ) throws {
+        let actions = actions.map { ActionOffer(name: $0, isIdempotent: isIdempotent) }
+        try self.driver.offer(
+            [ServiceOffer(path: service, isRunning: isRunning, actions: actions)],
+            in: lab.networkId
+        )
+    }
+
+    /// Returns once so many connected members offer a service.
+    func waitForProviders(_ count: Int, of service: String, in lab: Lab) async throws {
+        try await self.waitForOffers { $0.providers(of: service, in: lab.networkId).count == count }
+    }
+
+    /// Returns once what connected members offer is as wished.
+    func waitForOffers(_ isAsWished: (NodeDriver) -> Bool) async throws {
+        let events = self.events.listen()
+        while !isAsWished(self.driver) {
+            _ = try await events.first { if case .servicesChanged = $0 { true } else { false } }
+        }
+    }
+
+    /// Asks, whoever's turn it is.
+    func request(
+        _ path: String,
+        _ body: [UInt8] = [],
+        isIdempotent: Bool = false,
+        timeLimit: Duration = .seconds(30),
+        in lab: Lab,
+        of peer: LabNode? = nil
+    ) async throws -> [UInt8] {
+        let header = RequestHeader(path: path, isIdempotent: isIdempotent, timeLimit: timeLimit)
+        return try await self.driver.request(header, body: body, in: lab.networkId, to: peer?.peerId).1
+    }
+}
+
+/// Something that happens, to be waited for.
+struct Mark: Sendable {
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() {
+        (self.stream, self.continuation) = AsyncStream.makeStream(of: Void.self)
+    }
+
+    func set() { self.continuation.yield() }
+
+    /// Returns once it has happened, for as many waits as it happens.
+    func wait() async throws { _ = try await self.stream.first { true } }
+}
+
+/// Suspends until the task is cancelled.
+func untilCancelled() async {
+    let (stream, _) = AsyncStream.makeStream(of: Void.self)
+    for await _ in stream {}
+}
+
+extension Lab {
+    /// Runs members of whom the first is connected to all others.
+    static func runStar(_ count: Int, _ body: (Lab, [LabNode]) async throws -> Void) async throws {
+        try await self.run(count) { lab, nodes in
+            for other in nodes.dropFirst() { try await nodes[0].driver.reach(other.peerId, in: lab.networkId) }
+            try await body(lab, nodes)
+        }
+    }
+}

@@ -1,0 +1,233 @@
+internal import Identity
+internal import Locking
+internal import Services
+internal import Testing
+internal import Transport
+
+@testable internal import Node
+
+@Suite("Streamed requests and responses", .timeLimit(.minutes(1))) struct StreamingTests {
+    private func open(
+        _ lab: Lab,
+        _ nodes: [LabNode],
+        streamsBody: Bool = true
+    ) async throws -> OutgoingRequest {
+        try await nodes[0].driver.openRequest(
+            RequestHeader(path: "a/b", streamsBody: streamsBody),
+            in: lab.networkId,
+            to: nodes[1].peerId
+        )
+    }
+
+    /// Sends every item back.
+    private static func mirror(_ request: IncomingRequest) async {
+        do {
+            try await request.beginStreaming(.bytes)
+            while let item = try await request.nextItem() { try await request.send(item: item) }
+            try await request.finish()
+        } catch let failure as ServiceFailure {
+            await request.fail(failure)
+        } catch {
+            await request.fail(ServiceFailure(kind: .handler, message: "\(error)"))
+        }
+    }
+
+    @Test func `items go both ways, one by one`() async throws {
+        try await Lab.runStar(2) { lab, nodes in
+            nodes[1].serve(Self.mirror)
+            let request = try await self.open(lab, nodes)
+            #expect(try await request.response() == .bytes)
+            for item: [UInt8] in [[1], [], [2, 3], [UInt8](repeating: 4, count: 100_000)] {
+                try await request.send(item)
+                #expect(try await request.nextItem() == item)
+            }
+            try await request.finish()
+            #expect(try await request.nextItem() == nil)
+            #expect(try await request.nextItem() == nil)
+            #expect(nodes[0].driver.state.withLock { $0.links.values.allSatisfy { $0.streams.isEmpty } })
+        }
+    }
+
+    @Test func `a stream of items may be answered with one body, and one body with items`() async throws {
+        try await Lab.runStar(2) { lab, nodes in
+            nodes[1].serve { request in
+                do {
+                    if request.header.streamsBody {
+                        var sum: [UInt8] = []
+                        while let item = try await request.nextItem() { sum += item }
+                        try await request.respond(sum, .bytes)
+                    } else {
+                        try await request.beginStreaming(.bytes)
+                        for byte in try await request.body() { try await request.send(item: [byte]) }
+                        try await request.finish()
+                    }
+                } catch {
+                    Issue.record("\(error)")
+                }
+            }
+            let collected = try await self.open(lab, nodes)
+            for byte in UInt8(0)..<5 { try await collected.send([byte]) }
+            try await collected.finish()
+            #expect(try await collected.body() == [0, 1, 2, 3, 4])
+
+            let spread = try await self.open(lab, nodes, streamsBody: false)
+            #expect(try await spread.nextItem() == nil, "its body is empty")
+            let whole = try await self.open(lab, nodes)
+            try await whole.send([7])
+            try await whole.finish()
+            #expect(try await whole.nextItem() == [7], "a body counts as one item")
+            #expect(try await whole.nextItem() == nil)
+        }
+    }
+
+    @Test func `a slow reader holds the sender back and loses nothing`() async throws {
+        try await Lab.runStar(2) { lab, nodes in
+            let count = 500
+            let sent = Locked(0)
+            let begun = Mark()
+            nodes[1].serve { request in
+                do {
+                    try await request.beginStreaming(.bytes)
+                    for number in 0..<count {
+                        try await request.send(item: [UInt8](repeating: UInt8(number % 251), count: 10_000))
+                        sent.withLock { $0 += 1 }
+                        begun.set()
+                    }
+                    try await request.finish()
+                } catch {
+                    Issue.record("\(error)")
+                }
+            }
+            let request = try await self.open(lab, nodes, streamsBody: false)
+            try await begun.wait()
+            for _ in 0..<5_000 { await Task.yield() }
+            #expect(sent.withLock { $0 } < 60, "nobody has read anything")
+            var received = 0
+            while let item = try await request.nextItem() {
+                #expect(item == [UInt8](repeating: UInt8(received % 251), count: 10_000))
+                received += 1
+            }
+            #expect(received == count)
+        }
+    }
+
+    @Test func `a handler that does not read holds its requester back`() async throws {
+        try await Lab.runStar(2) { lab, nodes in
+            let release = Mark()
+            nodes[1].serve { request in
+                do {
+                    try await release.wait()
+                    var count = 0
+                    while try await request.nextItem() != nil { count += 1 }
+                    try await request.respond([UInt8(count)], .bytes)
+                } catch {
+                    Issue.record("\(error)")
+                }
+            }
+            let request = try await self.open(lab, nodes)
+            let sent = Locked(0)
+            async let sending: Void = {
+                for _ in 0..<200 {
+                    try await request.send([UInt8](repeating: 1, count: 20_000))
+                    sent.withLock { $0 += 1 }
+                }
+                try await request.finish()
+            }()
+            for _ in 0..<5_000 { await Task.yield() }
+            #expect(sent.withLock { $0 } < 60, "nobody has read anything")
+            release.set()
+            try await sending
+            #expect(try await request.body() == [200])
+        }
+    }
+
+    @Test func `a failure in the middle comes after the items before it`() async throws {
+        try await Lab.runStar(2) { lab, nodes in
+            let sent = ServiceFailure(kind: .handler, code: 4, message: "out of paper")
+            nodes[1].serve { request in
+                do {
+                    try await request.beginStreaming(.bytes)
+                    try await request.send(item: [1])
+                    await request.fail(sent)
+                } catch {
+                    Issue.record("\(error)")
+                }
+            }
+            let request = try await self.open(lab, nodes, streamsBody: false)
+            #expect(try await request.nextItem() == [1])
+            let error = await failure { _ = try await request.nextItem() }
+            #expect(error as? ServiceFailure == sent)
+        }
+    }
+
+    @Test func `a requester's failure takes the place of its further items`() async throws {
+        try await Lab.runStar(2) { lab, nodes in
+            nodes[1].serve(Self.mirror)
+            let request = try await self.open(lab, nodes)
+            try await request.send([1])
+            #expect(try await request.nextItem() == [1])
+            let sent = ServiceFailure(kind: .handler, code: 5, message: "no more film")
+            try await request.fail(sent)
+            let error = await failure { _ = try await request.nextItem() }
+            #expect(error as? ServiceFailure == sent)
+        }
+    }
+
+    @Test func `giving a stream up stops its handler`() async throws {
+        try await Lab.runStar(2) { lab, nodes in
+            let stopped = Mark()
+            nodes[1].serve { request in
+                let error = await failure {
+                    try await request.beginStreaming(.bytes)
+                    while true { try await request.send(item: [UInt8](repeating: 0, count: 10_000)) }
+                }
+                #expect(error is CancellationError || (error as? ServiceFailure)?.kind == .cancelled)
+                stopped.set()
+            }
+            let request = try await self.open(lab, nodes, streamsBody: false)
+            _ = try await request.nextItem()
+            request.cancel()
+            try await stopped.wait()
+            _ = await failure { _ = try await request.nextItem() }
+
+            var dropped: OutgoingRequest? = try await self.open(lab, nodes, streamsBody: false)
+            _ = try await dropped?.nextItem()
+            dropped = nil
+            try await stopped.wait()
+        }
+    }
+
+    @Test func `an item that is too large is refused on either side`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(), try lab.makeNode(messageLimit: 1000)]
+        lab.introduce(nodes[1], to: nodes[0])
+        try await lab.run(nodes) {
+            nodes[1].serve(Self.mirror)
+            let request = try await self.open(lab, nodes)
+            let local = await failure { try await request.send([UInt8](repeating: 1, count: 1 << 20 + 1)) }
+            #expect((local as? ServiceFailure)?.kind == .tooLarge)
+            try await request.send([UInt8](repeating: 1, count: 1000))
+            #expect(try await request.nextItem()?.count == 1000)
+            try await request.send([UInt8](repeating: 1, count: 1001))
+            let remote = await failure { _ = try await request.nextItem() }
+            #expect((remote as? ServiceFailure)?.kind == .tooLarge)
+        }
+    }
+
+    @Test func `a handler that ends in the middle of its items has failed`() async throws {
+        try await Lab.runStar(2) { lab, nodes in
+            nodes[1].serve { request in
+                do {
+                    try await request.beginStreaming(.bytes)
+                    try await request.send(item: [1])
+                } catch {
+                    Issue.record("\(error)")
+                }
+            }
+            let request = try await self.open(lab, nodes, streamsBody: false)
+            #expect(try await request.nextItem() == [1])
+            let error = await failure { _ = try await request.nextItem() }
+            #expect((error as? ServiceFailure)?.kind == .handler)
+        }
+    }
+}
