@@ -125,9 +125,8 @@ let package = Package(
             "RunarNode",
             in: "Node",
             [
-                "Bytes", "Identity", "Certificates", "Locking", "Discovery", "Kademlia", "PubSub", "Traversal",
-                "NodeCore",
-                "Transport", "QUIC", "Platform", "Storage", "Node", "QRCode", logging, crypto,
+                "Bytes", "Identity", "Certificates", "Locking", "Discovery", "Kademlia", "PubSub", "Traversal", "Services",
+                "NodeCore", "Transport", "QUIC", "Platform", "Storage", "Node", "QRCode", logging, crypto,
             ]
         ),
 

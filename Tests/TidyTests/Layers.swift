@@ -41,6 +41,7 @@ enum Layers {
     static let system: Set<String> = [
         "Foundation", "FoundationEssentials", "Glibc", "Darwin", "Musl", "Dispatch", "Security", "LocalAuthentication",
         "os", "Testing", "XCTest", "Swift", "AVFoundation", "CoreFoundation", "CoreGraphics", "CoreVideo", "ImageIO",
+        "SystemConfiguration",
     ]
 
     /// Products that bring modules of other names.

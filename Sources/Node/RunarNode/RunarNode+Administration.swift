@@ -58,9 +58,11 @@ extension RunarNode {
             )
         )
         let revocations = RevocationSet(networkId: networkId)
-        self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
-        self.applyIfRunning(.memberSecretAdded(secrets.newest))
         self.networksChanged()
+        if self.services.isMember(of: networkId) {
+            self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
+            self.applyIfRunning(.memberSecretAdded(secrets.newest))
+        }
         return metadata.with(rendezvous: secrets.newest.rendezvous.publicKey)
     }
 

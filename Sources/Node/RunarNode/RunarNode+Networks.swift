@@ -21,11 +21,12 @@ extension RunarNode {
         if let problem { throw NodeError.badToken(problem) }
         try self.store.addMembership(token, at: self.wallSeconds)
         if let key = token.rendezvous { try self.learn(key, of: networkId) }
+        self.networksChanged()
+        guard self.services.isMember(of: networkId) else { return }
         self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
         if let key = try self.store.rendezvous(of: networkId) {
             self.applyIfRunning(.rendezvousLearnt(networkId, key))
         }
-        self.networksChanged()
     }
 
     /// Becomes a member of a network with the token that its owner issued for this device.

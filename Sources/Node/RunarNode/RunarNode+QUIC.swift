@@ -20,7 +20,13 @@ extension RunarNode {
             clock: clock,
             localNetwork: { endpoint, config in
                 try config.discoveryGroups.map { groups in
-                    try MulticastSocket.open(.init(groups: groups, bound: endpoint.localAddresses))
+                    try MulticastSocket.open(
+                        .init(
+                            groups: groups,
+                            bound: endpoint.localAddresses,
+                            interfaces: config.network.discoveryInterfaces
+                        )
+                    )
                 }
             },
             addressWatch: { endpoint, _ in
@@ -30,7 +36,11 @@ extension RunarNode {
             try QUICEndpoint.bind(
                 QUICConfiguration(
                     identity: key,
-                    addresses: config.listenAddresses,
+                    addresses: try config.network.listenAddresses(
+                        config.listenAddresses,
+                        of: NetworkInterface.all() ?? [],
+                        kind: \.kind
+                    ),
                     resetSecret: try Self.resetSecret(in: config.keyStorage)
                 )
             )

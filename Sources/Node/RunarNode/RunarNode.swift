@@ -89,6 +89,7 @@ public final class RunarNode: Sendable {
         self.logger = logger
         self.store = try config.statePath.map { try StateStore(path: $0) } ?? StateStore()
         self.peerId = PeerId(publicKey: try KeyId.peer.key(in: config.keyStorage, orMake: generatePeerKey).publicKey)
+        self.addBuiltInServices()
         self.networksChanged()
     }
 
@@ -154,10 +155,10 @@ extension RunarNode {
             throw NodeError.notRunning
         }
         // Only now, so that nothing that is added meanwhile is missed; hearing of it twice does no harm.
+        self.networksChanged()
         try self.load(into: driver)
         if self.isDiscovering.withLock({ $0 }) { self.startDiscovery(of: driver) }
         self.watchAddresses(of: driver)
-        self.networksChanged()
         await self.startServices()
         self.logger.info("peer \(self.peerId.short) listens on port \(self.listeningPort)")
     }
@@ -195,6 +196,7 @@ extension RunarNode {
         )
         core.renewsTokens = self.config.renewsTokens
         core.hasTables = self.config.usesHashTable
+        if let peers = self.config.network.maxPeers { core.limits.keep(peers: peers) }
         core.discoveryLimits = Discovery.Limits(interval: self.config.discoveryInterval)
         let endpoint = try await self.makeEndpoint(key.privateKey, self.config)
         var configuration = NodeDriver.Configuration(clock: self.clock, logger: self.logger) { [weak self] items in
@@ -202,6 +204,7 @@ extension RunarNode {
         }
         configuration.messageByteLimit = self.config.messageByteLimit
         configuration.patience = self.config.peerTimeout
+        configuration.serve = { [weak self] request in await self?.serve(request) }
         return NodeDriver(
             endpoint: endpoint,
             core: core,
@@ -225,22 +228,26 @@ extension RunarNode {
     /// Tells a driver what the store knows.
     private func load(into driver: NodeDriver) throws {
         driver.receiveFiles(self.fileReceiver.withLock { $0 })
-        for (token, seconds) in try self.store.memberships() {
-            let network = token.networkId
-            let revocations = try self.store.revocationSet(of: network)
-            driver.apply(.membershipAdded(token, obtainedSeconds: seconds, revocations))
-            for secret in try self.memberSecretsOrNew(of: network)?.all.reversed() ?? [] {
-                driver.apply(.memberSecretAdded(secret))
-            }
-            if let key = try self.store.rendezvous(of: network) { driver.apply(.rendezvousLearnt(network, key)) }
-            driver.apply(.recordsLoaded(network, try self.store.tableRecords(of: network)))
-        }
+        for network in self.services.memberships { try self.load(network, into: driver) }
         // Whoever was here last comes first, in case there are more than connections are kept for.
         for peer in try self.store.peers().sorted(by: { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }) {
             let addresses = try self.store.addresses(of: peer.peerId).map(\.address)
             driver.apply(.peerRemembered(peer.peerId, networks: peer.networks, addresses: addresses))
             driver.apply(peer.isGiven ? .peerWanted(peer.peerId) : .peerSought(peer.peerId))
         }
+    }
+
+    /// Tells a driver what the store knows of a network of which this device is a member.
+    func load(_ network: NetworkId, into driver: NodeDriver) throws {
+        guard let record = try self.store.network(network), let token = try record.accessToken() else { return }
+        let revocations = try self.store.revocationSet(of: network)
+        let seconds = record.tokenObtainedAt ?? record.joinedAt
+        driver.apply(.membershipAdded(token, obtainedSeconds: seconds, revocations))
+        for secret in try self.memberSecretsOrNew(of: network)?.all.reversed() ?? [] {
+            driver.apply(.memberSecretAdded(secret))
+        }
+        if let key = try self.store.rendezvous(of: network) { driver.apply(.rendezvousLearnt(network, key)) }
+        driver.apply(.recordsLoaded(network, try self.store.tableRecords(of: network)))
     }
 
     /// Seconds since 1970.
@@ -266,5 +273,14 @@ extension NodeClock {
             now: { NodeTime(monotonic: clocks.monotonic(), wallSeconds: clocks.wallSeconds()) },
             sleep: { try await Task.sleep(for: $0 - clocks.monotonic(), clock: .continuous) }
         )
+    }
+}
+
+extension Limits {
+    /// Keeps at most so many connections; whoever comes then is refused as one too many.
+    fileprivate mutating func keep(peers: Int) {
+        self.connections = peers
+        self.keptConnections = min(self.keptConnections, peers)
+        self.strangers = min(self.strangers, peers)
     }
 }

@@ -23,13 +23,6 @@ extension StateStore {
         }
     }
 
-    /// This device's token in each of its networks, and when it got it.
-    func memberships() throws -> [(token: AccessToken, obtainedSeconds: UInt64)] {
-        try self.networks().compactMap { record in
-            try record.accessToken().map { ($0, record.tokenObtainedAt ?? record.joinedAt) }
-        }
-    }
-
     /// Stores this device's token of a network.
     func addMembership(_ token: AccessToken, at seconds: UInt64) throws {
         var record = try self.network(token.networkId) ?? NetworkRecord(token.networkId, at: seconds)

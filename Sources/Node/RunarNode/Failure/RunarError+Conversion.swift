@@ -1,4 +1,5 @@
 internal import Node
+internal import NodeCore
 internal import Platform
 internal import Storage
 internal import Transport
@@ -36,6 +37,7 @@ extension RunarError {
         case .noAddress: .noAddress
         case .unreachable: .unreachable
         case .noSharedNetwork, .notAMember: .notAMember
+        case .refusedByPeer(_, CloseCode.tooManyPeers.explanation): .tooManyPeers
         case .refusedByPeer, .refused, .declined: .refused
         case .interrupted: .interrupted
         case .timedOut: .timedOut

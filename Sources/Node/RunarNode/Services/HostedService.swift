@@ -1,5 +1,6 @@
 internal import Identity
 internal import Locking
+internal import Node
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -21,25 +22,58 @@ final class HostedService: Sendable {
     let service: RunarService
     /// The network that it names, by id or name.
     let network: String
-    /// Whether the node itself brought it.
-    let isInternal: Bool
     let registeredAt: Date
     let status = Locked(Status())
+    /// What its cacheable actions answered lately.
+    let answers: AnswerCache
+    /// The actions that every service has.
+    private let cacheActions: [any ServiceAction]
 
-    init(_ service: RunarService, network: String, isInternal: Bool = false) {
+    init(_ service: RunarService, network: String, clock: NodeClock) {
         self.service = service
+        let answers = AnswerCache(clock)
+        self.answers = answers
+        self.cacheActions = Self.cacheActions(
+            clear: { _ in answers.clear() },
+            delete: { key, _ in answers.delete(key) },
+            revoke: { pattern, _ in answers.revoke(matching: pattern) }
+        )
         self.network = network
-        self.isInternal = isInternal
         self.registeredAt = Date()
     }
 
     var state: RunarServiceState { self.status.withLock { $0.state } }
 
-    /// Whether others can ask for it.
-    var isPublic: Bool { !self.isInternal }
+    /// The action of a path, and what stands in the path for its parameters.
+    func action(_ path: TopicPath) -> (any ServiceAction, [String: String])? {
+        if let found = self.service.table.withLock({ $0.action(path) }) { return found }
+        guard path.segments.count == 3 else { return nil }
+        let name = path.segments.dropFirst().joined(separator: "/")
+        return self.cacheActions.first { $0.name == name }.map { ($0, [:]) }
+    }
+
+    /// What others can ask for: those of the cache only where something is kept in it.
+    var actions: [any ServiceAction] {
+        let own = self.service.table.withLock { $0.actions }
+        return own.contains { $0.options.cacheAge != nil } ? own + self.cacheActions : own
+    }
+
+    /// Answers in bytes, from memory where the action allows it.
+    func answer(
+        _ request: RunarRequest,
+        _ action: any ServiceAction,
+        in encoding: PayloadEncoding
+    ) async throws -> EncodedAnswer {
+        guard let age = action.options.cacheAge else { return try await action.answer(request, in: encoding) }
+        let key = AnswerCache.key(of: request)
+        if let answer = self.answers.answer(key, in: encoding) { return answer }
+        let answer = try await action.answer(request, in: encoding)
+        self.answers.insert(answer, key, in: encoding, age: age)
+        return answer
+    }
 
     /// What it says about itself.
-    func info(in network: NetworkKey) -> RunarServiceInfo {
+    func info(in network: NetworkKey, providers: [PeerId] = []) -> RunarServiceInfo {
         let (state, startedAt) = self.status.withLock { ($0.state, $0.startedAt) }
         return RunarServiceInfo(
             networkId: network.text,
@@ -48,9 +82,10 @@ final class HostedService: Sendable {
             version: self.service.version,
             description: self.service.description,
             state: state,
-            actions: self.service.table.withLock { table in table.actions.map(RunarActionInfo.init) },
+            actions: self.actions.map(RunarActionInfo.init),
             registeredAt: self.registeredAt,
-            startedAt: startedAt
+            startedAt: startedAt,
+            providers: providers
         )
     }
 }
@@ -63,7 +98,40 @@ extension RunarActionInfo {
             input: action.options.input,
             output: action.options.output,
             isIdempotent: action.options.isIdempotent,
-            isStreaming: false
+            isStreaming: action is any StreamingServiceAction
         )
+    }
+}
+
+extension HostedService {
+    /// Takes what an action of a cache names.
+    private struct CacheRequest: Codable, Sendable {
+        var key: String?
+        var pattern: String?
+    }
+
+    /// The actions by which what a service keeps is forgotten: `cache/clear`, `cache/delete` with `{"key": …}`, and
+    /// `cache/revoke` with `{"pattern": …}`, in which `*` stands for any characters.
+    static func cacheActions(
+        clear: @escaping @Sendable (RunarContext) throws -> Void,
+        delete: @escaping @Sendable (String, RunarContext) throws -> Void,
+        revoke: @escaping @Sendable (String, RunarContext) throws -> Int
+    ) -> [any ServiceAction] {
+        let options = ActionOptions(isIdempotent: true)
+        return [
+            TypedAction<CacheRequest, [String: RunarValue]>("cache/clear", options) { _, context in
+                try clear(context)
+                return [:]
+            },
+            TypedAction<CacheRequest, [String: RunarValue]>("cache/delete", options) { request, context in
+                guard let key = request?.key else { throw RunarError.invalidParameters }
+                try delete(key, context)
+                return [:]
+            },
+            TypedAction<CacheRequest, [String: RunarValue]>("cache/revoke", options) { request, context in
+                guard let pattern = request?.pattern else { throw RunarError.invalidParameters }
+                return ["count": .int(Int64(try revoke(pattern, context)))]
+            },
+        ]
     }
 }

@@ -44,7 +44,8 @@ final class LocalEvents: Sendable {
         let followed = isOwn ? nil : key.networkId.map(follow)
         let number = self.state.withLock { state in
             if includesPast {
-                for event in state.past[key] ?? [] where Self.matches(pattern, event.topic) { pump.offer(event) }
+                let past = (state.past[key] ?? []).filter { Self.matches(pattern, $0.topic) }
+                for event in past.suffix(pump.capacity) { pump.offer(event) }
             }
             state.last += 1
             state.entries.append(
@@ -125,7 +126,7 @@ final class EventPump: Sendable {
     }
 
     private let state = Locked(State())
-    private let capacity: Int
+    let capacity: Int
     private let queue: AsyncStream<RunarEvent>.Continuation
 
     /// A pump whose task ends when it is cancelled.

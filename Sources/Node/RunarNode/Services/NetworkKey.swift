@@ -23,14 +23,15 @@ enum NetworkKey: Hashable, Sendable {
 struct NetworkNames: Sendable {
     private var byName: [String: NetworkId] = [:]
     private var ambiguous: Set<String> = []
-    /// Where this device is a member, ascending.
+    /// Where this device is a member and the node takes part, ascending.
     private(set) var memberships: [NetworkId] = []
 
     init() {}
 
-    /// - Parameter networks: All that are known, with this device's part in them.
-    init(_ networks: [NetworkInfo]) {
-        self.memberships = networks.filter(\.isMember).map(\.networkId).sorted()
+    /// - Parameters:
+    ///   - networks: All that are known, with this device's part in them.
+    ///   - wanted: Those in which the node takes part, by id or name; none for all.
+    init(_ networks: [NetworkInfo], restrictedTo wanted: [String] = []) {
         for (name, networks) in Dictionary(grouping: networks, by: { $0.name ?? "" }) where !name.isEmpty {
             let members = networks.filter(\.isMember)
             if let only = networks.count == 1 ? networks.first : members.count == 1 ? members.first : nil {
@@ -39,6 +40,10 @@ struct NetworkNames: Sendable {
                 self.ambiguous.insert(name)
             }
         }
+        self.memberships = networks.filter(\.isMember).map(\.networkId).sorted()
+        guard !wanted.isEmpty else { return }
+        let meant = wanted.compactMap { name in try? self.key(name).networkId }  // of two of a name neither is meant
+        self.memberships.removeAll { !meant.contains($0) }
     }
 
     /// What a text means: an id, a name, or, when it is empty, the one membership.

@@ -53,7 +53,7 @@ extension RunarNode {
             networkIds: self.services.memberships,
             isRunning: self.isRunning,
             addresses: self.listenAddresses,
-            services: self.services.located.filter(\.hosted.isPublic).map { $0.hosted.info(in: $0.network) }
+            services: self.services.located.map { $0.hosted.info(in: $0.network) }
         )
     }
 

@@ -10,6 +10,10 @@ public import Foundation
 public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
     /// JSON (RFC 8259): any program can read it.
     case json
+    /// MessagePack: shorter, and bytes are bytes.
+    case messagePack
+    /// CBOR (RFC 8949): the same, and an internet standard.
+    case cbor
 
     private static let jsonEncoder = JSONEncoder()
     private static let jsonDecoder = JSONDecoder()
@@ -19,7 +23,11 @@ public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
     /// - Throws: ``RunarError/encodingError(_:)``.
     public func encode<Value: Encodable>(_ value: Value) throws(RunarError) -> Data {
         do {
-            return try Self.jsonEncoder.encode(value)
+            switch self {
+            case .json: return try Self.jsonEncoder.encode(value)
+            case .messagePack: return Data(try MessagePack.serialize(value))
+            case .cbor: return Data(try CBOR.serialize(value))
+            }
         } catch {
             throw .encodingError(error)
         }
@@ -37,7 +45,12 @@ public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
             return absent
         }
         do {
-            return try Self.jsonDecoder.decode(Value.self, from: bytes)
+            switch self {
+            case .json: return try Self.jsonDecoder.decode(Value.self, from: bytes)
+            case .messagePack:
+                return try MessagePack.deserialize(Value.self, from: [UInt8](bytes), limit: bytes.count)
+            case .cbor: return try CBOR.deserialize(Value.self, from: [UInt8](bytes), limit: bytes.count)
+            }
         } catch {
             throw .decodingError(error)
         }

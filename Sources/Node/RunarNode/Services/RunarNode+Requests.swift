@@ -86,14 +86,15 @@ extension RunarNode {
         }
         let reply = hosted.service.encoding ?? encoding ?? options.encoding
         return try await self.call(route, options, of: hosted) { context in
-            try await action.answer(RunarRequest(context: context, payload: payload, encoding: encoding), in: reply)
+            let request = RunarRequest(context: context, payload: payload, encoding: encoding)
+            return try await hosted.answer(request, action, in: reply)
         }
     }
 
     /// The service of this device that answers, if it is one of this device.
     ///
     /// - Throws: ``RunarError`` when the node does not run, or nobody else can answer either.
-    private func local(_ route: ServiceHost.Route, _ options: RequestOptions) throws -> HostedService? {
+    func local(_ route: ServiceHost.Route, _ options: RequestOptions) throws -> HostedService? {
         guard self.isRunning else { throw RunarError(NodeError.notRunning) }
         if let peer = options.peer, peer != self.peerId { return nil }
         guard let hosted = route.hosted else {
@@ -116,7 +117,7 @@ extension RunarNode {
     }
 
     /// Calls a handler of this device.
-    private func call<Output: Sendable>(
+    func call<Output: Sendable>(
         _ route: ServiceHost.Route,
         _ options: RequestOptions,
         of hosted: HostedService,

@@ -15,7 +15,7 @@ extension RunarNode {
     /// - Throws: ``RunarError`` 5003 or 5006 when its path is taken or malformed, or one of its actions or topics is; what
     ///   its `start()` throws, and then it stays, in the state `error`.
     public func addService(_ service: RunarService) async throws {
-        try await self.host(service, isInternal: false)
+        try await self.host(service)
     }
 
     /// The same for a service that brings its own dispatch.
@@ -28,7 +28,7 @@ extension RunarNode {
     /// - Throws: ``RunarError`` 4001 when there is none with this path; what its `stop()` throws, when it is gone all the
     ///   same.
     public func removeService(_ servicePath: String) async throws {
-        guard let hosted = try self.services.service(servicePath), !hosted.isInternal else {
+        guard let hosted = try self.services.service(servicePath) else {
             throw ServiceFailures.noService(servicePath)
         }
         self.services.remove(hosted)
@@ -47,7 +47,15 @@ extension RunarNode {
     /// Learns what networks there are and what they are called.
     func networksChanged() {
         do {
-            self.services.setNames(NetworkNames(try self.networks()))
+            let wanted = self.config.networkIds.isEmpty ? [] : self.config.networkIds + [self.config.defaultNetworkId]
+            let before = self.services.memberships
+            self.services.setNames(NetworkNames(try self.networks(), restrictedTo: wanted))
+            // A name has come to mean a network: the node takes part in it from now on.
+            if !wanted.isEmpty, case .running(let driver, _) = self.phase.withLock({ $0 }) {
+                for network in self.services.memberships where !before.contains(network) {
+                    try self.load(network, into: driver)
+                }
+            }
         } catch {
             self.logger.error("the networks cannot be read: \(error)")
         }
@@ -58,6 +66,7 @@ extension RunarNode {
     /// Services or actions came or went.
     func servicesChanged() {
         self.services.forgetRoutes()
+        self.announceServices()
     }
 
     /// Starts all services that do not run, each for at most 30 seconds.
@@ -90,12 +99,13 @@ extension RunarNode {
         }
     }
 
-    func host(_ service: RunarService, isInternal: Bool) async throws {
+    private func host(_ service: RunarService) async throws {
         let (problem, topics) = service.table.withLock { ($0.problems.first, $0.events) }
         if let problem { throw problem }
-        try Self.check(service.path, isInternal: isInternal)
+        try Self.check(service.path)
         let network = service.networkId ?? self.config.defaultNetworkId
-        let hosted = HostedService(service, network: network, isInternal: isInternal)
+        let hosted = HostedService(service, network: network, clock: self.clock)
+        try hosted.checkOffer()
         try self.services.add(hosted)
         service.table.withLock { $0.node = self }
         do {
@@ -105,16 +115,16 @@ extension RunarNode {
             self.services.remove(hosted)
             throw RunarError(error)
         }
-        self.servicesChanged()
         self.tell(hosted, .initialized)
+        // Others are told once it runs.
         if self.isRunning { try await self.begin(hosted) }
     }
 
-    private static func check(_ path: String, isInternal: Bool) throws(RunarError) {
+    private static func check(_ path: String) throws(RunarError) {
         do throws(TopicPathError) {
             let parsed = try TopicPath(path)
             guard parsed.segments.count == 1, parsed.network.isEmpty, !parsed.isPattern,
-                isInternal || !path.hasPrefix("$"), parsed.path == path
+                !path.hasPrefix("$"), parsed.path == path
             else { throw .malformed(path, reason: "a service's path is one segment and does not begin with $") }
         } catch {
             throw RunarError(error)
@@ -162,7 +172,7 @@ extension RunarNode {
         guard let key = try? self.services.key(hosted.network),  // two networks have the name: nobody can ask for it
             let topic = try? TopicPath(text)  // it is one
         else { return }
-        self.localEvents.publish(self.localEvent(topic, in: key, Data(state.rawValue.utf8)), in: key)
+        self.localEvents.publish(self.localEvent(topic, in: key, Data(#""\#(state.rawValue)""#.utf8)), in: key)
     }
 
     /// Has a handler of a service called with the events of a topic.

@@ -26,15 +26,7 @@ extension RunarService {
         options: ActionOptions = ActionOptions(),
         handler: @escaping @Sendable (Input?, RunarContext) async throws -> Output
     ) {
-        self.register(
-            TypedAction(
-                name: name,
-                options: options,
-                decode: { try $0.payload.isEmpty ? nil : $0.decode(Input?.self) },
-                encode: { try $1.encode($0) },
-                handler: handler
-            )
-        )
+        self.register(TypedAction(name, options, handler))
     }
 
     /// Adds an action that takes and returns bytes, whatever they mean.
@@ -68,7 +60,7 @@ extension RunarService {
         self.table.withLock { $0.addEvent(full, handler: handler) }
     }
 
-    private func register(_ action: any ServiceAction) {
+    func register(_ action: any ServiceAction) {
         let node = self.table.withLock { table in
             table.add(action, to: self.path)
             return table.node

@@ -51,6 +51,23 @@ final class TypedAction<Input: Sendable, Output: Sendable>: ServiceAction {
     }
 }
 
+extension TypedAction where Input: Codable, Output: Codable {
+    /// An action whose values are encoded as each request says.
+    convenience init(
+        _ name: String,
+        _ options: ActionOptions = ActionOptions(),
+        _ handler: @escaping @Sendable (Input?, RunarContext) async throws -> Output
+    ) {
+        self.init(
+            name: name,
+            options: options,
+            decode: { try $0.payload.isEmpty ? nil : $0.decode(Input?.self) },
+            encode: { try $1.encode($0) },
+            handler: handler
+        )
+    }
+}
+
 /// An action that takes and returns bytes.
 final class RawAction: ServiceAction {
     let name: String

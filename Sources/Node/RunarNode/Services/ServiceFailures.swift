@@ -1,4 +1,7 @@
-/// How requests fail before anybody answers.
+internal import Node
+internal import Services
+
+/// How requests fail before anybody answers, and what failures are called on the way to others.
 enum ServiceFailures {
     static func noService(_ path: String) -> RunarError {
         .failure(.noService, message: "nobody who can be asked offers the service", context: path)
@@ -11,7 +14,7 @@ enum ServiceFailures {
     static func notRunning(_ path: String, state: RunarServiceState) -> RunarError {
         .failure(
             .serviceNotRunning,
-            message: "Service is not Running - it is in \(state.rawValue.capitalizedFirst) state",
+            message: "Service is not Running - it is in \(state.title) state",
             context: path
         )
     }
@@ -30,6 +33,38 @@ enum ServiceFailures {
     }
 }
 
-extension String {
-    fileprivate var capitalizedFirst: String { self.prefix(1).uppercased() + self.dropFirst() }
+extension RunarServiceState {
+    /// Its name as people read it.
+    var title: String { self.rawValue.prefix(1).uppercased() + self.rawValue.dropFirst() }
+}
+
+extension ServiceFailure {
+    /// What a handler threw, on its way to whoever asked: a handler's failure whatever its number, so that nobody takes it
+    /// for one of the way and asks again.
+    init(handler error: any Error, _ path: String) {
+        let error = ServiceFailures.handler(error, path)
+        self.init(kind: .handler, code: error.code, message: error.message, context: error.context)
+    }
+}
+
+extension RunarError {
+    /// How a request to another device failed.
+    init(_ failure: ServiceFailure, _ path: String) {
+        let kind: RunarErrorCode =
+            switch failure.kind {
+            case .noService: .noService
+            case .noAction: .noAction
+            case .notRunning: .serviceNotRunning
+            case .deadline: .deadline
+            case .cancelled: .cancelled
+            case .busy: .busy
+            case .tooLarge: .tooLarge
+            case .badRequest: .badPayload
+            case .handler: failure.code == 0 ? .handlerFailed : RunarErrorCode(rawValue: failure.code)
+            case .unreachable: .unreachable
+            case .protocolViolation: .network
+            }
+        let context = failure.kind == .handler || !failure.context.isEmpty ? failure.context : path
+        self = .failure(kind, message: failure.message, context: context)
+    }
 }

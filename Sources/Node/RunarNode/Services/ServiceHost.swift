@@ -16,6 +16,10 @@ final class ServiceHost: Sendable {
 
     private struct State: Sendable {
         var names = NetworkNames()
+        /// The node's own, which answer in every network, by path.
+        var builtIn: [String: HostedService] = [:]
+        /// The networks whose members were told of services, so that they can be told that there are none any more.
+        var announced: Set<NetworkId> = []
         /// In the order in which they were added.
         var services: [HostedService] = []
         /// By network and path; made anew whenever services or networks change.
@@ -76,6 +80,14 @@ final class ServiceHost: Sendable {
         }
     }
 
+    /// Adds a service of the node itself.
+    func addBuiltIn(_ hosted: HostedService) {
+        self.state.withLock { state in
+            state.builtIn[hosted.service.path] = hosted
+            state.routes = [:]
+        }
+    }
+
     func remove(_ hosted: HostedService) {
         self.state.withLock { state in
             state.services.removeAll { $0 === hosted }
@@ -84,6 +96,21 @@ final class ServiceHost: Sendable {
     }
 
     var services: [HostedService] { self.state.withLock { $0.services } }
+
+    var builtIn: [HostedService] {
+        self.state.withLock { state in state.builtIn.values.sorted { $0.service.path < $1.service.path } }
+    }
+
+    /// What the members of each network are to be told of; of those that have been told before also that there is nothing.
+    func offered() -> [(network: NetworkId, services: [HostedService])] {
+        self.state.withLock { state in
+            for case .known(let network) in state.index.keys { state.announced.insert(network) }
+            return state.announced.sorted().map { network in
+                let services = state.index[.known(network)]?.values.sorted { $0.service.path < $1.service.path }
+                return (network, services ?? [])
+            }
+        }
+    }
 
     /// Each service with its network as it is known now.
     var located: [(network: NetworkKey, hosted: HostedService)] {
@@ -137,8 +164,8 @@ final class ServiceHost: Sendable {
     }
 
     private static func route(_ path: TopicPath, in key: NetworkKey, _ state: State) -> Route {
-        let hosted = state.index[key]?[path.servicePath]
-        let found = hosted?.service.table.withLock { $0.action(path) }
+        let hosted = state.builtIn[path.servicePath] ?? state.index[key]?[path.servicePath]
+        let found = hosted?.action(path)
         return Route(
             network: key,
             path: path.path,

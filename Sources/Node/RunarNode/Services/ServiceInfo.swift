@@ -1,3 +1,5 @@
+public import Identity
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -58,6 +60,8 @@ public struct RunarServiceInfo: Codable, Hashable, Sendable {
     public let registeredAt: Date?
     /// When it started last.
     public let startedAt: Date?
+    /// Which connected devices offer it beside the one that says so, ascending.
+    public let providers: [PeerId]
 }
 
 /// What an action promises beside its name.

@@ -98,7 +98,7 @@ package struct RecordCache: Sendable {
     }
 
     /// Whether all of `key` is what the pattern says; the last star takes more whenever the rest does not fit.
-    private static func matches(_ key: [UInt8], _ pattern: [UInt8]) -> Bool {
+    package static func matches(_ key: [UInt8], _ pattern: [UInt8]) -> Bool {
         let star = UInt8(ascii: "*")
         var (keyPosition, position) = (0, 0)
         var lastStar: (pattern: Int, key: Int)?

@@ -1,0 +1,48 @@
+internal import Identity
+internal import Platform
+
+// Which network interfaces a node uses.
+extension NetworkSettings {
+    /// Whether the node is bound to some interfaces.
+    var isRestricted: Bool { self.interface != nil || self.usesWiFiOnly }
+
+    /// Whether the node listens on an interface and dials from there.
+    func allows(_ interface: NetworkInterface, kind: InterfaceKind) -> Bool {
+        if let wanted = self.interface, interface.name != wanted { return false }
+        return !self.usesWiFiOnly || kind == .wiFi
+    }
+
+    /// Whether members are looked for on an interface.
+    func discovers(on interface: NetworkInterface, kind: InterfaceKind) -> Bool {
+        self.allows(interface, kind: kind) && (self.discoversOverCellular || kind != .cellular)
+    }
+
+    /// Where to listen: at the addresses that the configuration names, as far as they belong to interfaces that are
+    /// allowed; one that stands for all of a family is replaced by those of these interfaces.
+    ///
+    /// - Throws: ``RunarError`` 3000 when there is no such address.
+    func listenAddresses(
+        _ wanted: [SocketAddress],
+        of interfaces: [NetworkInterface],
+        kind: (NetworkInterface) -> InterfaceKind
+    ) throws(RunarError) -> [SocketAddress] {
+        guard self.isRestricted else { return wanted }
+        let allowed = interfaces.filter { $0.isUp && self.allows($0, kind: kind($0)) }.flatMap(\.addresses)
+        var found: [SocketAddress] = []
+        for address in wanted {
+            for ip in allowed where ip.isIPv6 == address.isIPv6 && (address.ip.isUnspecified || address.ip == ip) {
+                found.append(SocketAddress(ip, port: address.port))
+            }
+        }
+        guard !found.isEmpty else {
+            let what = self.interface.map { "the network interface \($0)" } ?? "a Wi-Fi interface"
+            throw .failure(.network, message: "\(what) is not there, is down or has no address to listen on")
+        }
+        return found
+    }
+
+    /// Lists the interfaces on which members are looked for.
+    var discoveryInterfaces: @Sendable () -> [NetworkInterface]? {
+        { NetworkInterface.all()?.filter { self.discovers(on: $0, kind: $0.kind) } }
+    }
+}

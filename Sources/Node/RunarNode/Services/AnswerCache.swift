@@ -1,0 +1,112 @@
+internal import Identity
+internal import Kademlia
+internal import Locking
+internal import Node
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What the cacheable actions of one service answered lately, by `action:argument`.
+final class AnswerCache: Sendable {
+    fileprivate struct Entry: Sendable {
+        let answer: EncodedAnswer
+        let expiry: Duration
+    }
+
+    fileprivate struct State: Sendable {
+        /// By key, and by how the answer is written.
+        var entries: [String: [PayloadEncoding: Entry]] = [:]
+        var byteCount = 0
+    }
+
+    /// The most bytes of keys and answers; when there are more, all are forgotten.
+    private static let byteLimit = 16 << 20
+    /// The longest argument that is part of a key, in bytes; answers to longer ones are not kept.
+    private static let argumentLimit = 1024
+
+    private let state = Locked(State())
+    private let clock: NodeClock
+
+    init(_ clock: NodeClock) {
+        self.clock = clock
+    }
+
+    /// The key of a request: the action, a colon, and the payload as JSON, of which a text stands without its quotes; nil
+    /// when it is too long or no value.
+    static func key(of request: RunarRequest) -> String? {
+        let action = request.path.drop { $0 != "/" }.dropFirst()
+        guard request.payload.count <= self.argumentLimit else { return nil }
+        guard !request.payload.isEmpty else { return "\(action):" }
+        guard let encoding = request.encoding,
+            let value = try? encoding.decode(RunarValue.self, from: request.payload)  // the handler says what is wrong
+        else { return nil }
+        return value.argument.map { "\(action):\($0)" }
+    }
+
+    func answer(_ key: String?, in encoding: PayloadEncoding) -> EncodedAnswer? {
+        guard let key else { return nil }
+        let now = self.clock.now().monotonic
+        return self.state.withLock { state in
+            guard let entry = state.entries[key]?[encoding] else { return nil }
+            guard entry.expiry > now else {
+                state.remove(key)
+                return nil
+            }
+            return entry.answer
+        }
+    }
+
+    func insert(_ answer: EncodedAnswer, _ key: String?, in encoding: PayloadEncoding, age: Duration) {
+        guard let key else { return }
+        let entry = Entry(answer: answer, expiry: self.clock.now().monotonic + age)
+        self.state.withLock { state in
+            let byteCount = key.utf8.count + answer.bytes.count
+            guard byteCount <= Self.byteLimit else { return }
+            if state.byteCount + byteCount > Self.byteLimit { state = State() }
+            state.entries[key, default: [:]][encoding] = entry
+            state.byteCount += byteCount
+        }
+    }
+
+    func clear() { self.state.withLock { $0 = State() } }
+
+    /// Forgets one key; one without a colon is that of an action without an argument.
+    func delete(_ key: String) {
+        self.state.withLock { $0.remove(key.contains(":") ? key : "\(key):") }
+    }
+
+    /// Forgets the keys that match `pattern`, in which `*` stands for any characters; returns how many there were.
+    func revoke(matching pattern: String) -> Int {
+        let pattern = Array(pattern.utf8)
+        return self.state.withLock { state in
+            let keys = state.entries.keys.filter { RecordCache.matches(Array($0.utf8), pattern) }
+            for key in keys { state.remove(key) }
+            return keys.count
+        }
+    }
+}
+
+extension AnswerCache.State {
+    fileprivate mutating func remove(_ key: String) {
+        guard let found = self.entries.removeValue(forKey: key) else { return }
+        for entry in found.values { self.byteCount -= key.utf8.count + entry.answer.bytes.count }
+    }
+}
+
+extension RunarValue {
+    private static let encoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
+
+    /// As it stands in the key of a cached answer.
+    fileprivate var argument: String? {
+        if case .string(let text) = self { return text }
+        guard let bytes = try? Self.encoder.encode(self) else { return nil }  // not a number, for example
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

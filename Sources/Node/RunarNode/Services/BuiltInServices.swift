@@ -1,0 +1,205 @@
+internal import Identity
+internal import Locking
+internal import Node
+internal import Services
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// The services of the node itself: `$registry` says what there is, `$dht` forgets what was cached.
+extension RunarNode {
+    func addBuiltInServices() {
+        for service in [self.makeRegistry(), self.makeTableService()] {
+            let hosted = HostedService(service, network: "", clock: self.clock)
+            hosted.status.withLock { $0.state = .running }
+            service.table.withLock { $0.node = self }
+            self.services.addBuiltIn(hosted)
+        }
+    }
+
+    /// `$registry`: the services of whoever is asked, and, in the list, those that it knows others to have.
+    private func makeRegistry() -> RunarService {
+        let registry = RunarService(
+            name: "Registry",
+            path: "$registry",
+            version: "1",
+            description: "What services there are, and how they stand"
+        )
+        registry.registerAction(
+            "services/list",
+            options: ActionOptions(description: "All services of the network", output: "a list of services")
+        ) { (_: RunarValue?, context: RunarContext) -> [RunarServiceInfo] in
+            context.node.serviceInfos(in: context.network)
+        }
+        registry.registerAction(
+            "services/{service}",
+            options: ActionOptions(description: "One service", output: "a service, or null")
+        ) { (_: RunarValue?, context: RunarContext) -> RunarServiceInfo? in
+            context.node.serviceInfos(in: context.network).first { $0.servicePath == context.parameters["service"] }
+        }
+        registry.registerAction(
+            "services/{service}/state",
+            options: ActionOptions(description: "How a service stands", output: "a state, or \"unknown\"")
+        ) { (_: RunarValue?, context: RunarContext) -> RunarServiceState in
+            try Self.service(of: context)?.state ?? .unknown
+        }
+        registry.registerAction(
+            "services/{service}/pause",
+            options: ActionOptions(description: "Has a service answer nothing for now", output: "its state")
+        ) { (_: RunarValue?, context: RunarContext) -> RunarServiceState in
+            try Self.change(from: .running, to: .paused, context)
+        }
+        registry.registerAction(
+            "services/{service}/resume",
+            options: ActionOptions(description: "Has a paused service answer again", output: "its state")
+        ) { (_: RunarValue?, context: RunarContext) -> RunarServiceState in
+            try Self.change(from: .paused, to: .running, context)
+        }
+        return registry
+    }
+
+    /// `$dht`: the cache of what was read and written in the hash table of the network in which it is asked.
+    private func makeTableService() -> RunarService {
+        let service = RunarService(
+            name: "Hash table",
+            path: "$dht",
+            version: "1",
+            description: "What this device has cached of the network's hash table"
+        )
+        let actions = HostedService.cacheActions(
+            clear: { context in
+                let network = try Self.ownNetwork(context)
+                context.node.clearCache(networkId: network)
+            },
+            delete: { key, context in
+                let network = try Self.ownNetwork(context)
+                context.node.deleteCache(networkId: network, key: Data(key.utf8))
+            },
+            revoke: { pattern, context in
+                let network = try Self.ownNetwork(context)
+                return context.node.revokeCache(networkId: network, pattern: pattern)
+            }
+        )
+        for action in actions { service.register(action) }
+        return service
+    }
+
+    // MARK: - What the actions do
+
+    /// The services of this device in a network, its own first, and those that others offer there.
+    func serviceInfos(in key: NetworkKey) -> [RunarServiceInfo] {
+        var providers: [String: (peers: [PeerId], offer: ServiceOffer)] = [:]
+        if let network = key.networkId, let driver = try? self.running() {  // stopped: nobody is connected
+            for (peer, offers) in driver.offers(in: network).sorted(by: { $0.key < $1.key }) {
+                for offer in offers {
+                    providers[offer.path, default: ([], offer)].peers.append(peer)
+                    if offer.isRunning { providers[offer.path]?.offer = offer }
+                }
+            }
+        }
+        var infos = self.services.builtIn.map { $0.info(in: key) }
+        for (network, hosted) in self.services.located where network == key {
+            infos.append(
+                hosted.info(in: key, providers: providers.removeValue(forKey: hosted.service.path)?.peers ?? [])
+            )
+        }
+        infos += providers.sorted { $0.key < $1.key }.map { RunarServiceInfo($1.offer, in: key, providers: $1.peers) }
+        return infos
+    }
+
+    /// The service of this device that the path of a call names.
+    private static func service(of context: RunarContext) throws -> HostedService? {
+        let name = context.parameters["service"] ?? ""
+        if let builtIn = context.node.services.builtIn.first(where: { $0.service.path == name }) { return builtIn }
+        return context.node.services.located.first { $0.network == context.network && $0.hosted.service.path == name }?
+            .hosted
+    }
+
+    private static func change(
+        from: RunarServiceState,
+        to state: RunarServiceState,
+        _ context: RunarContext
+    ) throws -> RunarServiceState {
+        try Self.checkOwn(context)
+        let name = context.parameters["service"] ?? ""
+        guard let hosted = try Self.service(of: context), !name.hasPrefix("$") else {
+            throw RunarError.failure(.noService, message: "Service not found", context: name)
+        }
+        let found = hosted.status.withLock { status in
+            defer { if status.state == from { status.state = state } }
+            return status.state
+        }
+        guard found == from else {
+            throw RunarError.failure(
+                .serviceNotRunning,
+                message: "Service is not \(from.title) - it is in \(found.title) state",
+                context: name
+            )
+        }
+        context.node.set(state, of: hosted)
+        return state
+    }
+
+    private static func ownNetwork(_ context: RunarContext) throws -> NetworkId {
+        try Self.checkOwn(context)
+        guard let network = context.networkId else { throw RunarError.invalidParameters }
+        return network
+    }
+
+    /// What a device does with its services and memory is its own business.
+    private static func checkOwn(_ context: RunarContext) throws(RunarError) {
+        guard context.peer == nil else {
+            throw .failure(.refused, message: "only the device itself may do that", context: context.path)
+        }
+    }
+}
+
+extension RunarServiceInfo {
+    /// A service that only others have.
+    init(_ offer: ServiceOffer, in network: NetworkKey, providers: [PeerId]) {
+        self.init(
+            networkId: network.text,
+            servicePath: offer.path,
+            name: offer.path,
+            version: offer.version,
+            description: "",
+            state: offer.isRunning ? .running : .paused,
+            actions: offer.actions.map { action in
+                RunarActionInfo(
+                    name: action.name,
+                    description: "",
+                    input: "",
+                    output: "",
+                    isIdempotent: action.isIdempotent,
+                    isStreaming: action.streams
+                )
+            },
+            registeredAt: nil,
+            startedAt: nil,
+            providers: providers
+        )
+    }
+}
+
+extension RunarNode {
+    /// Forgets what the cacheable actions of a service answered, on whichever device would answer a request now; `$dht` is
+    /// what this device read from the hash table of the network.
+    ///
+    /// - Throws: as ``request(_:payload:options:)``.
+    public func clearCache(service: String) async throws {
+        _ = try await self.request("\(service)/cache/clear", payload: [:])
+    }
+
+    /// Forgets one answer: its key is the action, a colon and the argument, as in `get_user:123`.
+    public func deleteCache(service: String, key: String) async throws {
+        _ = try await self.request("\(service)/cache/delete", payload: ["key": .string(key)])
+    }
+
+    /// Forgets the answers whose keys match `pattern`, in which `*` stands for any characters.
+    public func revokeCache(service: String, pattern: String) async throws {
+        _ = try await self.request("\(service)/cache/revoke", payload: ["pattern": .string(pattern)])
+    }
+}

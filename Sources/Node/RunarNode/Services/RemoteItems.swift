@@ -1,0 +1,108 @@
+internal import Locking
+internal import Node
+internal import Services
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The values of a request of another device; bytes of no length at all are no value.
+final class IncomingSource: ItemSource {
+    private let incoming: IncomingRequest
+    private let encoding: PayloadEncoding
+
+    init(_ incoming: IncomingRequest, _ encoding: PayloadEncoding) {
+        self.incoming = incoming
+        self.encoding = encoding
+    }
+
+    func next() async throws -> StreamItem? {
+        guard let bytes = try await self.incoming.nextItem(), !bytes.isEmpty else { return nil }
+        return StreamItem(bytes: Data(bytes), encoding: self.encoding)
+    }
+}
+
+/// Takes the values of an answer to another device; the answer begins with the first of them.
+final class IncomingSink: ItemSink {
+    private let incoming: IncomingRequest
+    private let type: ContentType
+    private let hasBegun = Locked(false)
+
+    init(_ incoming: IncomingRequest, _ type: ContentType) {
+        self.incoming = incoming
+        self.type = type
+    }
+
+    func send(_ bytes: Data) async throws {
+        try await self.begin()
+        try await self.incoming.send(item: [UInt8](bytes))
+    }
+
+    /// Says that no more comes.
+    func finish() async throws {
+        try await self.begin()
+        try await self.incoming.finish()
+    }
+
+    private func begin() async throws {
+        let isFirst = self.hasBegun.withLock { hasBegun in
+            defer { hasBegun = true }
+            return !hasBegun
+        }
+        if isFirst { try await self.incoming.beginStreaming(self.type) }
+    }
+}
+
+/// The values of another device's answer, and the task that sends it the request's.
+final class OutgoingSource: ItemSource {
+    private let request: OutgoingRequest
+    private let encoding: PayloadEncoding
+    private let translate: @Sendable (any Error) -> any Error
+    private let upload: Task<Void, Never>?
+
+    init(
+        _ request: OutgoingRequest,
+        _ encoding: PayloadEncoding,
+        upload: Task<Void, Never>?,
+        translate: @escaping @Sendable (any Error) -> any Error
+    ) {
+        self.request = request
+        self.encoding = encoding
+        self.upload = upload
+        self.translate = translate
+    }
+
+    deinit {
+        self.upload?.cancel()
+    }
+
+    func next() async throws -> StreamItem? {
+        do {
+            let type = try await self.request.response()
+            guard let bytes = try await self.request.nextItem() else { return nil }
+            return StreamItem(bytes: Data(bytes), encoding: type.encoding ?? self.encoding)
+        } catch {
+            throw self.translate(error)
+        }
+    }
+}
+
+/// The values of a handler of this device, which is cancelled when nobody reads them any more.
+final class LocalSource: ItemSource {
+    private let channel: ItemChannel
+    private let tasks: [Task<Void, Never>]
+
+    init(_ channel: ItemChannel, _ tasks: [Task<Void, Never>]) {
+        self.channel = channel
+        self.tasks = tasks
+    }
+
+    deinit {
+        self.channel.abandon()
+        for task in self.tasks { task.cancel() }
+    }
+
+    func next() async throws -> StreamItem? { try await self.channel.next() }
+}

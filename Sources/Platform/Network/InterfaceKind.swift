@@ -1,0 +1,11 @@
+/// What kind of line a network interface is.
+package enum InterfaceKind: Hashable, Sendable {
+    /// It leads back to this machine.
+    case loopback
+    /// Wi-Fi.
+    case wiFi
+    /// A mobile network.
+    case cellular
+    /// A cable, a tunnel, or something that the system does not tell.
+    case other
+}

@@ -1,0 +1,167 @@
+internal import Foundation
+internal import Locking
+internal import Testing
+
+@testable internal import RunarNode
+
+@Suite("Events by name", .timeLimit(.minutes(2))) struct NamedEventTests {
+    private struct Reading: Codable, Sendable, Equatable { var celsius: Double }
+
+    /// Subscribes and returns what comes, event by event.
+    private func listen(
+        _ node: RunarNode,
+        _ topic: String,
+        includesPast: Bool = false
+    ) throws -> (AsyncStream<RunarEvent>, Subscription) {
+        let (events, queue) = AsyncStream.makeStream(of: RunarEvent.self)
+        return (events, try node.subscribe(topic, includesPast: includesPast) { queue.yield($0) })
+    }
+
+    @Test func `a value that a member publishes arrives with its topic, publisher and parameters`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            let (events, subscription) = try listen(owner, "\(network):home/{room}/temperature")
+            try await members[0].publish("\(network):home/kitchen/temperature", data: Reading(celsius: 21.5))
+            let event = try await events.first { _ in true }
+            #expect(event.topic.path == "home/kitchen/temperature" && event.publisher == members[0].peerId)
+            #expect(event.networkId == network && event.number == 1)
+            #expect(try event.decode(Reading.self) == Reading(celsius: 21.5))
+            try await members[0].publish("\(network):home/attic/temperature", data: ["celsius": 9.5])
+            #expect(try await events.first { _ in true }.decode(Reading.self) == Reading(celsius: 9.5))
+            subscription.cancel()
+        }
+    }
+
+    @Test func `a name that is no network works on this device, and reaches members as soon as it is one`() async throws
+    {
+        try await Household.run(members: 1) { metadata, owner, members in
+            let (events, subscription) = try listen(members[0], "Cabin:news")
+            try await members[0].publish("Cabin:news", data: "local")
+            let local = try await events.first { _ in true }
+            #expect(try local.decode(String.self) == "local")
+            #expect(local.networkId == nil && local.publisher == members[0].peerId && local.number == 0)
+
+            let cabin = try owner.createNetwork(name: "Cabin")
+            let token = try owner.issueToken(for: members[0].peerId, in: cabin.networkId, expiration: nil)
+            try members[0].addNetwork(cabin)
+            try await members[0].joinNetwork(networkId: cabin.networkId, accessToken: token)
+            try await members[0].connectToPeer(
+                peerId: owner.peerId,
+                networkId: cabin.networkId,
+                address: owner.address
+            )
+            try await owner.publish("Cabin:news", data: "from afar")
+            let event = try await events.first { _ in true }
+            #expect(try event.decode(String.self) == "from afar")
+            #expect(event.networkId == cabin.networkId && event.publisher == owner.peerId)
+            subscription.cancel()
+        }
+    }
+
+    @Test func `names of two networks never mix, and an ambiguous one is refused`() async throws {
+        let household = Household()
+        let node = try household.makeNode()
+        let (first, second) = (try node.createNetwork(name: "Same"), try node.createNetwork(name: "Same"))
+        try await node.start()
+        let error = await failure { try await node.publish("Same:a", data: 1) }
+        #expect((error as? RunarError)?.code == 5003)
+        let (events, subscription) = try listen(node, "\(first.networkId):>")
+        try await node.publish("\(second.networkId):a", data: 2)
+        try await node.publish("\(first.networkId):a", data: 1)
+        #expect(try await events.first { _ in true }.decode(Int.self) == 1)
+        subscription.cancel()
+        await node.stop()
+    }
+
+    @Test func `malformed topics, reserved ones and events too large are refused`() async throws {
+        let node = try Household().makeNode()
+        try await node.start()
+        let large = Data(count: RunarNode.eventByteLimit + 1)
+        for (topic, code) in [("", 5006), ("a/*", 5006), ("$registry/a", 5006), ("a:b:c", 5006)] as [(String, Int32)] {
+            let error = await failure { try await node.publishRaw(topic, data: Data()) }
+            #expect((error as? RunarError)?.code == code, "\(topic)")
+        }
+        let error = await failure { try await node.publishRaw("a", data: large) }
+        #expect((error as? RunarError)?.code == 4008)
+        #expect(throws: RunarError.self) { try node.subscribe("a/>/b") { _ in } }
+        await node.stop()
+        let stopped = await failure { try await node.publish("a", data: 1) }
+        #expect((stopped as? RunarError)?.code == 3007)
+    }
+
+    @Test func `after a cancellation nothing more is delivered, and a slow handler's losses are counted`() async throws
+    {
+        let node = try Household().makeNode()
+        try await node.start()
+        let heard = Locked<[UInt64]>([])
+        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+        let (begins, began) = AsyncStream.makeStream(of: Void.self)
+        let subscription = try node.subscribe("a") { event in
+            heard.withLock { $0.append(event.droppedBefore) }
+            began.yield()
+            for await _ in turns { return }
+        }
+        for number in 0..<30 { try await node.publish("a", data: number) }
+        _ = try await begins.first { true }
+        // One is being handled at most and sixteen wait; of thirty the rest was dropped.
+        try await node.publish("a", data: 30)
+        for _ in 0..<16 {
+            turn.yield()
+            _ = try await begins.first { true }
+        }
+        try await node.publish("a", data: 31)
+        turn.yield()
+        _ = try await begins.first { true }
+        #expect(heard.withLock { UInt64($0.count) + $0.reduce(0, +) } == 32)
+        let count = heard.withLock { $0.count }
+        subscription.cancel()
+        turn.finish()
+        try await node.publish("a", data: 32)
+        let (events, other) = try listen(node, "a", includesPast: true)
+        _ = try await events.first { $0.data == Data("32".utf8) }
+        #expect(heard.withLock { $0.count } == count)
+        other.cancel()
+        await node.stop()
+    }
+
+    @Test func `how a service stands is told once to whoever asks for the past, and then at each change`() async throws
+    {
+        let node = try Household().makeNode()
+        try await node.addService(ServiceTests.makeMath())
+        try await node.start()
+        let (states, first) = try listen(node, "$registry/services/math/state/*", includesPast: true)
+        let (all, second) = try listen(node, ">")
+        func next() async throws -> String { try await states.first { _ in true }.topic.segments.last ?? "" }
+        #expect(try await next() == "running")
+        let _: String = try await node.request("$registry/services/math/pause", payload: nil)
+        #expect(try await next() == "paused")
+        let _: String = try await node.request("$registry/services/math/resume", payload: nil)
+        #expect(try await next() == "running")
+        await node.stop()
+        #expect(try await next() == "stopped")
+        try await node.start()
+        #expect(try await next() == "running")
+        try await node.publish("a", data: 1)
+        #expect(try await all.first { _ in true }.topic.path == "a")
+        for subscription in [first, second] { subscription.cancel() }
+        await node.stop()
+    }
+
+    @Test func `a service's handlers get events of its own topics and of others`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            let (heard, queue) = AsyncStream.makeStream(of: String.self)
+            let service = RunarService(name: "Log", path: "log", version: "1", description: "")
+            service.registerEvent("added") { (value: Int?) async throws in queue.yield("added \(value ?? 0)") }
+            service.registerEvent("math/*") { (event: RunarEvent) async throws in queue.yield(event.topic.path) }
+            service.networkId = "Home"
+            try await owner.addService(service)
+            try await members[0].publish("\(network):log/added", data: 7)
+            try await members[0].publish("\(network):math/done", data: Int?.none)
+            var found: Set<String> = []
+            for await text in heard {
+                found.insert(text)
+                if found.count == 2 { break }
+            }
+            #expect(found == ["added 7", "math/done"])
+        }
+    }
+}

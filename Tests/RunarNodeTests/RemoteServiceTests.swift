@@ -1,0 +1,225 @@
+internal import Foundation
+internal import Locking
+internal import Testing
+
+@testable internal import RunarNode
+
+@Suite("Services of other nodes", .timeLimit(.minutes(2))) struct RemoteServiceTests {
+    typealias Operands = ServiceTests.Operands
+
+    /// Offers a service and returns once `asker` knows of it.
+    static func offer(_ service: RunarService, by node: RunarNode, to askers: RunarNode..., in network: NetworkId)
+        async throws
+    {
+        service.networkId = network.base64Encoded
+        try await node.addService(service)
+        for asker in askers {
+            try await asker.wait { asker in
+                asker.serviceInfos(in: .known(network)).contains {
+                    $0.servicePath == service.path && $0.providers.contains(node.peerId)
+                }
+            }
+        }
+    }
+
+    @Test func `a request is answered by a member, in its types, other types and bytes`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            try await Self.offer(ServiceTests.makeMath(), by: owner, to: members[0], in: network)
+            let same: Double = try await members[0].request("Home:math/add", payload: Operands(a: 5, b: 3))
+            let path = "\(network):math/add"
+            let other: Double = try await members[0].request(path, payload: ["a": 5.5, "b": 3])
+            let bytes: Data = try await members[0].request("Home:math/echo", payload: Data([1, 2]))
+            #expect(same == 8 && other == 8.5 && bytes == Data([1, 2]))
+            for encoding in PayloadEncoding.allCases {
+                let options = RequestOptions(encoding: encoding)
+                let sum: Double = try await members[0].request(path, payload: Operands(a: 1, b: 2), options: options)
+                #expect(sum == 3)
+            }
+        }
+    }
+
+    @Test func `a service that writes one encoding is understood whatever it was asked in`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            let service = ServiceTests.makeMath()
+            service.encoding = .cbor
+            try await Self.offer(service, by: owner, to: members[0], in: network)
+            let sum: Double = try await members[0].request("Home:math/add", payload: Operands(a: 1, b: 2))
+            #expect(sum == 3)
+        }
+    }
+
+    @Test func `what a handler throws arrives with its number, words and context`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            struct Odd: Error {}
+            let service = ServiceTests.makeMath()
+            service.registerAction("odd") { (_: RunarValue?) async throws -> Int in throw Odd() }
+            service.registerAction("full") { (_: RunarValue?) async throws -> Int in
+                throw RunarError.failure(.init(rawValue: 12_002), message: "full", context: "shelf 7")
+            }
+            try await Self.offer(service, by: owner, to: members[0], in: network)
+            let cases: [(String, Int32, String, String)] = [
+                ("math/divide", 12_001, "Division by zero", ""), ("math/full", 12_002, "full", "shelf 7"),
+                ("math/odd", 4006, "Odd()", "math/odd"), ("math/sub", 4002, "", "math/sub"),
+                ("maths/add", 4001, "", "maths"),
+            ]
+            for (path, code, message, context) in cases {
+                let error = await failure {
+                    let _: Double = try await members[0].request("Home:" + path, payload: Operands(a: 1, b: 0))
+                }
+                let found = try #require(error as? RunarError, "\(path): \(String(describing: error))")
+                #expect(found.code == code && found.context == context, "\(path): \(found)")
+                #expect(message.isEmpty || found.message == message)
+            }
+        }
+    }
+
+    @Test func `the handler learns who asks, in which network and with what beside the payload`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            let service = RunarService(name: "Who", path: "who", version: "1", description: "")
+            service.registerAction("am/{name}") { (_: Int?, context: RunarContext) async throws -> [String] in
+                [
+                    context.peer?.base64Encoded ?? "", context.networkId?.base64Encoded ?? "",
+                    context.parameters["name"] ?? "", context.metadata["trace"] ?? "",
+                ]
+            }
+            try await Self.offer(service, by: owner, to: members[0], in: network)
+            let options = RequestOptions(metadata: ["trace": "7"])
+            let said: [String] = try await members[0].request("Home:who/am/i", payload: Int?.none, options: options)
+            #expect(said == [members[0].peerId.base64Encoded, network.base64Encoded, "i", "7"])
+        }
+    }
+
+    @Test func `a paused service is named as such, asked elsewhere if it can be, and answers when it is resumed`()
+        async throws
+    {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            try await Self.offer(ServiceTests.makeMath(), by: owner, to: members[0], in: network)
+            let state: String = try await owner.request("Home:$registry/services/math/pause", payload: nil)
+            #expect(state == "paused")
+            try await members[0].wait { node in
+                node.serviceInfos(in: .known(network)).contains { $0.servicePath == "math" && $0.state == .paused }
+            }
+            let remote = await failure {
+                let _: Double = try await members[0].request("Home:math/add", payload: Operands(a: 1, b: 1))
+            }
+            #expect((remote as? RunarError)?.code == 4003)
+            let own = await failure {
+                let _: Double = try await owner.request("Home:math/add", payload: Operands(a: 1, b: 1))
+            }
+            #expect((own as? RunarError)?.code == 4003)
+            #expect((own as? RunarError)?.message == "Service is not Running - it is in Paused state")
+            // With another provider the owner is answered by that one.
+            try await Self.offer(ServiceTests.makeMath(), by: members[0], to: owner, in: network)
+            let elsewhere: Double = try await owner.request("Home:math/add", payload: Operands(a: 1, b: 1))
+            #expect(elsewhere == 2)
+            let again = await failure {
+                let _: String = try await owner.request("Home:$registry/services/math/pause", payload: nil)
+            }
+            #expect((again as? RunarError)?.message == "Service is not Running - it is in Paused state")
+            let resumed: String = try await owner.request("Home:$registry/services/math/resume", payload: nil)
+            #expect(resumed == "running")
+        }
+    }
+
+    @Test func `nobody pauses the services of another device, and everybody may ask what it has`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            try await Self.offer(ServiceTests.makeMath(), by: owner, to: members[0], in: network)
+            let options = RequestOptions(peer: owner.peerId)
+            let error = await failure {
+                let _: String = try await members[0].request(
+                    "Home:$registry/services/math/pause",
+                    payload: Int?.none,
+                    options: options
+                )
+            }
+            #expect((error as? RunarError)?.code == 3004)
+            let list: [RunarServiceInfo] = try await members[0].request(
+                "Home:$registry/services/list",
+                payload: Int?.none,
+                options: options
+            )
+            #expect(list.map(\.servicePath) == ["$dht", "$registry", "math"])
+            #expect(list.last?.state == .running && list.last?.actions.map(\.name) == ["add", "divide", "echo"])
+            let own: [RunarServiceInfo] = try await members[0].request(
+                "Home:$registry/services/list",
+                payload: Int?.none
+            )
+            #expect(own.last?.servicePath == "math" && own.last?.providers == [owner.peerId])
+            let state: String = try await members[0].request("Home:$registry/services/none/state", payload: Int?.none)
+            #expect(state == "unknown")
+            let none: RunarServiceInfo? = try await members[0].request(
+                "Home:$registry/services/none",
+                payload: Int?.none
+            )
+            #expect(none == nil)
+        }
+    }
+
+    @Test func `a service that is removed is asked for no more`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            try await Self.offer(ServiceTests.makeMath(), by: owner, to: members[0], in: network)
+            try await owner.removeService("Home:math")
+            try await members[0].wait { $0.serviceInfos(in: .known(network)).allSatisfy { $0.servicePath != "math" } }
+            let error = await failure {
+                let _: Double = try await members[0].request("Home:math/add", payload: Operands(a: 1, b: 1))
+            }
+            #expect((error as? RunarError)?.code == 4001)
+        }
+    }
+
+    @Test func `a deadline and a caller's cancellation reach the handler on the other device`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            let (ends, ended) = AsyncStream.makeStream(of: Void.self)
+            let (begins, began) = AsyncStream.makeStream(of: Void.self)
+            let slow = RunarService(name: "Slow", path: "slow", version: "1", description: "")
+            slow.registerAction("wait") { (_: Int?) async throws -> Int in
+                began.yield()
+                do { try await Task.sleep(for: .seconds(3600)) } catch { ended.yield() }
+                return 1
+            }
+            try await Self.offer(slow, by: owner, to: members[0], in: network)
+            let options = RequestOptions(timeout: .milliseconds(50))
+            let late = await failure {
+                let _: Int = try await members[0].request("Home:slow/wait", payload: 1, options: options)
+            }
+            #expect((late as? RunarError)?.code == 4004)
+            _ = try await ends.first { true }
+            _ = try await begins.first { true }
+            let caller = Task { let _: Int = try await members[0].request("Home:slow/wait", payload: 1) }
+            _ = try await begins.first { true }
+            caller.cancel()
+            await #expect(throws: CancellationError.self) { try await caller.value }
+            _ = try await ends.first { true }
+        }
+    }
+
+    @Test func `two members that offer a service take turns`() async throws {
+        try await Household.runConnected(members: 2) { network, owner, members in
+            for member in members {
+                let service = RunarService(name: "Who", path: "who", version: "1", description: "")
+                service.registerAction("are") { (_: Int?, context: RunarContext) async throws -> String in
+                    context.node.peerId.base64Encoded
+                }
+                try await Self.offer(service, by: member, to: owner, in: network)
+            }
+            var counts: [String: Int] = [:]
+            for _ in 0..<10 {
+                let who: String = try await owner.request("Home:who/are", payload: Int?.none)
+                counts[who, default: 0] += 1
+            }
+            #expect(counts == [members[0].peerId.base64Encoded: 5, members[1].peerId.base64Encoded: 5])
+            let options = RequestOptions(peer: members[1].peerId)
+            let chosen: String = try await owner.request("Home:who/are", payload: Int?.none, options: options)
+            #expect(chosen == members[1].peerId.base64Encoded)
+        }
+    }
+}
+
+extension RunarNode {
+    /// Returns once something holds that depends on what members offer.
+    func wait(until holds: (RunarNode) -> Bool) async throws {
+        let events = self.eventStream
+        guard !holds(self) else { return }
+        _ = try await events.first { _ in holds(self) }
+    }
+}

@@ -1,0 +1,115 @@
+internal import Foundation
+internal import Locking
+internal import Testing
+
+@testable internal import RunarNode
+
+@Suite("Streams of values", .timeLimit(.minutes(2))) struct StreamTests {
+    /// A service with each kind of stream, and how many values were sent by `count`.
+    private func makeService(_ sent: Locked<Int> = Locked(0), ended: AsyncStream<Void>.Continuation? = nil)
+        -> RunarService
+    {
+        let service = RunarService(name: "Flow", path: "flow", version: "1", description: "")
+        service.registerStream("count") { (limit: Int?, writer: RunarStreamWriter<Int>) async throws in
+            defer { ended?.yield() }
+            for number in 0..<(limit ?? 3) {
+                try await writer.send(number)
+                sent.withLock { $0 += 1 }
+            }
+        }
+        service.registerStream("sum") { (numbers: RunarStream<Int>, _: RunarContext) async throws -> Int in
+            var sum = 0
+            for try await number in numbers { sum += number }
+            return sum
+        }
+        service.registerStream("double") { (numbers: RunarStream<Int>, writer: RunarStreamWriter<Int>) async throws in
+            for try await number in numbers { try await writer.send(number * 2) }
+        }
+        service.registerStream("break") { (_: Int?, writer: RunarStreamWriter<Int>) async throws in
+            try await writer.send(1)
+            throw RunarError.failure(.init(rawValue: 12_003), message: "broken", context: "here")
+        }
+        service.registerAction("one") { (_: Int?) async throws -> Int in 1 }
+        return service
+    }
+
+    /// Runs `body` against the service on the same node, and on another one.
+    private func withAskers(
+        _ service: @autoclosure () -> RunarService,
+        _ body: (RunarNode, _ prefix: String) async throws -> Void
+    ) async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            try await RemoteServiceTests.offer(service(), by: owner, to: members[0], in: network)
+            try await body(owner, "Home:flow")
+            try await body(members[0], "Home:flow")
+        }
+    }
+
+    @Test func `an answer of many values arrives in order and ends`() async throws {
+        try await withAskers(makeService()) { node, flow in
+            let numbers: RunarStream<Int> = try await node.stream("\(flow)/count", payload: 100)
+            var found: [Int] = []
+            for try await number in numbers { found.append(number) }
+            #expect(found == Array(0..<100))
+            let few: RunarStream<Int> = try await node.stream("\(flow)/count", payload: Int?.none)
+            #expect(try await few.next() == 0)
+        }
+    }
+
+    @Test func `values that are sent one after another are answered with one or with many`() async throws {
+        try await withAskers(makeService()) { node, flow in
+            let inputs = AsyncStream { continuation in
+                for number in 1...100 { continuation.yield(number) }
+                continuation.finish()
+            }
+            let sum: Int = try await node.request("\(flow)/sum", sending: inputs)
+            #expect(sum == 5050)
+            let (questions, asked) = AsyncStream.makeStream(of: Int.self)
+            let answers: RunarStream<Int> = try await node.stream("\(flow)/double", sending: questions)
+            for number in [1, 5, 9] {
+                asked.yield(number)
+                #expect(try await answers.next() == number * 2)
+            }
+            asked.finish()
+            #expect(try await answers.next() == nil)
+        }
+    }
+
+    @Test func `a sequence that breaks says so after what came before`() async throws {
+        try await withAskers(makeService()) { node, flow in
+            let numbers: RunarStream<Int> = try await node.stream("\(flow)/break", payload: 1)
+            #expect(try await numbers.next() == 1)
+            let error = await failure { _ = try await numbers.next() }
+            let found = try #require(error as? RunarError)
+            #expect(found.code == 12_003 && found.message == "broken" && found.context == "here")
+        }
+    }
+
+    @Test func `streams and single values can be asked for by each other's calls where that makes sense`() async throws
+    {
+        try await withAskers(makeService()) { node, flow in
+            let one: RunarStream<Int> = try await node.stream("\(flow)/one", payload: 1)
+            #expect(try await one.next() == 1)
+            #expect(try await one.next() == nil)
+            let error = await failure { let _: Int = try await node.request("\(flow)/count", payload: 1) }
+            #expect(error is RunarError)
+            let missing = await failure {
+                let _: RunarStream<Int> = try await node.stream("\(flow)/none", payload: 1)
+            }
+            #expect((missing as? RunarError)?.code == 4002)
+        }
+    }
+
+    @Test func `a sender waits for a slow reader, and learns when the reader is gone`() async throws {
+        let (ends, ended) = AsyncStream.makeStream(of: Void.self)
+        let sent = Locked(0)
+        try await withAskers(makeService(sent, ended: ended)) { node, flow in
+            sent.withLock { $0 = 0 }
+            var numbers: RunarStream<Int>? = try await node.stream("\(flow)/count", payload: 10_000_000)
+            #expect(try await numbers?.next() == 0)
+            numbers = nil
+            _ = try await ends.first { true }
+            #expect(sent.withLock { $0 } < 10_000_000)
+        }
+    }
+}
