@@ -19,6 +19,12 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 /// A target of a layer: its sources lie in `Sources/<layer>/<name>`.
@@ -47,6 +53,12 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        // For the console alone: whoever uses the library builds none of these.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     ],
     targets: [
         // Base: bytes, keys, formats. No I/O, no clock.
@@ -118,15 +130,16 @@ let package = Package(
             in: "Node",
             [
                 "Bytes", "Identity", "Locking", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore", "Transport",
-                "Platform", logging, collections, crypto,
+                "Platform", logging, metrics, collections, crypto,
             ]
         ),
+        module("MetricsText", in: "Node", ["Locking", metrics]),
         module(
             "RunarNode",
             in: "Node",
             [
                 "Bytes", "Identity", "Certificates", "Locking", "Discovery", "Kademlia", "PubSub", "Traversal", "Services",
-                "NodeCore", "Transport", "QUIC", "Platform", "Storage", "Node", "QRCode", logging, crypto,
+                "NodeCore", "Transport", "QUIC", "Platform", "Storage", "Node", "QRCode", logging, metrics, crypto,
             ]
         ),
 
@@ -139,6 +152,7 @@ let package = Package(
         ),
 
         // Apps.
+        module("Console", in: "Apps", ["Bytes", "Locking", hummingbird, hummingbirdCore, nio, httpTypes, logging]),
         .executableTarget(
             name: "runar",
             dependencies: [
@@ -244,6 +258,11 @@ let package = Package(
                 "Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Node", "Platform", "Services", "Transport",
                 "TestSupport", logging,
             ]
+        ),
+        tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),
+        tests(
+            of: "Console",
+            ["Console", "MetricsText", "RunarNode", "Locking", "TestSupport", logging, metrics]
         ),
         tests(of: "Simulation", ["Simulation", "Bytes", "Identity", "TestSupport"]),
         // Real processes in network namespaces.

@@ -19,9 +19,10 @@ enum Layers {
         ["Platform"],
         ["Storage"],
         // Node: the driver and the library.
-        ["Node", "Simulation"],
+        ["Node", "Simulation", "MetricsText"],
         ["RunarNode"],
         // Apps.
+        ["Console"],
         ["runar"],
     ]
 
@@ -33,6 +34,10 @@ enum Layers {
         "X509": ["Certificates"],
         "SwiftASN1": ["Certificates"],
         "ArgumentParser": ["runar"],
+        "Hummingbird": ["Console"],
+        "HummingbirdCore": ["Console"],
+        "NIOCore": ["Console"],
+        "HTTPTypes": ["Console"],
         "QUIC": ["RunarNode", "runar", "runar-bench"],
         "NodeCore": ["Node", "Simulation", "RunarNode", "runar"],
     ]

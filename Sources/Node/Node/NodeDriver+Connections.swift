@@ -10,6 +10,7 @@ extension NodeDriver {
     func dial(_ peer: PeerId, at addresses: [SocketAddress]) async {
         let (winner, failure) = await self.race(to: peer, at: addresses)
         if let winner, self.register(winner) { return }
+        self.configuration.metrics?.p2p.recordConnection(success: false)
         self.apply(.dialFailed(peer, reason: failure))
     }
 
@@ -78,7 +79,7 @@ extension NodeDriver {
 
     private func connectionEnded(_ id: ConnectionId, _ code: UInt64?) {
         self.state.withLock { state in
-            state.links.removeValue(forKey: id)?.outbox.finish()
+            self.forget(id, in: &state)?.outbox.finish()
             self.apply(.connectionDown(id, code: code), to: &state)
         }
     }

@@ -12,6 +12,7 @@ extension NodeDriver {
         let isOver = self.state.withLock { state in
             guard !state.isStopped, state.link == nil else { return true }
             state.link = link
+            self.beginMeasuringSearch(in: state.core.networks)
             self.jobQueue.yield(.discover(link))
             self.apply(.discoveryStarted, to: &state)
             return false
@@ -28,6 +29,7 @@ extension NodeDriver {
             state.link = nil
             return link
         }
+        self.configuration.metrics?.noteSearchEnd()
         await link?.close()
     }
 

@@ -15,6 +15,7 @@ extension NodeDriver {
     func apply(_ input: Input, to state: inout State) {
         var effects: [Effect] = []
         state.core.handle(input, at: self.configuration.clock.now(), into: &effects)
+        if self.configuration.metrics != nil { self.measure(input, effects, in: &state) }
         self.carryOut(effects, in: &state)
     }
 
@@ -139,7 +140,7 @@ extension NodeDriver {
     ///
     /// Nothing is accepted on it meanwhile: the core has forgotten it.
     private func close(_ id: ConnectionId, _ code: CloseCode, lingering: Bool, in state: inout State) {
-        guard let link = state.links.removeValue(forKey: id) else { return }
+        guard let link = self.forget(id, in: &state) else { return }
         link.outbox.finish()
         if lingering {
             for entry in link.streams.values { entry.stream.reset(code: code.rawValue) }

@@ -48,6 +48,7 @@ extension NodeDriver {
         for await _ in self.eventQueue.signals {
             for pending in self.eventQueue.takeAll() {
                 self.apply(pending.input)
+                self.configuration.metrics?.noteSent(pending.content.bytes.count, in: pending.network)
                 await self.waitForRoom()
             }
         }

@@ -53,6 +53,7 @@ extension NodeDriver {
             try await stream.write([], finish: true)
             return try await reader.readToEnd(limit: 1)
         }
+        self.measureBytes(sent: file.byteCount, to: peer, in: network)
         switch receipt.first {
         case 0: return
         case 1: throw NodeError.damaged(peer)
@@ -86,6 +87,7 @@ extension NodeDriver {
                     return stream.reset(code: CloseCode.tooLarge.rawValue)
                 }
                 try file.append(chunk)
+                self.configuration.metrics?.of(network).recordBytes(received: chunk.count)
                 receiver.progress(
                     FileProgress(
                         peer: peer,

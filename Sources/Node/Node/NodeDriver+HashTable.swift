@@ -17,6 +17,8 @@ extension NodeDriver {
             state.nextNumber += 1
             return Kademlia.RequestId(UInt64(state.nextNumber))
         }
+        let start = self.configuration.clock.now().monotonic
+        defer { self.measure(request, since: start) }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 self.state.withLock { state in

@@ -21,6 +21,7 @@ extension NodeDriver {
             throw NodeError.tooLarge(limit: self.configuration.messageByteLimit, found: payload.count)
         }
         try await self.reach(peer, in: network)
+        let start = self.configuration.clock.now().monotonic
         let receipt = try await self.withPatience(for: peer) {
             try await self.withStream(kind: .message, to: peer, in: network) { stream, header in
                 try await stream.write(header + payload, finish: true)
@@ -28,6 +29,7 @@ extension NodeDriver {
                 return try await reader.readToEnd(limit: 1)
             }
         }
+        self.measureSent(payload.count, to: peer, in: network, since: start)
         switch receipt.first.flatMap({ Receipt(rawValue: $0) }) {
         case .delivered: return
         case .nobodyListens: throw NodeError.nobodyListens(peer)
@@ -44,6 +46,7 @@ extension NodeDriver {
     ) async {
         do {
             let payload = try await reader.readToEnd(limit: self.configuration.messageByteLimit)
+            self.configuration.metrics?.noteReceived(payload.count, in: network)
             let delivery = self.messages.send(ReceivedMessage(peer: peer, network: network, payload: payload))
             let receipt: Receipt =
                 switch delivery {
@@ -122,19 +125,21 @@ extension NodeDriver {
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     package func reach(_ peer: PeerId, in network: NetworkId? = nil) async throws {
         if self.state.withLock({ $0.core.route(to: peer, in: network) != nil }) { return }
-        try await self.withPatience(for: peer) {
-            do {
-                try await self.waitForAdmission(of: peer, in: network)
-            } catch let error as NodeError {
-                switch error {
-                case .noAddress, .unreachable, .noSharedNetwork:
-                    let isFound = try await self.lookUp(peer, in: network)
-                    try await self.waitForAdmission(
-                        of: peer,
-                        in: network,
-                        by: isFound ? .dial : .call(overRelay: false, orThrow: error)
-                    )
-                default: throw error
+        try await self.measuringSearch(for: peer, in: network) {
+            try await self.withPatience(for: peer) {
+                do {
+                    try await self.waitForAdmission(of: peer, in: network)
+                } catch let error as NodeError {
+                    switch error {
+                    case .noAddress, .unreachable, .noSharedNetwork:
+                        let isFound = try await self.lookUp(peer, in: network)
+                        try await self.waitForAdmission(
+                            of: peer,
+                            in: network,
+                            by: isFound ? .dial : .call(overRelay: false, orThrow: error)
+                        )
+                    default: throw error
+                    }
                 }
             }
         }

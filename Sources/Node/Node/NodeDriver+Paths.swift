@@ -17,6 +17,7 @@ extension NodeDriver {
             self.note(.notReached(address, reason: "\(error)"), of: peer)
             self.configuration.logger.debug("peer \(peer.short) does not answer at \(address): \(error)")
         }
+        self.configuration.metrics?.p2p.recordConnection(success: false)
         self.apply(.pathDialFailed(peer))
     }
 

@@ -36,6 +36,8 @@ package final class NodeDriver: Sendable {
         /// It is called in a task of its own, which is cancelled when the requester gives up, when the time is over, and
         /// when the connection goes.
         package var serve: (@Sendable (IncomingRequest) async -> Void)?
+        /// What measures this node; nil where nobody collects.
+        package var metrics: NodeMetrics?
         /// Stores what the core wants kept, in order and off the path of messages; what came up meanwhile comes together.
         package var persist: @Sendable ([Persistence]) async -> Void
 
@@ -117,6 +119,8 @@ package final class NodeDriver: Sendable {
         /// When requests are looked through for what is overdue.
         var requestsDueAt: Duration?
         var isStopped = false
+        /// What the core had counted when it was measured last.
+        var tallies = Tallies()
     }
 
     /// A connection as the driver sees it.
@@ -202,6 +206,7 @@ package final class NodeDriver: Sendable {
             }
             self.persistenceQueue.finish()
         }
+        self.endMeasuring()
     }
 
     /// Says goodbye, closes the endpoint and lets ``run()`` return.
@@ -287,6 +292,7 @@ package final class NodeDriver: Sendable {
             let id = ConnectionId(state.nextConnection)
             let outbox = Outbox()
             state.links[id] = LinkState(connection: connection, outbox: outbox)
+            self.configuration.metrics?.p2p.recordConnection(success: true)
             self.jobQueue.yield(.serve(id, connection, outbox))
             self.apply(.connectionUp(id, link), to: &state)
             return true

@@ -205,6 +205,10 @@ extension RunarNode {
         configuration.messageByteLimit = self.config.messageByteLimit
         configuration.patience = self.config.peerTimeout
         configuration.serve = { [weak self] request in await self?.serve(request) }
+        configuration.metrics = NodeMetrics(
+            factory: self.config.metricsFactory,
+            now: { [clock] in clock.now().monotonic }
+        )
         return NodeDriver(
             endpoint: endpoint,
             core: core,

@@ -45,6 +45,9 @@ extension Kademlia {
         return health
     }
 
+    /// The bytes of all records held.
+    package var storedBytes: Int { self.store.total.bytes }
+
     /// The version under which this node holds a record, for figures about replication.
     package func heldVersion(of id: RecordId) -> UInt64? {
         self.store[id].flatMap { $0.record == nil ? nil : $0.version }

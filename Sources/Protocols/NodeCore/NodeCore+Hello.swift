@@ -160,7 +160,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) -> CloseCode? {
         let token = offer.token
-        if let problem = self.problem(withPeerToken: token, of: peer, now) {
+        if let problem = self.check(token, of: peer, now) {
             let isKnown = self.memberships[token.networkId] != nil
             effects.append(.refused(peer, isKnown ? token.networkId : nil, .token(problem)))
             // Of a token with another problem nothing is told, whoever signed it.
@@ -188,6 +188,14 @@ extension NodeCore {
             revoked: { membership.revocations.contains($0) },
             verifySignature: self.configuration.verifier.token
         )
+    }
+
+    /// The same, counted.
+    private mutating func check(_ token: AccessToken, of peer: PeerId, _ now: NodeTime) -> TokenProblem? {
+        let problem = self.problem(withPeerToken: token, of: peer, now)
+        self.checked.tokenChecks += 1
+        if problem != nil { self.checked.tokenCheckFailures += 1 }
+        return problem
     }
 
     /// Whether the peer may put `network` under `index`.
@@ -267,7 +275,7 @@ extension NodeCore {
         guard let state = self.connections[id], let network = state.networks[proof.index] else { return .notAdmitted }
         let problem =
             proof.token.networkId == network
-            ? self.problem(withPeerToken: proof.token, of: state.link.peer, now) : .wrongNetwork
+            ? self.check(proof.token, of: state.link.peer, now) : .wrongNetwork
         if let problem {
             // We left the network while the answer was under way: nobody is to blame.
             if self.memberships[network] != nil {

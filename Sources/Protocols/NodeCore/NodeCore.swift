@@ -146,6 +146,8 @@ package struct NodeCore: Sendable {
     /// Peers whose turn to be dialled comes; whoever needs it no more is passed over.
     var dialQueue: Deque<PeerId> = []
     var isStopping = false
+    /// Checks of tokens, counted.
+    var checked = Tallies()
 
     // Timers: see NodeCore+Time.swift.
     var deadlines = Deadlines()

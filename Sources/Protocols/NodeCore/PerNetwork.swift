@@ -49,6 +49,9 @@ struct PerNetwork<Value: NetworkProtocol>: Sendable {
         return body(&self.entries.values[position].value)
     }
 
+    /// A figure of all values, added up.
+    func total(_ figure: (Value) -> Int) -> Int { self.entries.values.reduce(0) { $0 + figure($1.value) } }
+
     mutating func add(_ value: Value, for network: NetworkId) { self.entries[network] = Entry(value: value) }
 
     mutating func remove(_ network: NetworkId) { self.entries.removeValue(forKey: network) }

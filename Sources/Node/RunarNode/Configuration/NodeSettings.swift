@@ -1,3 +1,4 @@
+internal import CoreMetrics
 package import Identity
 internal import Logging
 package import Platform
@@ -9,6 +10,7 @@ package struct NodeSettings: Sendable {
     let networkIds: [String]
     let requestTimeout: Duration
     let loggerLevel: Logger.Level
+    let metricsFactory: any MetricsFactory
     let network: NetworkSettings
     let guarding: KeyGuarding
     package let keyStorage: any KeyStorage
@@ -37,6 +39,7 @@ package struct NodeSettings: Sendable {
         }
         self.requestTimeout = config.requestTimeout
         self.loggerLevel = config.loggerLevel
+        self.metricsFactory = config.metricsFactory ?? MetricsSystem.factory
         let network = try NetworkSettings(config)
         self.network = network
         self.guarding = KeyGuarding(config.keychainConfig)

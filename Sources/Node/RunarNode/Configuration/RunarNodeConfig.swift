@@ -1,3 +1,4 @@
+public import CoreMetrics
 public import Identity
 public import Logging
 public import Platform
@@ -39,6 +40,8 @@ public final class RunarNodeConfig {
 
     /// The same as ``logLevel`` in the finer steps of swift-log.
     public var loggerLevel: Logger.Level = .info
+    /// Who collects what the node measures (``RunarMetric``); nil is the collector of the process, if it has one.
+    public var metricsFactory: (any MetricsFactory)?
     /// Where the keys are, if not where ``keychainConfig`` says: the Keychain, a vault file, or memory.
     public var keyStorage: (any KeyStorage)?
     /// The directory for everything of this device, made for its user alone if it is missing; nil for the system's place.

@@ -1,0 +1,78 @@
+internal import CoreMetrics
+internal import Locking
+
+extension Counter {
+    convenience init(_ metric: RunarMetric, _ factory: any MetricsFactory, _ dimensions: [(String, String)] = []) {
+        self.init(label: metric.rawValue, dimensions: dimensions, factory: factory)
+    }
+}
+
+extension Meter {
+    convenience init(_ metric: RunarMetric, _ factory: any MetricsFactory, _ dimensions: [(String, String)] = []) {
+        self.init(label: metric.rawValue, dimensions: dimensions, factory: factory)
+    }
+}
+
+extension Timer {
+    convenience init(_ metric: RunarMetric, _ factory: any MetricsFactory, _ dimensions: [(String, String)] = []) {
+        self.init(label: metric.rawValue, dimensions: dimensions, factory: factory)
+    }
+}
+
+extension Recorder {
+    /// A histogram.
+    convenience init(_ metric: RunarMetric, _ factory: any MetricsFactory, _ dimensions: [(String, String)] = []) {
+        self.init(label: metric.rawValue, dimensions: dimensions, aggregate: true, factory: factory)
+    }
+}
+
+/// One node's share of a gauge.
+final class Level: Sendable {
+    private let meter: Meter
+    private let value = Locked(0)
+
+    init(_ meter: Meter) {
+        self.meter = meter
+    }
+
+    func set(to new: Int) {
+        let change = self.value.withLock { value in
+            defer { value = new }
+            return new - value
+        }
+        if change != 0 { self.meter.increment(by: Double(change)) }
+    }
+}
+
+/// Adds up what happens in each second, for whoever wants to know how much it was.
+struct SecondSum: Sendable {
+    private var start: Duration
+    private var sum: Int
+
+    /// Begins a second at `now`.
+    init(_ amount: Int, at now: Duration) {
+        self.start = now
+        self.sum = amount
+    }
+
+    /// Adds to the second under way; returns the sum of the one before if it is over, and begins a new one.
+    mutating func add(_ amount: Int, at now: Duration) -> Int? {
+        guard now - self.start >= .seconds(1) else {
+            self.sum += amount
+            return nil
+        }
+        defer { self = SecondSum(amount, at: now) }
+        return self.sum
+    }
+
+    /// What there was in the second under way.
+    var total: Int { self.sum }
+}
+
+extension Duration {
+    /// As instruments want it.
+    var inSeconds: Double {
+        let parts = self.components
+        return Double(parts.seconds) + Double(parts.attoseconds) * 1e-18
+    }
+}

@@ -1,0 +1,124 @@
+public import CoreMetrics
+public import Identity
+internal import Locking
+
+/// What happens between this device and the peers of one network, measured by the mobile specification's instruments.
+///
+/// The names are in ``RunarMetric``; every series is labelled `network` with the beginning of the network's id.
+public final class NetworkMetrics: Sendable {
+    /// Peers whose rate is followed at a time; that of a further one is not.
+    private static let peerLimit = 1024
+
+    private struct State: Sendable {
+        var admitted: Set<PeerId> = []
+        /// The second under way of each peer that was sent something lately.
+        var rates: [PeerId: SecondSum] = [:]
+        var bandwidth: SecondSum?
+    }
+
+    private let activePeers: Level
+    private let peerMessageRates: Recorder
+    private let peerLatencies: Timer
+    private let bytesSent: Counter
+    private let bytesReceived: Counter
+    private let bandwidthUsage: Recorder
+    private let discoveryAttempts: Counter
+    private let discoverySuccesses: Counter
+    private let discoveryTime: Timer
+    private let now: @Sendable () -> Duration
+    private let state = Locked(State())
+
+    /// Makes the instruments at `factory`: that of the process, unless another one is given.
+    public convenience init(networkId: NetworkId, factory: any MetricsFactory = MetricsSystem.factory) {
+        let start = ContinuousClock.now
+        self.init(networkId: networkId, factory: factory) { start.duration(to: .now) }
+    }
+
+    /// The same by another clock.
+    package init(networkId: NetworkId, factory: any MetricsFactory, now: @escaping @Sendable () -> Duration) {
+        let labels = [("network", networkId.short)]
+        self.now = now
+        self.activePeers = Level(Meter(.activePeers, factory, labels))
+        self.peerMessageRates = Recorder(.peerMessageRates, factory, labels)
+        self.peerLatencies = Timer(.peerLatencies, factory, labels)
+        self.bytesSent = Counter(.bytesSent, factory, labels)
+        self.bytesReceived = Counter(.bytesReceived, factory, labels)
+        self.bandwidthUsage = Recorder(.bandwidthUsage, factory, labels)
+        self.discoveryAttempts = Counter(.discoveryAttempts, factory, labels)
+        self.discoverySuccesses = Counter(.discoverySuccesses, factory, labels)
+        self.discoveryTime = Timer(.discoveryTime, factory, labels)
+    }
+
+    /// Counts a message of `size` bytes to a peer, and the seconds until it confirmed or answered.
+    public func recordPeerMessage(peerId: PeerId, size: Int, duration: Double) {
+        self.peerLatencies.recordSeconds(duration)
+        let now = self.now()
+        let rate = self.state.withLock { state -> Int? in
+            guard var sum = state.rates[peerId] else {
+                if state.rates.count < Self.peerLimit { state.rates[peerId] = SecondSum(1, at: now) }
+                return nil
+            }
+            let rate = sum.add(1, at: now)
+            state.rates[peerId] = sum
+            return rate
+        }
+        if let rate { self.peerMessageRates.record(rate) }
+        self.recordBytes(sent: size)
+    }
+
+    /// Counts a search for a member, and the seconds that a successful one took.
+    public func recordDiscovery(success: Bool, duration: Double) {
+        self.discoveryAttempts.increment()
+        if success {
+            self.discoverySuccesses.increment()
+            self.discoveryTime.recordSeconds(duration)
+        }
+    }
+
+    /// Counts bytes, whatever they were.
+    public func recordBytes(sent: Int = 0, received: Int = 0) {
+        if sent > 0 { self.bytesSent.increment(by: sent) }
+        if received > 0 { self.bytesReceived.increment(by: received) }
+        let now = self.now()
+        let sum = self.state.withLock { state -> Int? in
+            guard state.bandwidth != nil else {
+                state.bandwidth = SecondSum(sent + received, at: now)
+                return nil
+            }
+            return state.bandwidth?.add(sent + received, at: now)
+        }
+        if let sum { self.bandwidthUsage.record(sum) }
+    }
+
+    /// Says that a peer was admitted, and returns how many there are.
+    public func recordArrival(of peer: PeerId) -> Int {
+        let count = self.state.withLock { state in
+            state.admitted.insert(peer)
+            return state.admitted.count
+        }
+        self.activePeers.set(to: count)
+        return count
+    }
+
+    /// Says that a peer's admission ended, and returns how many are left.
+    public func recordDeparture(of peer: PeerId) -> Int {
+        let (count, rate) = self.state.withLock { state in
+            state.admitted.remove(peer)
+            return (state.admitted.count, state.rates.removeValue(forKey: peer)?.total)
+        }
+        self.activePeers.set(to: count)
+        if let rate { self.peerMessageRates.record(rate) }
+        return count
+    }
+
+    /// Says that the node left the network or stopped: nobody is there any more.
+    public func recordEnd() {
+        let state = self.state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        self.activePeers.set(to: 0)
+        for rate in state.rates.values { self.peerMessageRates.record(rate.total) }
+        if let sum = state.bandwidth { self.bandwidthUsage.record(sum.total) }
+    }
+}

@@ -1,0 +1,120 @@
+package import CoreMetrics
+package import Identity
+internal import Kademlia
+internal import Locking
+internal import NodeCore
+
+/// The instruments of one node: ``P2PMetrics``, and ``NetworkMetrics`` for each network.
+package final class NodeMetrics: Sendable {
+    package let p2p: P2PMetrics
+    private let factory: any MetricsFactory
+    private let now: @Sendable () -> Duration
+    private let networks = Locked<[NetworkId: NetworkMetrics]>([:])
+    /// Since when members of a network are looked for on the local network without one being heard.
+    private let searches = Locked<[NetworkId: Duration]>([:])
+
+    /// Makes them, or returns nil where nobody collects, so that nothing is measured in vain.
+    package init?(factory: any MetricsFactory, now: @escaping @Sendable () -> Duration) {
+        guard !(factory is NOOPMetricsHandler) else { return nil }
+        self.p2p = P2PMetrics(factory: factory)
+        self.factory = factory
+        self.now = now
+    }
+
+    /// Those of a network; every network that is asked for is one of this device's, so they are few.
+    package func of(_ network: NetworkId) -> NetworkMetrics {
+        self.networks.withLock { networks in
+            if let metrics = networks[network] { return metrics }
+            let metrics = NetworkMetrics(networkId: network, factory: self.factory, now: self.now)
+            networks[network] = metrics
+            return metrics
+        }
+    }
+
+    /// Seconds since a time by the node's clock.
+    func seconds(since start: Duration) -> Double { (self.now() - start).inSeconds }
+
+    /// Measures what changed in the core.
+    func note(_ tallies: Tallies, since before: Tallies) {
+        self.p2p.setActiveNetworks(tallies.networks)
+        let checks = tallies.tokenChecks - before.tokenChecks
+        if checks > 0 {
+            self.p2p.recordTokenValidations(
+                count: checks,
+                failures: tallies.tokenCheckFailures - before.tokenCheckFailures
+            )
+        }
+    }
+
+    /// Measures a message that a peer has confirmed or answered.
+    func noteSent(_ byteCount: Int, to peer: PeerId, in network: NetworkId, since start: Duration) {
+        self.p2p.recordMessage(size: byteCount, isOutbound: true)
+        self.of(network).recordPeerMessage(peerId: peer, size: byteCount, duration: self.seconds(since: start))
+    }
+
+    /// Measures what goes to a peer, or to many, without an answer.
+    func noteSent(_ byteCount: Int, in network: NetworkId) {
+        self.p2p.recordMessage(size: byteCount, isOutbound: true)
+        self.of(network).recordBytes(sent: byteCount)
+    }
+
+    /// Measures what came.
+    func noteReceived(_ byteCount: Int, in network: NetworkId) {
+        self.p2p.recordMessage(size: byteCount, isOutbound: false)
+        self.of(network).recordBytes(received: byteCount)
+    }
+
+    func noteArrival(of peer: PeerId, in network: NetworkId) {
+        self.p2p.recordPeers(inNetwork: self.of(network).recordArrival(of: peer))
+    }
+
+    func noteDeparture(of peer: PeerId, in network: NetworkId) {
+        self.p2p.recordPeers(inNetwork: self.of(network).recordDeparture(of: peer))
+    }
+
+    /// Members of the network are looked for on the local network from now on.
+    func noteSearchStart(in network: NetworkId) {
+        let now = self.now()
+        self.searches.withLock { $0[network] = now }
+    }
+
+    /// A member of the network is heard there.
+    func noteHeard(in network: NetworkId) {
+        guard let start = self.searches.withLock({ $0.removeValue(forKey: network) }) else { return }
+        self.of(network).recordDiscovery(success: true, duration: self.seconds(since: start))
+    }
+
+    /// Nobody is looked for there any more.
+    func noteSearchEnd() {
+        let open = self.searches.withLock { searches in
+            defer { searches = [:] }
+            return searches
+        }
+        for (network, start) in open {
+            self.of(network).recordDiscovery(success: false, duration: self.seconds(since: start))
+        }
+    }
+
+    /// The node has stopped: gauges fall to nothing.
+    func noteEnd() {
+        self.noteSearchEnd()
+        self.p2p.setActiveNetworks(0)
+        self.p2p.setDHTStorageSize(0)
+        for metrics in self.networks.withLock({ $0.values }) { metrics.recordEnd() }
+    }
+}
+
+extension Kademlia.Request {
+    /// As `dhtOperations` is labelled.
+    var metricType: String {
+        switch self {
+        case .get: "get"
+        case .all: "all"
+        case .one: "one"
+        case .put: "put"
+        case .delete: "delete"
+        case .nearest: "find_peers"
+        case .bootstrap: "bootstrap"
+        }
+    }
+}

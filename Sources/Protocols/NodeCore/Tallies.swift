@@ -1,0 +1,26 @@
+internal import Kademlia
+internal import OrderedCollections
+
+/// What a node counts for whoever measures it; it decides nothing by them.
+package struct Tallies: Hashable, Sendable {
+    /// Networks of which it is a member.
+    package var networks = 0
+    /// Tokens of peers that were checked so far.
+    package var tokenChecks = 0
+    /// Those of them that were no good.
+    package var tokenCheckFailures = 0
+
+    package init() {}
+}
+
+extension NodeCore {
+    /// The counts at this moment.
+    package var tallies: Tallies {
+        var tallies = self.checked
+        tallies.networks = self.memberships.count
+        return tallies
+    }
+
+    /// The bytes of all records that the node holds.
+    package var recordBytes: Int { self.tables.total { $0.storedBytes } }
+}

@@ -1,0 +1,73 @@
+"""Asks the console as an independent HTTP client, and reads metrics with Prometheus' own parser.
+
+ask_console.py check                says what is missing, or an empty line
+ask_console.py ask PORT             reads requests as lines of JSON from standard input and answers each with a line:
+                                    {"method", "path", "headers"} -> {"status", "headers", "body"}
+ask_console.py raw PORT             sends each line (hexadecimal digits) on a connection of its own: {"status": first line}
+ask_console.py read PORT TOKEN      collects /metrics: one line {"name", "type", "help", "samples": [[name, labels, value]]}
+                                    for each family, and an empty one at the end
+"""
+
+import http.client
+import json
+import socket
+import sys
+
+
+def ask(port, method, path, headers):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+    for name, value in headers:
+        connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, dict((name.lower(), value) for name, value in answer.getheaders()), body
+
+
+def main(words):
+    if words[0] == "check":
+        try:
+            import prometheus_client.parser  # noqa: F401
+
+            print("")
+        except ImportError as error:
+            print(error)
+        return
+    port = int(words[1])
+    if words[0] == "ask":
+        for line in sys.stdin:
+            request = json.loads(line)
+            status, headers, body = ask(port, request["method"], request["path"], request["headers"])
+            print(json.dumps({"status": status, "headers": headers, "body": body}), flush=True)
+    elif words[0] == "raw":
+        for line in sys.stdin:
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+                answer = b""
+                try:
+                    connection.sendall(bytes.fromhex(line.strip()))
+                    connection.shutdown(socket.SHUT_WR)
+                    while True:
+                        further = connection.recv(65536)
+                        if not further:
+                            break
+                        answer += further
+                except OSError:
+                    pass
+            print(json.dumps({"status": answer.split(b"\r\n")[0].decode("latin-1")}), flush=True)
+    elif words[0] == "read":
+        from prometheus_client.parser import text_string_to_metric_families
+
+        headers = [("Host", "localhost:%d" % port), ("Authorization", "Bearer " + words[2])]
+        status, fields, body = ask(port, "GET", "/metrics", headers)
+        assert status == 200, (status, body)
+        assert fields["content-type"].startswith("text/plain; version=0.0.4"), fields
+        for family in text_string_to_metric_families(body):
+            samples = [[sample.name, sample.labels, sample.value] for sample in family.samples]
+            line = {"name": family.name, "type": family.type, "help": family.documentation, "samples": samples}
+            print(json.dumps(line), flush=True)
+        print("", flush=True)
+
+
+main(sys.argv[1:])

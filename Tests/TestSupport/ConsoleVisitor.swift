@@ -1,0 +1,107 @@
+internal import Foundation
+
+/// A program that asks a console over HTTP and reads metrics with Prometheus' own parser (Tests/Interop/ask_console.py).
+package enum ConsoleVisitor {
+    /// What it got.
+    package struct Answer: Decodable, Sendable {
+        package let status: Int
+        /// By their names in lower case.
+        package let headers: [String: String]
+        package let body: String
+    }
+
+    /// What a connection got back for some bytes.
+    private struct RawAnswer: Decodable {
+        let status: String
+    }
+
+    /// A name and everything that is known of it.
+    package struct Family: Decodable, Sendable {
+        /// Without `_total`.
+        package let name: String
+        package let type: String
+        package let help: String
+        package let samples: [Sample]
+
+        /// The values of the samples of that name, whatever their labels are.
+        package func values(_ name: String) -> [Double] { samples.filter { $0.name == name }.map(\.value) }
+    }
+
+    /// A line.
+    package struct Sample: Decodable, Sendable {
+        package let name: String
+        package let labels: [String: String]
+        package let value: Double
+
+        package init(from decoder: any Decoder) throws {
+            var list = try decoder.unkeyedContainer()
+            name = try list.decode(String.self)
+            labels = try list.decode([String: String].self)
+            value = try list.decode(Double.self)
+        }
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let python = root.appending(path: ".venv/bin/python3").path
+    private static let script = root.appending(path: "Tests/Interop/ask_console.py").path
+
+    /// What must be installed before it can ask, or nothing; it is printed, so that no test is left out silently.
+    package static let missing: String = {
+        let reason = check()
+        if !reason.isEmpty { print("the console is not asked: \(reason)") }
+        return reason
+    }()
+
+    private static func check() -> String {
+        guard FileManager.default.isExecutableFile(atPath: python) else {
+            return "there is no .venv; run ./scripts/python-env.sh"
+        }
+        do {
+            return try ChildProcess(path: python, arguments: [script, "check"]).nextLine() ?? "the script said nothing"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// Asks one request after the other.
+    package static func ask(
+        _ port: UInt16,
+        _ requests: [(method: String, path: String, headers: [[String]])]
+    ) async throws -> [Answer] {
+        try await aside {
+            let process = try ChildProcess(path: python, arguments: [script, "ask", "\(port)"], takesLines: true)
+            return try requests.map { method, path, headers in
+                let request: [String: Any] = ["method": method, "path": path, "headers": headers]
+                let line = try JSONSerialization.data(withJSONObject: request)
+                try process.write(String(decoding: line, as: UTF8.self))
+                return try JSONDecoder().decode(Answer.self, from: Data((process.nextLine() ?? "").utf8))
+            }
+        }
+    }
+
+    /// Sends bytes, each on a connection of its own, and returns the first lines of the answers.
+    package static func send(_ port: UInt16, _ messages: [[UInt8]]) async throws -> [String] {
+        try await aside {
+            let process = try ChildProcess(path: python, arguments: [script, "raw", "\(port)"], takesLines: true)
+            return try messages.map { message in
+                try process.write(message.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+                return try JSONDecoder().decode(RawAnswer.self, from: Data((process.nextLine() ?? "").utf8)).status
+            }
+        }
+    }
+
+    /// Everything that is measured, by names.
+    package static func metrics(_ port: UInt16, token: String) async throws -> [String: Family] {
+        try await aside {
+            let process = try ChildProcess(path: python, arguments: [script, "read", "\(port)", token])
+            var families: [String: Family] = [:]
+            while let line = process.nextLine(), !line.isEmpty {
+                let family = try JSONDecoder().decode(Family.self, from: Data(line.utf8))
+                families[family.name] = family
+            }
+            guard process.waitUntilExit() == 0 else { throw CocoaError(.fileReadCorruptFile) }
+            return families
+        }
+    }
+}
