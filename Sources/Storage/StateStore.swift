@@ -62,6 +62,11 @@ package final class StateStore: Sendable {
         }
     }
 
+    /// Gives back memory that SQLite keeps for speed.
+    package func releaseMemory() {
+        try? database.writeWithoutTransaction { $0.releaseMemory() }  // without it nothing is lost
+    }
+
     private static func configuration() -> Configuration {
         var configuration = Configuration()
         configuration.label = "Runar.StateStore"

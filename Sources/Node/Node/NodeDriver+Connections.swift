@@ -168,6 +168,7 @@ extension NodeDriver {
             let peer = connection.remotePeerId
             return await self.serveRequest(on: stream, reader, header.networkIndex, of: id, from: peer)
         }
+        guard !self.state.withLock({ $0.isRetiring }) else { return stream.reset(code: CloseCode.goodbye.rawValue) }
         guard let (network, number) = self.admit(stream, header.networkIndex, on: id) else {
             return stream.reset(code: CloseCode.networkNotShared.rawValue)
         }

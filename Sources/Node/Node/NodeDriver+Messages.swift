@@ -70,6 +70,7 @@ extension NodeDriver {
         _ body: (any Stream, _ header: [UInt8]) async throws -> Result
     ) async throws -> Result {
         let opened = try self.state.withLock { state throws -> (any Stream, Int, Route)? in
+            guard !state.isRetiring else { throw NodeError.notRunning }
             guard let route = state.core.route(to: peer, in: network),
                 let connection = state.links[route.connection]?.connection
             else { return nil }

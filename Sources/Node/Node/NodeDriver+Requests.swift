@@ -179,7 +179,7 @@ extension NodeDriver {
         excluding tried: [PeerId]
     ) throws -> Opening? {
         try self.state.withLock { state throws -> Opening? in
-            guard !state.isStopped else { throw NodeError.notRunning }
+            guard !state.isStopped, !state.isRetiring else { throw NodeError.notRunning }
             guard state.core.isMember(of: network) else { throw NodeError.notAMember(network) }
             var provider = peer
             var isIdempotent = false

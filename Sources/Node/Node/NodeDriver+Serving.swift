@@ -42,6 +42,9 @@ extension NodeDriver {
         guard let serve = self.configuration.serve else {
             return await incoming.fail(ServiceFailure(kind: .noService, context: String(header.servicePath)))
         }
+        guard !self.state.withLock({ $0.isRetiring }) else {
+            return await incoming.fail(ServiceFailure(kind: .notRunning, message: "the node is about to stop"))
+        }
         guard self.hasRoom(on: id) else { return await incoming.fail(ServiceFailure(kind: .busy)) }
         await self.run(serve, incoming, on: stream, request.end)
     }

@@ -84,6 +84,8 @@ package final class NodeDriver: Sendable {
         case congestion(ConnectionId, Bool)
         /// Publishers have waited long enough for slow peers.
         case roomOverdue(generation: Int)
+        /// Somebody wants to know whether jobs are done.
+        case answer(CheckedContinuation<Bool, Never>)
     }
 
     struct State: Sendable {
@@ -118,6 +120,10 @@ package final class NodeDriver: Sendable {
         var missingServices: [MissingService: Duration] = [:]
         /// When requests are looked through for what is overdue.
         var requestsDueAt: Duration?
+        /// Whether nothing new begins, because the node is about to stop.
+        var isRetiring = false
+        /// Who waits for the end of the last stream.
+        var restWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var isStopped = false
         /// What the core had counted when it was measured last.
         var tallies = Tallies()
@@ -224,6 +230,8 @@ package final class NodeDriver: Sendable {
             for continuation in state.requests.values { continuation.resume(throwing: NodeError.notRunning) }
             for waiter in state.filteringWaiters { waiter.resume(returning: .unknown(.noAnswer)) }
             state.filteringWaiters = []
+            for waiter in state.restWaiters.values { waiter.resume() }
+            state.restWaiters = [:]
             (state.waiters, state.requests) = ([:], [:])
             defer { (state.link, state.addressWatch) = (nil, nil) }
             return [state.link, state.addressWatch].compactMap(\.self)
@@ -311,6 +319,7 @@ package final class NodeDriver: Sendable {
                 guard state.wakeGeneration == generation, !state.isStopped else { return }
                 self.apply(.timeReached, to: &state)
             }
+            self.noteWake(due: time)
         case .serve(let id, let connection, let outbox): await self.serve(id, connection, outbox)
         case .drain(let id): await self.drain(id)
         case .linger(let connection, let code):
@@ -323,6 +332,7 @@ package final class NodeDriver: Sendable {
             let clock = self.configuration.clock
             try? await clock.sleep(clock.now().monotonic + Self.roomPatience)  // cut short by a stop
             self.lookAtRoom(generation)
+        case .answer(let continuation): continuation.resume(returning: self.state.withLock { !$0.isStopped })
         }
     }
 

@@ -52,6 +52,8 @@ public final class RunarNode: Sendable {
     let fileReceiver = Locked<FileReceiver?>(nil)
     /// Whether members are looked for on the local network while the node runs.
     let isDiscovering: Locked<Bool>
+    /// What can be spared for the node, over stops and starts.
+    let conditions = Locked(Conditions())
     /// What the application has read and written lately, by network.
     let caches = Locked<[NetworkId: RecordCache]>([:])
     let messages: Broadcaster<ReceivedMessage>
@@ -154,6 +156,7 @@ extension RunarNode {
             await driver.endpoint.close(code: CloseCode.goodbye.rawValue)
             throw NodeError.notRunning
         }
+        self.tellConditions(to: driver)
         // Only now, so that nothing that is added meanwhile is missed; hearing of it twice does no harm.
         self.networksChanged()
         try self.load(into: driver)

@@ -27,12 +27,20 @@ extension Discovery {
         self.networks[network]?.schedule.burst(burst, at: now.monotonic, using: &self.random)
     }
 
+    /// Falls silent without a goodbye, or lets others hear of this node again.
+    mutating func setQuiet(_ isQuiet: Bool, _ now: NodeTime) {
+        self.isQuiet = isQuiet
+        guard !isQuiet else { return }
+        for network in Array(self.networks.keys) { self.announceSoon(in: network, now) }
+    }
+
     /// Sends what is due.
     mutating func sendDue(_ now: NodeTime, _ effects: inout [Effect]) {
         guard self.isRunning else { return }
         for (network, state) in self.networks where state.schedule.next <= now.monotonic {
             self.networks[network]?.schedule.sent(at: now.monotonic, using: &self.random)
-            self.announce(in: network, isGoodbye: false, now, &effects)
+            // The rhythm goes on, so that others who listen by it need not be told when it is taken up again.
+            if !self.isQuiet { self.announce(in: network, isGoodbye: false, now, &effects) }
         }
     }
 

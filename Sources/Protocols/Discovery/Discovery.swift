@@ -82,6 +82,8 @@ package struct Discovery: Sendable {
     var addresses: [SocketAddress] = []
     /// Between `started` and `stopping`.
     var isRunning = false
+    /// Whether nothing regular is said.
+    var isQuiet = false
     var budget = SourceBudget()
     var reports = Reports()
     /// The earliest wake that the driver was asked for.
@@ -107,6 +109,7 @@ package struct Discovery: Sendable {
         case .addressesChanged(let addresses): self.setAddresses(addresses, now)
         case .datagramReceived(let bytes, let source): self.receive(bytes, from: source, now, &effects)
         case .memberRevoked(let peer, let network): self.revoke(peer, in: network, &effects)
+        case .quietChanged(let isQuiet): self.setQuiet(isQuiet, now)
         case .timeReached: self.armed = nil
         }
         self.sendDue(now, &effects)

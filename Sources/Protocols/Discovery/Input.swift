@@ -19,6 +19,8 @@ extension Discovery {
         case datagramReceived([UInt8], from: SocketAddress)
         /// A peer is no member any more, for good.
         case memberRevoked(PeerId, NetworkId)
+        /// Whether this node only listens: nothing is said until others are to hear of it again.
+        case quietChanged(Bool)
         /// The time of the last `wake` effect came.
         case timeReached
     }

@@ -75,6 +75,11 @@ package enum Input: Sendable {
     /// The inviter's answer to `joinRequested`: a grant, or nil for no.
     case joinDecided(ConnectionId, JoinGrant?)
 
+    /// The machine or its owner has more or less to spare for this node.
+    case conditionsChanged(Conditions)
+    /// The machine slept and woke, or is in another network now.
+    case resumed
+
     /// Datagrams can be sent to the local network, and heard, from now on.
     case discoveryStarted
     /// Neither any more: say goodbye.

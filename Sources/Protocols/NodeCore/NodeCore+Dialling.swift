@@ -64,6 +64,7 @@ extension NodeCore {
         if let id = self.connectionInUse(to: known) { return self.offerFurther(on: id, now, &effects) }
         guard !self.isBudgetSpent, known.notSoughtBefore <= now.monotonic else { return }
         self.peers[peer]?.isSought = true
+        guard self.conditions.allowsSeeking else { return }
         if case .waiting = known.dialling, known.isRefused { return }
         self.dial(peer, now, &effects)
     }
@@ -164,7 +165,8 @@ extension NodeCore {
         self.setDialling(.idle, of: peer)
         guard let known = self.peers[peer] else { return }
         let hasRoom = known.isWanted || known.isInviter || known.isAwaited || !self.isBudgetSpent
-        if known.isReachedFor, hasRoom { self.dial(peer, now, &effects) }
+        // Otherwise it is dialled when conditions are better.
+        if known.isReachedFor, self.mayDialUnasked(known) { self.dial(peer, now, &effects) }
         if !hasRoom { self.peers[peer]?.isSought = false }
         self.forgetIfDispensable(peer)
     }

@@ -146,6 +146,7 @@ package struct NodeCore: Sendable {
     /// Peers whose turn to be dialled comes; whoever needs it no more is passed over.
     var dialQueue: Deque<PeerId> = []
     var isStopping = false
+    var conditions = Conditions()
     /// Checks of tokens, counted.
     var checked = Tallies()
 
@@ -257,6 +258,8 @@ package struct NodeCore: Sendable {
         case .renewalDecided(let id, let network, let token): self.decideRenewal(on: id, network, token, &effects)
         case .membershipRemoved(let network): self.endMembership(network, .leftNetwork, now, &effects)
         case .revocationsAdded(let entries): self.learn(entries, from: nil, now, &effects)
+        case .conditionsChanged(let conditions): self.conditionsChanged(conditions, now, &effects)
+        case .resumed: self.resumed(now, &effects)
         case .discoveryStarted: self.tellDiscovery(.started, now, &effects)
         case .discoveryStopped: self.tellDiscovery(.stopping, now, &effects)
         case .invitationOpened(let invitation, let isPreallowed):

@@ -1,0 +1,97 @@
+internal import Locking
+internal import Logging
+package import NodeCore
+internal import Platform
+
+// The machine sleeps and wakes, has more or less to spare, and the program that this node is part of comes to its end.
+extension NodeDriver {
+    /// A timer that comes later than this by more than a loaded machine explains: the machine was asleep.
+    static let oversleep = Duration.seconds(5)
+
+    /// Adapts to what can be spared for this node.
+    package func adapt(to conditions: Conditions) {
+        self.apply(.conditionsChanged(conditions))
+    }
+
+    /// The machine slept, or is elsewhere: ways are looked at anew, and peers are dialled without waiting.
+    package func noteResumed() {
+        self.endpoint.networkChanged()
+        self.apply(.resumed)
+    }
+
+    /// Looks whether a timer came as late as only a machine wakes that was asleep.
+    ///
+    /// Time goes on meanwhile on the node's clock, so what fell due is due now, and nothing else tells.
+    func noteWake(due time: Duration) {
+        let late = self.configuration.clock.now().monotonic - time
+        guard late > Self.oversleep else { return }
+        self.configuration.logger.info("the machine slept for \(late.components.seconds) s: looking for peers again")
+        self.noteResumed()
+    }
+
+    /// Gives back memory that is not needed to go on.
+    package func freeMemory() {
+        self.state.withLock { $0.pathHistory = PathHistory() }
+        SystemMemory.giveBack()
+    }
+
+    /// Whether what this node has to do is being done; returns when that is certain.
+    package func isResponsive() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let isAsked = self.state.withLock { state in
+                guard !state.isStopped else { return false }
+                self.jobQueue.yield(.answer(continuation))
+                return true
+            }
+            if !isAsked { continuation.resume(returning: false) }
+        }
+    }
+
+    // MARK: The end
+
+    /// Begins nothing new with peers, and returns when all that is under way has ended, or after `patience`.
+    ///
+    /// Peers that ask for something meanwhile are told that this node goes away.
+    package func retire(within patience: Duration) async {
+        let clock = self.configuration.clock
+        let deadline = clock.now().monotonic + patience
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.waitForStreams() }
+            group.addTask { try? await clock.sleep(deadline) }  // cut short when the streams have ended
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Resumes whoever waits for the end of the last stream.
+    func noteStreams(in state: inout State) {
+        guard state.isRetiring, state.isAtRest else { return }
+        for waiter in state.restWaiters.values { waiter.resume() }
+        state.restWaiters = [:]
+    }
+
+    private func waitForStreams() async {
+        let number = self.state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = self.state.withLock { state in
+                    state.isRetiring = true
+                    guard !state.isAtRest, !state.isStopped, !Task.isCancelled else { return true }
+                    state.restWaiters[number] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            self.state.withLock { $0.restWaiters.removeValue(forKey: number) }?.resume()
+        }
+    }
+}
+
+extension NodeDriver.State {
+    /// Whether nothing is under way with any peer.
+    var isAtRest: Bool { self.links.values.allSatisfy(\.streams.isEmpty) }
+}

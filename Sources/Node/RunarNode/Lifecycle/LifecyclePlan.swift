@@ -1,0 +1,157 @@
+/// Decides what a node does when the app or the machine that it runs on changes its state.
+///
+/// A value without input or output: the drivers of each system tell it what happens and carry out what it answers, in
+/// order. So the rules are the same everywhere, and tested where there is no such system.
+///
+/// ```
+/// phone     background ──▶ stop inside a background task; or, where the person and the system allow work there,
+///                          go on with little until the system's time is over
+///           foreground ──▶ start again
+/// desktop   out of use ──▶ little;  in use ──▶ everything;  sleep and wake ──▶ ways are looked at anew
+/// all       end ──▶ let what is under way end;  short of memory ──▶ give back what is not needed
+/// ```
+public struct LifecyclePlan: Hashable, Sendable {
+    /// What kind of system it is.
+    public enum System: Hashable, Sendable {
+        /// Apps out of sight are stopped by the system: iOS.
+        case phone
+        /// Apps out of sight go on: macOS.
+        case desktop
+        /// There is nothing to see: a service.
+        case service
+    }
+
+    /// What happened.
+    public enum Event: Hashable, Sendable {
+        /// The app went out of sight.
+        case enteredBackground
+        /// The app is about to be seen again.
+        case willEnterForeground
+        /// The system's time for work in the background is over.
+        case backgroundTimeEnded
+        /// The person switched Background App Refresh on or off.
+        case backgroundRefreshChanged(isAvailable: Bool)
+        /// The app is the one in use.
+        case becameActive
+        /// Another app is.
+        case resignedActive
+        /// The app or the service is told to end.
+        case willTerminate
+        /// The machine is about to sleep.
+        case willSleep
+        /// The machine slept.
+        case didWake
+        /// The system is so short of memory that it may end this program.
+        case memoryWarning
+        /// The system would like some memory.
+        case memoryPressure
+        /// There is a network again.
+        case networkAvailable
+        /// There is none any more.
+        case networkUnavailable
+    }
+
+    /// What to do.
+    public enum Action: Hashable, Sendable {
+        /// Ask the system for time until ``endBackgroundTask``.
+        case beginBackgroundTask
+        /// The time is not needed any more.
+        case endBackgroundTask
+        /// Say goodbye and leave the network.
+        case stop
+        /// Go on the network again.
+        case start
+        /// Begin nothing new, let what is under way end, and stop.
+        case drain
+        /// ``RunarNode/reduceOperations()``.
+        case reduceOperations
+        /// ``RunarNode/resumeOperations()``.
+        case resumeOperations
+        /// ``RunarNode/handleMemoryWarning()``.
+        case handleMemoryWarning
+        /// ``RunarNode/optimizeMemoryUsage()``.
+        case optimizeMemoryUsage
+        /// ``RunarNode/networkAvailable()``.
+        case networkAvailable
+        /// ``RunarNode/networkUnavailable()``.
+        case networkUnavailable
+    }
+
+    /// Where the app is.
+    private enum Place: Hashable, Sendable {
+        /// Seen, or on a system where that makes no difference. May become `background` or `ended`.
+        case foreground
+        /// Out of sight, with a node that goes on for as long as the system allows. May become any other.
+        case background
+        /// Out of sight, with a node that this plan stopped. May become `foreground` or `ended`.
+        case stopped
+        /// Over.
+        case ended
+    }
+
+    private let system: System
+    private let allowsBackgroundAccess: Bool
+    private var isBackgroundRefreshAvailable: Bool
+    private var place = Place.foreground
+
+    /// Makes a plan for an app that is seen.
+    ///
+    /// Work goes on in the background of a phone if `allowBackgroundAccess` says that the node's keys may be used there,
+    /// and the person has not switched Background App Refresh off for the app.
+    public init(system: System, allowBackgroundAccess: Bool = false, isBackgroundRefreshAvailable: Bool = false) {
+        self.system = system
+        self.allowsBackgroundAccess = allowBackgroundAccess
+        self.isBackgroundRefreshAvailable = isBackgroundRefreshAvailable
+    }
+
+    /// Notes what happened and says what to do, in order; `isRunning` is whether the node is on the network.
+    ///
+    /// A node that its app has stopped stays stopped.
+    public mutating func handle(_ event: Event, isRunning: Bool) -> [Action] {
+        guard self.place != .ended else { return [] }
+        switch event {
+        case .enteredBackground: return self.enterBackground(isRunning)
+        case .willEnterForeground: return self.enterForeground()
+        case .backgroundTimeEnded: return self.leaveNetwork()
+        case .backgroundRefreshChanged(let isAvailable):
+            self.isBackgroundRefreshAvailable = isAvailable
+            return isAvailable ? [] : self.leaveNetwork()
+        case .becameActive: return self.system == .desktop ? [.resumeOperations] : []
+        case .resignedActive: return self.system == .desktop ? [.reduceOperations] : []
+        case .willTerminate:
+            self.place = .ended
+            return isRunning ? [.drain] : []
+        case .willSleep: return self.system == .desktop ? [.networkUnavailable] : []
+        case .didWake: return self.system == .desktop ? [.networkAvailable] : []
+        case .memoryWarning: return [.handleMemoryWarning]
+        case .memoryPressure: return [.optimizeMemoryUsage]
+        case .networkAvailable: return [.networkAvailable]
+        case .networkUnavailable: return [.networkUnavailable]
+        }
+    }
+
+    private mutating func enterBackground(_ isRunning: Bool) -> [Action] {
+        guard self.system == .phone, self.place == .foreground, isRunning else { return [] }
+        guard self.allowsBackgroundAccess, self.isBackgroundRefreshAvailable else {
+            self.place = .stopped
+            return [.beginBackgroundTask, .stop, .endBackgroundTask]
+        }
+        self.place = .background
+        return [.beginBackgroundTask, .reduceOperations]
+    }
+
+    private mutating func enterForeground() -> [Action] {
+        defer { self.place = .foreground }
+        switch self.place {
+        case .background: return [.resumeOperations, .endBackgroundTask]
+        case .stopped: return [.resumeOperations, .start]
+        case .foreground, .ended: return []
+        }
+    }
+
+    private mutating func leaveNetwork() -> [Action] {
+        guard self.place == .background else { return [] }
+        self.place = .stopped
+        return [.stop, .endBackgroundTask]
+    }
+}

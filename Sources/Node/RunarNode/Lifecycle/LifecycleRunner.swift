@@ -1,0 +1,73 @@
+internal import Locking
+
+/// Tells a ``LifecyclePlan`` what happens to an app and has its node do what it answers, one thing after the other.
+///
+/// A stop that is under way when the app is seen again is finished first; then the node starts. The system's background
+/// task lasts until the stop in it is done.
+package final class LifecycleRunner: Sendable {
+    /// The system's permission to go on for a while after the app went out of sight.
+    package struct BackgroundTask: Sendable {
+        package var begin: @Sendable () async -> Void
+        package var end: @Sendable () async -> Void
+
+        package init(begin: @escaping @Sendable () async -> Void, end: @escaping @Sendable () async -> Void) {
+            self.begin = begin
+            self.end = end
+        }
+
+        /// Where no permission is needed.
+        package static let none = BackgroundTask(begin: {}, end: {})
+    }
+
+    private let node: RunarNode
+    private let backgroundTask: BackgroundTask
+    private let plan: Locked<LifecyclePlan>
+    private let events: AsyncStream<LifecyclePlan.Event>
+    private let queue: AsyncStream<LifecyclePlan.Event>.Continuation
+
+    package init(node: RunarNode, plan: LifecyclePlan, backgroundTask: BackgroundTask = .none) {
+        self.node = node
+        self.backgroundTask = backgroundTask
+        self.plan = Locked(plan)
+        (self.events, self.queue) = AsyncStream.makeStream(of: LifecyclePlan.Event.self)
+    }
+
+    /// Notes that something happened; what is to be done is done by ``run()``.
+    package func tell(_ event: LifecyclePlan.Event) {
+        self.queue.yield(event)
+    }
+
+    /// Nothing more will happen.
+    package func finish() {
+        self.queue.finish()
+    }
+
+    /// Does what is to be done until ``finish()``.
+    package func run() async {
+        for await event in self.events {
+            let isRunning = self.node.isRunning
+            for action in self.plan.withLock({ $0.handle(event, isRunning: isRunning) }) { await self.perform(action) }
+        }
+    }
+
+    private func perform(_ action: LifecyclePlan.Action) async {
+        switch action {
+        case .beginBackgroundTask: await self.backgroundTask.begin()
+        case .endBackgroundTask: await self.backgroundTask.end()
+        case .stop: await self.node.stop()
+        case .drain: await self.node.drain()
+        case .start:
+            do {
+                try await self.node.start()
+            } catch {
+                self.node.logger.error("the node could not start again: \(error)")
+            }
+        case .reduceOperations: self.node.reduceOperations()
+        case .resumeOperations: self.node.resumeOperations()
+        case .handleMemoryWarning: self.node.handleMemoryWarning()
+        case .optimizeMemoryUsage: self.node.optimizeMemoryUsage()
+        case .networkAvailable: self.node.networkAvailable()
+        case .networkUnavailable: self.node.networkUnavailable()
+        }
+    }
+}
