@@ -21,6 +21,7 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
+let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -130,7 +131,7 @@ let package = Package(
             in: "Node",
             [
                 "Bytes", "Identity", "Locking", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore", "Transport",
-                "Platform", logging, metrics, collections, crypto,
+                "Platform", logging, metrics, tracing, collections, crypto,
             ]
         ),
         module("MetricsText", in: "Node", ["Locking", metrics]),
@@ -139,7 +140,8 @@ let package = Package(
             in: "Node",
             [
                 "Bytes", "Identity", "Certificates", "Locking", "Discovery", "Kademlia", "PubSub", "Traversal", "Services",
-                "NodeCore", "Transport", "QUIC", "Platform", "Storage", "Node", "QRCode", logging, metrics, crypto,
+                "NodeCore", "Transport", "QUIC", "Platform", "Storage", "Node", "QRCode", logging, metrics, tracing,
+                crypto,
             ]
         ),
 
@@ -156,8 +158,9 @@ let package = Package(
         .executableTarget(
             name: "runar",
             dependencies: [
-                "RunarNode", "Simulation", "Bytes", "Identity", "Certificates", "Locking", "NodeCore", "QRCode",
-                "PictureFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", "Node", logging, arguments,
+                "Console", "MetricsText", "RunarNode", "Simulation", "Bytes", "Identity", "Certificates", "Locking",
+                "NodeCore", "QRCode", "PictureFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", "Node",
+                logging, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -221,7 +224,7 @@ let package = Package(
         ),
         tests(
             of: "Command",
-            ["runar", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "QRCode", "TestSupport"]
+            ["runar", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "QRCode", "TestSupport", logging]
         ),
         .executableTarget(
             name: "CrashWriter",
@@ -256,7 +259,7 @@ let package = Package(
             of: "Node",
             [
                 "Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Node", "Platform", "Services", "Transport",
-                "TestSupport", logging,
+                "TestSupport", logging, tracing, inMemoryTracing,
             ]
         ),
         tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),
@@ -275,7 +278,10 @@ let package = Package(
         tests(of: "Lab", ["runar", "Locking", "TestSupport", "Cable"]),
         tests(
             of: "RunarNode",
-            ["Locking", "RunarNode", "Simulation", "Transport", "QUIC", "Traversal", "TestSupport", logging]
+            [
+                "Locking", "NodeCore", "RunarNode", "Simulation", "Transport", "QUIC", "Traversal", "TestSupport",
+                logging,
+            ]
         ),
     ]
 )

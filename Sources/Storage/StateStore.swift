@@ -64,7 +64,7 @@ package final class StateStore: Sendable {
 
     /// Gives back memory that SQLite keeps for speed.
     package func releaseMemory() {
-        try? database.writeWithoutTransaction { $0.releaseMemory() }  // without it nothing is lost
+        database.writeWithoutTransaction { $0.releaseMemory() }
     }
 
     private static func configuration() -> Configuration {

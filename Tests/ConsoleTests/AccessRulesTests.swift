@@ -30,7 +30,9 @@ internal import Testing
         #expect(verdict(host: host) == .foreignHost)
     }
 
-    @Test(arguments: ["http://localhost", "http://localhost:3000", "https://localhost:9464", "null", "http://evil.example"])
+    @Test(arguments: [
+        "http://localhost", "http://localhost:3000", "https://localhost:9464", "null", "http://evil.example",
+    ])
     func `a page of another origin gets nothing, even with the token`(origin: String) {
         #expect(verdict(origin: origin) == .foreignOrigin)
     }

@@ -63,7 +63,9 @@ struct ConsoleTests {
         ]
         for _ in 0..<100 {
             var damaged = request
-            for _ in 0..<3 { damaged[Int(random.next() % UInt64(damaged.count))] = UInt8(truncatingIfNeeded: random.next()) }
+            for _ in 0..<3 {
+                damaged[Int(random.next() % UInt64(damaged.count))] = UInt8(truncatingIfNeeded: random.next())
+            }
             messages.append(damaged)
         }
         let sent = messages

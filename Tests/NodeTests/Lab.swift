@@ -40,7 +40,8 @@ struct Lab: Sendable {
         isMember: Bool = true,
         capacity: Int = 64,
         messageLimit: Int = 1 << 20,
-        requestLimit: Int = 1024
+        requestLimit: Int = 1024,
+        settings: (inout NodeDriver.Configuration) -> Void = { _ in }
     ) throws -> LabNode {
         let key = generatePeerKey()
         let peerId = PeerId(publicKey: key.publicKey)
@@ -50,7 +51,8 @@ struct Lab: Sendable {
             clock: self.nodeClock,
             capacity: capacity,
             messageLimit: messageLimit,
-            requestLimit: requestLimit
+            requestLimit: requestLimit,
+            settings: settings
         )
         if isMember { try self.admit(node) }
         return node
@@ -126,7 +128,8 @@ struct LabNode: Sendable {
         clock: NodeClock,
         capacity: Int,
         messageLimit: Int,
-        requestLimit: Int
+        requestLimit: Int,
+        settings: (inout NodeDriver.Configuration) -> Void
     ) {
         self.peerId = endpoint.localPeerId
         self.endpoint = endpoint
@@ -139,6 +142,7 @@ struct LabNode: Sendable {
         }
         configuration.messageByteLimit = messageLimit
         configuration.requestLimit = requestLimit
+        settings(&configuration)
         configuration.serve = { [handler] in await handler.withLock { $0 }?($0) }
         self.driver = NodeDriver(
             endpoint: endpoint,

@@ -44,7 +44,8 @@ enum Layers {
 
     /// Modules that come with the toolchain or the system and stand in no manifest.
     static let system: Set<String> = [
-        "Foundation", "FoundationEssentials", "Glibc", "Darwin", "Musl", "Dispatch", "Security", "LocalAuthentication", "Network",
+        "Foundation", "FoundationEssentials", "Glibc", "Darwin", "Musl", "Dispatch", "Security", "LocalAuthentication",
+        "Network",
         "UIKit", "AppKit",
         "os", "Testing", "XCTest", "Swift", "AVFoundation", "CoreFoundation", "CoreGraphics", "CoreVideo", "ImageIO",
         "SystemConfiguration",

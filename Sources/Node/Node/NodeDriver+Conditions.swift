@@ -1,7 +1,9 @@
+internal import Identity
 internal import Locking
 internal import Logging
 package import NodeCore
 internal import Platform
+internal import Transport
 
 // The machine sleeps and wakes, has more or less to spare, and the program that this node is part of comes to its end.
 extension NodeDriver {
@@ -25,7 +27,9 @@ extension NodeDriver {
     func noteWake(due time: Duration) {
         let late = self.configuration.clock.now().monotonic - time
         guard late > Self.oversleep else { return }
-        self.configuration.logger.info("the machine slept for \(late.components.seconds) s: looking for peers again")
+        self.configuration.logs[.lifecycle].info(
+            "the machine slept for \(late.components.seconds) s: looking for peers again"
+        )
         self.noteResumed()
     }
 

@@ -132,7 +132,7 @@ extension NodeDriver {
                 self.apply(.frameReceived(id, frame))
             }
         } catch {
-            self.configuration.logger.debug("control stream of connection \(id.number): \(error)")
+            self.configuration.logs[.connections].debug("control stream of connection \(id.number): \(error)")
         }
         self.closeAfterControlStream(id)
     }

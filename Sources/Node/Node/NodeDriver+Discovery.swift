@@ -18,7 +18,7 @@ extension NodeDriver {
             return false
         }
         // Nobody will ever read from it; letting go of it closes it.
-        if isOver { self.configuration.logger.debug("discovery is on already, or the node stops") }
+        if isOver { self.configuration.logs[.discovery].debug("discovery is on already, or the node stops") }
     }
 
     /// Says goodbye to whoever listens on the local network, and falls silent there.

@@ -75,19 +75,19 @@ extension NodeDriver {
             self.keep(.revocations(entries), in: &state)
             for entry in entries { self.events.send(.revoked(entry.peerId, entry.networkId)) }
         case .peerJoined(let peer, let network):
-            self.configuration.logger.info("peer \(peer.short) joined network \(network.short)")
+            self.configuration.logs[.membership].info("peer \(peer.short) joined network \(network.short)")
             self.events.send(.peerJoined(peer, network))
             Self.resume(&state, { $0.peer == peer && ($0.network ?? network) == network }, .success(()))
         case .peerLeft(let peer, let network, let code):
-            self.configuration.logger.info("peer \(peer.short) left network \(network.short)")
+            self.configuration.logs[.membership].info("peer \(peer.short) left network \(network.short)")
             self.events.send(.peerLeft(peer, network, reason: code?.explanation))
         case .refused(let peer, let network, let refusal):
-            self.configuration.logger.notice("refused peer \(peer.short): \(refusal)")
+            self.configuration.logs[.membership].notice("refused peer \(peer.short): \(refusal)")
             self.note(.refused(byPeer: false, reason: "\(refusal)"), of: peer, in: &state)
             self.events.send(.refused(peer, network, reason: "\(refusal)"))
             Self.resume(&state, { $0.isFailed(peer, network) }, .failure(NodeError.refused(peer, "\(refusal)")))
         case .refusedByPeer(let peer, let network, let code):
-            self.configuration.logger.notice("peer \(peer.short) refused this node: \(code.explanation)")
+            self.configuration.logs[.membership].notice("peer \(peer.short) refused this node: \(code.explanation)")
             self.note(.refused(byPeer: true, reason: code.explanation), of: peer, in: &state)
             self.events.send(.refusedByPeer(peer, network, reason: code.explanation))
             let error = NodeError.refusedByPeer(peer, code.explanation)
@@ -96,7 +96,7 @@ extension NodeDriver {
             if code == .revoked { self.keep(.revokedHere(network), in: &state) }
             self.events.send(.membershipEnded(network, reason: code.explanation))
         case .deviceKeyUsedTwice(let peer):
-            self.configuration.logger.warning("the key of peer \(peer.short) is used in two places")
+            self.configuration.logs[.membership].warning("the key of peer \(peer.short) is used in two places")
             self.events.send(.deviceKeyUsedTwice(peer))
         default: self.tellOfMembership(effect, in: &state)
         }
@@ -106,14 +106,16 @@ extension NodeDriver {
     private func tellOfMembership(_ effect: Effect, in state: inout State) {
         switch effect {
         case .clockBehind(let network, let seconds):
-            self.configuration.logger.warning("the clock is \(seconds) s behind what the owner of a network signed")
+            self.configuration.logs[.membership].warning(
+                "the clock is \(seconds) s behind what the owner of a network signed"
+            )
             self.events.send(.clockBehind(network, seconds: seconds))
         case .tokenRenewed(let token):
             self.keep(.tokenRenewed(token), in: &state)
-            self.configuration.logger.info("the token of network \(token.networkId.short) was renewed")
+            self.configuration.logs[.membership].info("the token of network \(token.networkId.short) was renewed")
             self.events.send(.tokenRenewed(token.networkId, expirationSeconds: token.expirationSeconds))
         case .tokenExpiring(let network, let seconds):
-            self.configuration.logger.warning("the token of network \(network.short) ends in \(seconds) s")
+            self.configuration.logs[.membership].warning("the token of network \(network.short) ends in \(seconds) s")
             self.events.send(.tokenExpiring(network, seconds: seconds))
         case .peerDiscovered(let peer, let network, let addresses):
             self.events.send(.peerDiscovered(peer, network, addresses))
@@ -124,7 +126,7 @@ extension NodeDriver {
         case .eventsIsolated(let network, let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
         case .servicesChanged(let peer, let network): self.events.send(.servicesChanged(peer, network))
         case .datagramsIgnored(let reason, let source, let count):
-            self.configuration.logger.debug("\(count) datagrams from \(source) ignored: \(reason)")
+            self.configuration.logs[.discovery].debug("\(count) datagrams from \(source) ignored: \(reason)")
         default: self.carryOutOnPaths(effect, in: &state)
         }
     }

@@ -112,7 +112,7 @@ extension NodeDriver {
             }
             try await stream.write([path == nil ? 1 : 0], finish: true)
         } catch {
-            self.configuration.logger.notice("a file from peer \(peer.short) did not arrive: \(error)")
+            self.configuration.logs[.messages].notice("a file from peer \(peer.short) did not arrive: \(error)")
             stream.reset(code: error is FileError ? CloseCode.declined.rawValue : CloseCode.protocolViolation.rawValue)
         }
     }

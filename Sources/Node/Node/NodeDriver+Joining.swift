@@ -70,7 +70,7 @@ extension NodeDriver {
             self.events.send(.joinGranted(grant.metadata))
             Self.endJoin(through: inviter, .success(grant), in: &state)
         case .joinFailed(let inviter, let network, let failure):
-            self.configuration.logger.info("the join through \(inviter.short) came to nothing: \(failure)")
+            self.configuration.logs[.membership].info("the join through \(inviter.short) came to nothing: \(failure)")
             self.events.send(.joinFailed(inviter, network, reason: failure))
             Self.endJoin(through: inviter, .failure(failure), in: &state)
         default: break

@@ -15,7 +15,7 @@ extension NodeDriver {
             if self.register(connection) { return }
         } catch {
             self.note(.notReached(address, reason: "\(error)"), of: peer)
-            self.configuration.logger.debug("peer \(peer.short) does not answer at \(address): \(error)")
+            self.configuration.logs[.connections].debug("peer \(peer.short) does not answer at \(address): \(error)")
         }
         self.configuration.metrics?.p2p.recordConnection(success: false)
         self.apply(.pathDialFailed(peer))
@@ -62,7 +62,7 @@ extension NodeDriver {
             state.filteringWaiters = []
         case .stopRelaying(let channel): self.endpoint.stopRelaying(channel)
         case .reachEvent(let peer, let event):
-            self.configuration.logger.debug("on the way to peer \(peer.short): \(event)")
+            self.configuration.logs[.connections].debug("on the way to peer \(peer.short): \(event)")
             self.note(.traversal(event), of: peer, in: &state)
         default: self.tellOfJoins(effect, in: &state)
         }

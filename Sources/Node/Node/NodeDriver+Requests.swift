@@ -68,10 +68,20 @@ extension NodeDriver {
         }
         var header = header
         header.streamsBody = false
-        return try await self.attempting(header, in: network, to: peer) { request, header, prefix in
-            try await request.begin(header, prefix, body: body)
-            let bytes = try await request.body()
-            return (try await request.response(), bytes)
+        let start = self.configuration.clock.now().monotonic
+        return try await self.tracing(header, in: network, to: peer) { header in
+            try await self.attempting(header, in: network, to: peer) { request, header, prefix in
+                try await request.begin(header, prefix, body: body)
+                let bytes = try await request.body()
+                self.configuration.metrics?.noteAnswer(
+                    bytes.count,
+                    to: body.count,
+                    from: request.peer,
+                    in: network,
+                    since: start
+                )
+                return (try await request.response(), bytes)
+            }
         }
     }
 
@@ -83,10 +93,23 @@ extension NodeDriver {
         in network: NetworkId,
         to peer: PeerId? = nil
     ) async throws -> OutgoingRequest {
-        try await self.attempting(header, in: network, to: peer) { request, header, prefix in
-            try await request.begin(header, prefix, body: [])
-            return request
+        try await self.tracing(header, in: network, to: peer) { header in
+            try await self.attempting(header, in: network, to: peer) { request, header, prefix in
+                try await request.begin(header, prefix, body: [])
+                return request
+            }
         }
+    }
+
+    /// Gives a request a span where somebody traces.
+    private func tracing<Result>(
+        _ header: RequestHeader,
+        in network: NetworkId,
+        to peer: PeerId?,
+        _ body: (RequestHeader) async throws -> Result
+    ) async throws -> Result {
+        guard let tracing = self.configuration.tracing else { return try await body(header) }
+        return try await tracing.sending(header, in: network, to: peer, body)
     }
 
     /// Tries one provider after another.

@@ -59,7 +59,13 @@ extension NodeDriver {
         stream.whenStopped { end.end(.stopped($0)) }
         await withDiscardingTaskGroup { group in
             group.addTask {
-                await serve(incoming)
+                if let tracing = self.configuration.tracing {
+                    await tracing.serving(incoming.header, in: incoming.network, from: incoming.peer) {
+                        await serve(incoming)
+                    }
+                } else {
+                    await serve(incoming)
+                }
                 end.finish()
             }
             guard let cause = await end.wait() else { return }

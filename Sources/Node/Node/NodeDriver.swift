@@ -15,7 +15,7 @@ package final class NodeDriver: Sendable {
     /// How a driver is set up.
     package struct Configuration: Sendable {
         package var clock: NodeClock
-        package var logger: Logger
+        package var logs: NodeLogs
         /// The largest message, in bytes.
         package var messageByteLimit = 1 << 20
         /// How long to wait for a peer to be admitted, or to confirm a message.
@@ -38,6 +38,8 @@ package final class NodeDriver: Sendable {
         package var serve: (@Sendable (IncomingRequest) async -> Void)?
         /// What measures this node; nil where nobody collects.
         package var metrics: NodeMetrics?
+        /// What follows requests from device to device; nil where nobody traces.
+        package var tracing: RequestTracing?
         /// Stores what the core wants kept, in order and off the path of messages; what came up meanwhile comes together.
         package var persist: @Sendable ([Persistence]) async -> Void
 
@@ -47,7 +49,7 @@ package final class NodeDriver: Sendable {
             persist: @escaping @Sendable ([Persistence]) async -> Void = { _ in }
         ) {
             self.clock = clock
-            self.logger = logger
+            self.logs = NodeLogs(logger)
             self.persist = persist
         }
     }

@@ -108,7 +108,7 @@ extension RunarNode {
         do {
             try self.openLocalNetwork(for: driver)
         } catch {
-            self.logger.warning("members on the local network are not found: \(error)")
+            self.logs[.discovery].warning("members on the local network are not found: \(error)")
         }
     }
 

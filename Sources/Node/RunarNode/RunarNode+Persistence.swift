@@ -32,7 +32,7 @@ extension RunarNode {
         do {
             try body()
         } catch {
-            self.logger.error("the state could not be stored: \(error)")
+            self.logs[.storage].error("the state could not be stored: \(error)")
         }
     }
 

@@ -47,6 +47,7 @@ public final class RunarNode: Sendable {
     let config: NodeSettings
     let store: StateStore
     let logger: Logger
+    let logs: NodeLogs
     let clock: NodeClock
     let phase = Locked(Phase.stopped)
     let fileReceiver = Locked<FileReceiver?>(nil)
@@ -89,6 +90,7 @@ public final class RunarNode: Sendable {
         var logger = Logger(label: "runar")
         logger.logLevel = config.loggerLevel
         self.logger = logger
+        self.logs = NodeLogs(logger, levels: config.logLevels)
         self.store = try config.statePath.map { try StateStore(path: $0) } ?? StateStore()
         self.peerId = PeerId(publicKey: try KeyId.peer.key(in: config.keyStorage, orMake: generatePeerKey).publicKey)
         self.addBuiltInServices()
@@ -163,7 +165,7 @@ extension RunarNode {
         if self.isDiscovering.withLock({ $0 }) { self.startDiscovery(of: driver) }
         self.watchAddresses(of: driver)
         await self.startServices()
-        self.logger.info("peer \(self.peerId.short) listens on port \(self.listeningPort)")
+        self.logs[.lifecycle].info("peer \(self.peerId.short) listens on port \(self.listeningPort)")
     }
 
     /// Says goodbye to every peer and leaves the network.
@@ -208,6 +210,8 @@ extension RunarNode {
         configuration.messageByteLimit = self.config.messageByteLimit
         configuration.patience = self.config.peerTimeout
         configuration.serve = { [weak self] request in await self?.serve(request) }
+        configuration.logs = self.logs
+        configuration.tracing = RequestTracing(self.config.tracer)
         configuration.metrics = NodeMetrics(
             factory: self.config.metricsFactory,
             now: { [clock] in clock.now().monotonic }
@@ -228,7 +232,7 @@ extension RunarNode {
         do {
             if let link = try self.makeAddressWatch(driver.endpoint, self.config) { driver.watchAddresses(of: link) }
         } catch {
-            self.logger.warning("changes of this machine's addresses are not noticed: \(error)")
+            self.logs[.connections].warning("changes of this machine's addresses are not noticed: \(error)")
         }
     }
 

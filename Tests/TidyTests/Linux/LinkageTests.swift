@@ -44,6 +44,23 @@ internal import Testing
         for trace in Self.traces { #expect(bytes.range(of: trace) != nil, "\(String(decoding: trace, as: UTF8.self))") }
     }
 
+    @Test(.enabled(if: LinkageTests.areProgramsBuilt, "the programs are not built"))
+    func `a program that uses the library links no web server, and the command does`() throws {
+        func links(_ name: String, _ module: String) throws -> Bool {
+            let bytes = try Data(contentsOf: products(name), options: .mappedIfSafe)
+            return bytes.range(of: Data("$s\(module.utf8.count)\(module)".utf8)) != nil
+        }
+        func products(_ name: String) -> URL { Self.products.appending(path: name) }
+        for module in ["Hummingbird", "NIOCore", "NIOPosix"] {
+            #expect(try !links("two-nodes", module), "\(module)")
+            #expect(try links("runar", module), "\(module)")
+        }
+    }
+
+    private static let areProgramsBuilt = ["two-nodes", "runar"].allSatisfy {
+        FileManager.default.fileExists(atPath: products.appending(path: $0).path)
+    }
+
     /// The library as the linker is told to bring it, and the beginning of every mangled name of the module.
     private static let traces = [Data("-lFoundation\u{0}".utf8), Data("$s10Foundation".utf8)]
 }

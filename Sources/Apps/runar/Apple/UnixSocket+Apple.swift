@@ -32,6 +32,19 @@ enum UnixSocket {
         unsafe bytes.withUnsafeBytes { unsafe Darwin.send(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
+    /// Sends one datagram to the socket of that name, which begins with @ if it is not in the file system; false when
+    /// nobody takes it at once.
+    static func sendDatagram(_ bytes: [UInt8], to path: String) -> Bool {
+        let descriptor = prepared(socket(AF_UNIX, SOCK_DGRAM, 0))
+        guard descriptor >= 0 else { return false }
+        defer { Posix.close(descriptor) }
+        return unsafe withAddress(path) { address, length in
+            unsafe bytes.withUnsafeBytes {
+                unsafe Darwin.sendto(descriptor, $0.baseAddress, $0.count, MSG_DONTWAIT, address, length) == $0.count
+            }
+        }
+    }
+
     static func shutdown(_ descriptor: Int32) { _ = Darwin.shutdown(descriptor, SHUT_RDWR) }
 
     private static func prepared(_ descriptor: Int32) -> Int32 {

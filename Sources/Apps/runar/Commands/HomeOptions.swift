@@ -87,7 +87,7 @@ struct NodeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "trace, debug, info, notice, warning, error or critical (RUNAR_LOG_LEVEL).",
+            "trace, debug, info, notice, warning, error or critical; also notice,discovery=debug (RUNAR_LOG_LEVEL).",
             valueName: "level"
         )
     )
@@ -154,6 +154,14 @@ struct NodeOptions: ParsableArguments {
     )
     var grantRenewals: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Show what is measured to programs of this machine: a port, 0 for a free one, or off (RUNAR_METRICS).",
+            valueName: "port"
+        )
+    )
+    var metrics: String?
+
     /// The settings that these options make.
     var flags: [Setting: [String]] {
         var flags: [Setting: [String]] = [:]
@@ -168,6 +176,7 @@ struct NodeOptions: ParsableArguments {
         flags[.cacheAge] = cacheAge.map { [$0] }
         flags[.renewTokens] = renewTokens.map { [$0] }
         flags[.grantRenewals] = grantRenewals.map { [$0] }
+        flags[.metrics] = metrics.map { [$0] }
         return flags.merging(discovery.flags) { first, _ in first }
     }
 

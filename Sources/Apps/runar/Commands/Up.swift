@@ -1,16 +1,15 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Locking
 internal import Platform
-internal import RunarNode
 
 /// Runs the node.
 struct Up: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the node: connect to the members of your networks and serve other commands.",
         discussion: """
-            Ends with Control-C, SIGTERM or `runar stop`. Prints who comes and goes; with --json an object on each \
-            line, the first with "event":"ready".
+            Ends with Control-C, SIGTERM or `runar stop`: what is under way with peers ends first, for ten seconds at \
+            most, and at once if it is told again. Prints who comes and goes; with --json an object on each line, the \
+            first with "event":"ready". Started by systemd it says when it is ready and that it lives.
             """
     )
 
@@ -29,74 +28,31 @@ struct Up: AsyncParsableCommand {
         // The lock of a running node is not waited for: it may run for weeks.
         let isRunning = Session.isNodeRunning(in: place)
         let nodeHome = try await NodeHome.open(place, settings: settings, waiting: !isRunning)
-        let asJSON = home.output.json
-        let endsWithInput = endWithInput
+        let console = try NodeConsole(settings: settings, home: nodeHome.directory)
         let (stops, stop) = AsyncStream.makeStream(of: Void.self)
         let handler = RequestHandler(
-            node: try nodeHome.makeNode(settings: settings),
+            node: try nodeHome.makeNode(settings: settings, metrics: console?.registry),
             keys: nodeHome.keys,
             home: nodeHome.directory,
             settings: settings,
             stop: { stop.yield() }
         )
-        let events = handler.node.eventStream
-        let server = try ControlServer(home: nodeHome, handler: handler)
-        _ = try await Interruption.run {
-            try await handler.startNode()
-            Self.sayReady(handler, asJSON: asJSON)
-            await withDiscardingTaskGroup { group in
-                group.addTask { await server.run() }
-                group.addTask {
-                    for await event in events { Self.tell(EventReport(event), asJSON: asJSON) }
-                }
-                if endsWithInput {
-                    group.addTask {
-                        await Self.inputEnds()
-                        stop.yield()
-                    }
-                }
-                for await _ in stops { break }
-                group.cancelAll()
+        let run = NodeRun(
+            handler: handler,
+            server: try ControlServer(home: nodeHome, handler: handler),
+            console: console,
+            manager: ServiceManager(),
+            asJSON: home.output.json
+        )
+        if endWithInput {
+            let thread = Thread {
+                // Whoever started this node is gone.
+                while !Posix.read(0, atMost: 256).isEmpty {}
+                stop.yield()
             }
+            thread.start()
         }
-        await handler.node.stop()
+        try await run.run(stops: stops, stop: stop)
         withExtendedLifetime(nodeHome) {}
     }
-
-    private static func sayReady(_ handler: RequestHandler, asJSON: Bool) {
-        let report = ReadyReport(
-            processId: SystemProcess.id,
-            peerId: handler.node.peerId.base64Encoded,
-            addresses: handler.node.listenAddresses.map(\.description)
-        )
-        if asJSON {
-            Output.json(report)
-        } else {
-            Output.line("ready: peer \(handler.node.peerId.text)")
-            Output.line("listens on \(report.addresses.joined(separator: ", "))")
-        }
-    }
-
-    private static func tell(_ report: EventReport, asJSON: Bool) {
-        if asJSON { Output.json(report) } else { Output.line(report.line) }
-    }
-
-    /// Returns when standard input ends: whoever started this node is gone.
-    private static func inputEnds() async {
-        let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
-        let thread = Thread {
-            while !Posix.read(0, atMost: 256).isEmpty {}
-            continuation.finish()
-        }
-        thread.start()
-        for await _ in ends {}
-    }
-}
-
-/// That a node serves from now on.
-struct ReadyReport: Codable {
-    var event = "ready"
-    let processId: Int32
-    let peerId: String
-    let addresses: [String]
 }

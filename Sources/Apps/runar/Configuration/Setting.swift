@@ -17,6 +17,7 @@ enum Setting: String, CaseIterable, Codable, Sendable {
     case cacheAge
     case renewTokens
     case grantRenewals
+    case metrics
     case passphraseFile
     case keyFile
 
@@ -38,6 +39,7 @@ enum Setting: String, CaseIterable, Codable, Sendable {
         case .discoveryGroup: [Settings.standardGroup]
         case .discoveryInterval, .dhtTimeout: ["10s"]
         case .cacheAge: ["5m"]
+        case .metrics: [SwitchText.off]
         case .acceptFiles, .passphraseFile, .keyFile: nil
         }
     }
@@ -73,7 +75,8 @@ extension Setting {
         for value in values {
             switch self {
             case .listen, .discoveryGroup: break
-            case .logLevel: _ = try Settings.level(value)
+            case .logLevel: _ = try Settings.levels(value)
+            case .metrics: _ = try Settings.metricsPort(value)
             case .discovery, .hashTable, .renewTokens, .grantRenewals: _ = try SwitchText.parse(value)
             case .cacheAge: _ = try DurationText.parse(value)
             case .discoveryInterval:

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Foundation
 internal import Identity
 internal import Logging
+internal import Node
 internal import Platform
 
 /// The settings in effect, each with the place it comes from: flag before environment before file before default.
@@ -98,12 +99,51 @@ struct Settings: Sendable {
     /// The group and port of the mobile specification.
     static let mobileGroup = "mobile"
 
-    static func level(_ text: String) throws(CommandFailure) -> Logger.Level {
+    /// What is logged: a level, and levels of subsystems behind it, as in `notice,discovery=debug`.
+    static func levels(_ text: String) throws(CommandFailure) -> (Logger.Level, [LogSubsystem: Logger.Level]) {
+        var common: Logger.Level?
+        var own: [LogSubsystem: Logger.Level] = [:]
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard words.count == 2 else {
+                guard common == nil else {
+                    throw CommandFailure("bad-setting", .usage, "\"\(text)\" has two levels for all that is not named")
+                }
+                common = try self.level(words[0])
+                continue
+            }
+            guard let subsystem = LogSubsystem(rawValue: words[0]) else {
+                let all = LogSubsystem.allCases.map(\.rawValue).joined(separator: ", ")
+                throw CommandFailure(
+                    "bad-setting",
+                    .usage,
+                    "\"\(words[0])\" does not log by itself: name one of \(all)"
+                )
+            }
+            own[subsystem] = try self.level(words[1])
+        }
+        return (common ?? .notice, own)
+    }
+
+    private static func level(_ text: String) throws(CommandFailure) -> Logger.Level {
         guard let level = Logger.Level(rawValue: text) else {
             let all = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
             throw CommandFailure("bad-setting", .usage, "\"\(text)\" is not a log level: use one of \(all)")
         }
         return level
+    }
+
+    /// The port of the metrics; nil for off.
+    static func metricsPort(_ text: String) throws(CommandFailure) -> UInt16? {
+        if text == SwitchText.off { return nil }
+        guard let port = UInt16(text) else {
+            throw CommandFailure(
+                "bad-setting",
+                .usage,
+                "\"\(text)\" is not a port: write a number from 1 to 65535, 0 for any that is free, or off"
+            )
+        }
+        return port
     }
 }
 

@@ -5,6 +5,8 @@ internal import Glibc
 enum UnixSocket {
     /// The longest path that fits an address.
     static let pathByteLimit = 107
+    /// What comes before the path in an address.
+    private static let familyByteCount = MemoryLayout<sa_family_t>.size
 
     /// A new socket, closed when the process executes another program.
     static func make() -> Int32 { prepared(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)) }
@@ -35,6 +37,26 @@ enum UnixSocket {
         }
     }
 
+    /// Sends one datagram to the socket of that name, which begins with @ if it is not in the file system; false when
+    /// nobody takes it at once.
+    static func sendDatagram(_ bytes: [UInt8], to path: String) -> Bool {
+        let descriptor = prepared(socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
+        guard descriptor >= 0 else { return false }
+        defer { Posix.close(descriptor) }
+        return unsafe withAddress(path) { address, length in
+            unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.sendto(
+                    descriptor,
+                    $0.baseAddress,
+                    $0.count,
+                    Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT),
+                    address,
+                    length
+                ) == $0.count
+            }
+        }
+    }
+
     static func shutdown(_ descriptor: Int32) { _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     private static func prepared(_ descriptor: Int32) -> Int32 {
@@ -46,14 +68,17 @@ enum UnixSocket {
         _ path: String,
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool
     ) -> Bool {
-        let bytes = Array(path.utf8)
+        var bytes = Array(path.utf8)
         guard bytes.count <= pathByteLimit else { return false }
+        // A name outside the file system begins with a zero byte and is as long as the address says.
+        let isAbstract = bytes.first == UInt8(ascii: "@")
+        if isAbstract { bytes[0] = 0 }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         return unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                unsafe body($0, socklen_t(isAbstract ? familyByteCount + bytes.count : MemoryLayout<sockaddr_un>.size))
             }
         }
     }

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Identity
+internal import MetricsText
 internal import Platform
 internal import RunarNode
 internal import Storage
@@ -60,8 +61,9 @@ final class NodeHome: Sendable {
     }
 
     /// The node of this home; nothing is on the network yet.
-    func makeNode(settings: Settings) throws -> RunarNode {
+    func makeNode(settings: Settings, metrics: MetricsRegistry? = nil) throws -> RunarNode {
         let config = try settings.nodeConfig(keys: keys, state: directory.file(Self.stateName))
+        config.metricsFactory = metrics
         let node: RunarNode
         do {
             node = try RunarNode(config: config)
@@ -169,7 +171,7 @@ extension Settings {
             statePath: state,
             listenAddresses: try (self[.listen]?.texts ?? []).map { try Self.address($0) }
         )
-        if let level = text(.logLevel) { config.loggerLevel = try Self.level(level) }
+        if let level = text(.logLevel) { (config.loggerLevel, config.logLevels) = try Self.levels(level) }
         if let timeout = text(.requestTimeout) { config.peerTimeout = try DurationText.parse(timeout) }
         if let limit = text(.messageLimit) { config.messageByteLimit = try ByteCountText.parse(limit) }
         if let capacity = text(.listenerCapacity).flatMap({ Int($0) }) { config.listenerCapacity = capacity }

@@ -2,6 +2,7 @@ internal import CoreMetrics
 package import Identity
 internal import Logging
 package import Platform
+internal import Tracing
 
 /// What a node keeps of its configuration: checked, and out of reach of later changes.
 package struct NodeSettings: Sendable {
@@ -11,6 +12,8 @@ package struct NodeSettings: Sendable {
     let requestTimeout: Duration
     let loggerLevel: Logger.Level
     let metricsFactory: any MetricsFactory
+    let tracer: (any Tracer)?
+    let logLevels: [LogSubsystem: Logger.Level]
     let network: NetworkSettings
     let guarding: KeyGuarding
     package let keyStorage: any KeyStorage
@@ -40,6 +43,8 @@ package struct NodeSettings: Sendable {
         self.requestTimeout = config.requestTimeout
         self.loggerLevel = config.loggerLevel
         self.metricsFactory = config.metricsFactory ?? MetricsSystem.factory
+        self.tracer = config.tracer
+        self.logLevels = config.logLevels
         let network = try NetworkSettings(config)
         self.network = network
         self.guarding = KeyGuarding(config.keychainConfig)

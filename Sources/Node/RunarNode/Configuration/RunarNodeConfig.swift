@@ -2,6 +2,7 @@ public import CoreMetrics
 public import Identity
 public import Logging
 public import Platform
+public import Tracing
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -42,6 +43,10 @@ public final class RunarNodeConfig {
     public var loggerLevel: Logger.Level = .info
     /// Who collects what the node measures (``RunarMetric``); nil is the collector of the process, if it has one.
     public var metricsFactory: (any MetricsFactory)?
+    /// Who follows requests from device to device; nil is the tracer of the process, if it has one.
+    public var tracer: (any Tracer)?
+    /// The levels of subsystems that shall log more or less than the others.
+    public var logLevels: [LogSubsystem: Logger.Level] = [:]
     /// Where the keys are, if not where ``keychainConfig`` says: the Keychain, a vault file, or memory.
     public var keyStorage: (any KeyStorage)?
     /// The directory for everything of this device, made for its user alone if it is missing; nil for the system's place.

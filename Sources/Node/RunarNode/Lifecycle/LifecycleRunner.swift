@@ -1,4 +1,5 @@
 internal import Locking
+internal import Logging
 
 /// Tells a ``LifecyclePlan`` what happens to an app and has its node do what it answers, one thing after the other.
 ///
@@ -60,7 +61,7 @@ package final class LifecycleRunner: Sendable {
             do {
                 try await self.node.start()
             } catch {
-                self.node.logger.error("the node could not start again: \(error)")
+                self.node.logs[.lifecycle].error("the node could not start again: \(error)")
             }
         case .reduceOperations: self.node.reduceOperations()
         case .resumeOperations: self.node.resumeOperations()

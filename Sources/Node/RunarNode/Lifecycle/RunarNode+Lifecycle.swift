@@ -29,13 +29,16 @@ extension RunarNode {
         self.giveBackMemory()
     }
 
-    /// The system would like some memory: what is hardly used is given back. Caches stay.
+    /// The system would like some memory: what is hardly used is given back.
+    ///
+    /// Caches stay.
     public func optimizeMemoryUsage() {
         self.giveBackMemory()
     }
 
-    /// Does only what somebody asks for, until ``resumeOperations()``: nothing is said on the local network, and peers are
-    /// not sought. Connections, subscriptions and services go on.
+    /// Does only what somebody asks for, until ``resumeOperations()``.
+    ///
+    /// Nothing is said on the local network, and peers are not sought. Connections, subscriptions and services go on.
     public func reduceOperations() {
         self.change { $0.isReduced = true }
     }

@@ -24,7 +24,7 @@ public struct RunarContext: Sendable {
 
     /// Writes to the node's log, with the path.
     public var logger: Logger {
-        var logger = self.node.logger
+        var logger = self.node.logs[.services]
         logger[metadataKey: "path"] = "\(self.path)"
         return logger
     }

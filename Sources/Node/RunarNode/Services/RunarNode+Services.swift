@@ -57,7 +57,7 @@ extension RunarNode {
                 }
             }
         } catch {
-            self.logger.error("the networks cannot be read: \(error)")
+            self.logs[.services].error("the networks cannot be read: \(error)")
         }
         self.localEvents.relocate { try self.services.key($0) }
         self.servicesChanged()
@@ -77,7 +77,7 @@ extension RunarNode {
                     do {
                         try await self.begin(hosted)
                     } catch {
-                        self.logger.error("the service \(hosted.service.path) does not run: \(error)")
+                        self.logs[.services].error("the service \(hosted.service.path) does not run: \(error)")
                     }
                 }
             }
@@ -92,7 +92,7 @@ extension RunarNode {
                     do {
                         try await self.end(hosted)
                     } catch {
-                        self.logger.error("the service \(hosted.service.path) did not stop well: \(error)")
+                        self.logs[.services].error("the service \(hosted.service.path) did not stop well: \(error)")
                     }
                 }
             }
@@ -182,7 +182,7 @@ extension RunarNode {
         handler: @escaping ServiceTable.EventHandler
     ) throws -> Subscription {
         let name = topic.contains(":") || hosted.network.isEmpty ? topic : "\(hosted.network):\(topic)"
-        let logger = self.logger
+        let logger = self.logs[.services]
         return try self.subscribe(name) { event in
             do {
                 try await handler(event)

@@ -4,8 +4,8 @@ internal import UIKit
 
 /// Lets a node follow its app: keep it as long as the app runs.
 ///
-/// Out of sight the node is stopped inside a background task, or, where `allowBackgroundAccess` is set and Background App
-/// Refresh is on, goes on with little for as long as the system gives time. Seen again it is there within a second.
+/// Out of sight the node is stopped inside a background task, or, where its configuration sets `allowBackgroundAccess` and
+/// Background App Refresh is on, goes on with little for as long as the system gives time. Seen again it is there within a second.
 /// ``LifecyclePlan`` has the rules.
 @MainActor public final class AppLifecycle {
     /// Of the half minute that the system gives, enough is left to say goodbye.
@@ -17,13 +17,13 @@ internal import UIKit
     private var observers: [any NSObjectProtocol] = []
 
     /// Follows the app from now on.
-    public init(node: RunarNode, allowBackgroundAccess: Bool = false) {
+    public init(node: RunarNode) {
         let time = BackgroundTime()
         let runner = LifecycleRunner(
             node: node,
             plan: LifecyclePlan(
                 system: .phone,
-                allowBackgroundAccess: allowBackgroundAccess,
+                allowBackgroundAccess: node.config.guarding.allowsBackgroundAccess,
                 isBackgroundRefreshAvailable: UIApplication.shared.backgroundRefreshStatus == .available
             ),
             backgroundTask: .init(begin: { await time.begin() }, end: { await time.end() })

@@ -52,6 +52,12 @@ package final class NodeMetrics: Sendable {
         self.of(network).recordPeerMessage(peerId: peer, size: byteCount, duration: self.seconds(since: start))
     }
 
+    /// Measures a request that a peer has answered.
+    func noteAnswer(_ answer: Int, to request: Int, from peer: PeerId, in network: NetworkId, since start: Duration) {
+        self.noteSent(request, to: peer, in: network, since: start)
+        self.noteReceived(answer, in: network)
+    }
+
     /// Measures what goes to a peer, or to many, without an answer.
     func noteSent(_ byteCount: Int, in network: NetworkId) {
         self.p2p.recordMessage(size: byteCount, isOutbound: true)

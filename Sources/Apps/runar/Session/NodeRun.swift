@@ -1,0 +1,119 @@
+internal import Foundation
+internal import Platform
+internal import RunarNode
+
+/// A node that runs until it is told to stop: it serves commands, shows its metrics, and tells who comes and goes.
+struct NodeRun: Sendable {
+    let handler: RequestHandler
+    let server: ControlServer
+    let console: NodeConsole?
+    let manager: ServiceManager?
+    let asJSON: Bool
+
+    /// Runs until the first of `stops` or a signal; what is under way with peers then ends first, unless there is another
+    /// one.
+    ///
+    /// - Throws: ``CommandFailure`` and what a start throws.
+    func run(stops: AsyncStream<Void>, stop: AsyncStream<Void>.Continuation) async throws {
+        let signals = await Interruption.signals()
+        let result: Result<Void, any Error> = await withTaskGroup(of: Result<Void, any Error>?.self) { group in
+            group.addTask {
+                for await _ in signals { stop.yield() }
+                return nil
+            }
+            group.addTask {
+                do {
+                    try await self.serve()
+                    return nil
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                for await _ in stops { break }
+                return .success(())
+            }
+            defer { group.cancelAll() }
+            while let end = await group.next() {
+                guard let end else { continue }
+                manager?.tell(.stopping)
+                if case .success = end { await self.drain(unless: stops) }
+                return end
+            }
+            return .success(())
+        }
+        await handler.node.stop()
+        try result.get()
+    }
+
+    /// Starts the node and serves until the task is cancelled.
+    private func serve() async throws {
+        let events = handler.node.eventStream
+        try await withThrowingDiscardingTaskGroup { group in
+            let metrics = try await self.startConsole(in: &group)
+            try await handler.startNode()
+            group.addTask { await server.run() }
+            if let manager { group.addTask { await manager.watch(handler.node) } }
+            self.sayReady(metrics: metrics)
+            for await event in events { self.tell(EventReport(event)) }
+            group.cancelAll()
+        }
+    }
+
+    /// Returns the address of the metrics once they are there.
+    private func startConsole(in group: inout ThrowingDiscardingTaskGroup<any Error>) async throws -> String? {
+        guard let console else { return nil }
+        let (beginnings, continuation) = AsyncStream.makeStream(of: Result<String, any Error>.self)
+        group.addTask {
+            do {
+                try await console.run { continuation.yield(.success($0)) }
+            } catch {
+                continuation.yield(.failure(error))
+            }
+            continuation.finish()
+        }
+        for await beginning in beginnings { return try beginning.get() }
+        return nil
+    }
+
+    /// Lets what is under way end, or not if there is another stop.
+    private func drain(unless stops: AsyncStream<Void>) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await handler.node.drain() }
+            group.addTask { for await _ in stops { return } }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func sayReady(metrics: String?) {
+        let report = ReadyReport(
+            processId: SystemProcess.id,
+            peerId: handler.node.peerId.base64Encoded,
+            addresses: handler.node.listenAddresses.map(\.description),
+            metrics: metrics
+        )
+        if asJSON {
+            Output.json(report)
+        } else {
+            Output.line("ready: peer \(handler.node.peerId.text)")
+            Output.line("listens on \(report.addresses.joined(separator: ", "))")
+            if let metrics { Output.line("metrics at \(metrics), with the token in \(NodeConsole.tokenName)") }
+        }
+        manager?.tell(.ready, .status("peer \(handler.node.peerId.short) listens on \(handler.node.listeningPort)"))
+    }
+
+    private func tell(_ report: EventReport) {
+        if asJSON { Output.json(report) } else { Output.line(report.line) }
+    }
+}
+
+/// That a node serves from now on.
+struct ReadyReport: Codable {
+    var event = "ready"
+    let processId: Int32
+    let peerId: String
+    let addresses: [String]
+    /// Where a collector finds what is measured, if that is wanted.
+    let metrics: String?
+}

@@ -1,0 +1,60 @@
+internal import Platform
+internal import RunarNode
+
+/// The program that started this one as a service and wants to hear how it does: systemd, by its notification protocol
+/// (`sd_notify(3)`), over a socket that it names in the environment.
+///
+/// Nobody else is told anything, so a node that a person started is none the worse for it.
+struct ServiceManager: Sendable {
+    /// What it is told.
+    enum Message: Hashable, Sendable {
+        /// The node serves.
+        case ready
+        /// The node ends.
+        case stopping
+        /// The node does what it has to do; said again and again, or the manager starts it anew.
+        case alive
+        /// For people, in `systemctl status`.
+        case status(String)
+
+        var text: String {
+            switch self {
+            case .ready: "READY=1"
+            case .stopping: "STOPPING=1"
+            case .alive: "WATCHDOG=1"
+            case .status(let text): "STATUS=\(text.map { $0.isNewline ? " " : String($0) }.joined())"
+            }
+        }
+    }
+
+    private let path: String
+    /// How long the manager waits for a sign of life; nil for ever.
+    let watchdogTime: Duration?
+
+    /// The one that this process has to tell; nil when there is none.
+    init?(environment: (String) -> String? = SystemProcess.environment, process: Int32 = SystemProcess.id) {
+        guard let path = environment("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
+        self.path = path
+        // Of this very process, unless the manager does not say of which.
+        let isMeant = environment("WATCHDOG_PID").map { $0 == "\(process)" } ?? true
+        let microseconds = environment("WATCHDOG_USEC").flatMap { Int64($0) } ?? 0
+        watchdogTime = isMeant && microseconds > 0 ? .microseconds(microseconds) : nil
+    }
+
+    /// Tells it; a manager that does not listen is no reason to end.
+    func tell(_ messages: Message...) {
+        let text = messages.map(\.text).joined(separator: "\n")
+        _ = UnixSocket.sendDatagram(Array(text.utf8), to: path)
+    }
+
+    /// Says that the node is alive as long as it is, twice as often as the manager looks; until the task is cancelled.
+    ///
+    /// A node that hangs says nothing, because nothing is said for it.
+    func watch(_ node: RunarNode) async {
+        guard let watchdogTime else { return }
+        while await node.isResponsive() {
+            tell(.alive)
+            guard (try? await Task.sleep(for: watchdogTime / 2)) != nil else { return }  // nil: cancelled
+        }
+    }
+}

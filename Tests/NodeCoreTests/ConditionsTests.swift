@@ -1,0 +1,95 @@
+internal import Identity
+internal import Testing
+
+@testable internal import NodeCore
+
+/// What a node does when its machine sleeps, loses its network, or has little to spare.
+@Suite("Conditions") struct ConditionsTests {
+    private func conditions(hasNetwork: Bool = true, isReduced: Bool = false) -> Input {
+        var conditions = Conditions()
+        conditions.hasNetwork = hasNetwork
+        conditions.isReduced = isReduced
+        return .conditionsChanged(conditions)
+    }
+
+    /// Two members of which the first has failed to reach the second for an hour, whose pauses are minutes by now.
+    private func longApart() throws -> CoreNetwork {
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember()
+        try net.addMember()
+        net.isOffline = true
+        net.connect(0, 1)
+        net.advance(by: .seconds(3600))
+        return net
+    }
+
+    @Test func `after sleep a peer is dialled at once, however often that failed`() throws {
+        var net = try self.longApart()
+        net.isOffline = false
+        net.feed(0, .resumed)
+        #expect(net.areAdmitted(0, 1))
+    }
+
+    @Test func `without a network nobody is dialled, and with it at once`() throws {
+        var net = try self.longApart()
+        net.feed(0, self.conditions(hasNetwork: false))
+        let dials = net.dials(by: 0)
+        net.advance(by: .seconds(7200))
+        #expect(net.dials(by: 0) == dials)
+        net.isOffline = false
+        net.feed(0, self.conditions())
+        #expect(net.areAdmitted(0, 1))
+    }
+
+    @Test func `whoever is asked for without a network is dialled all the same`() throws {
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember()
+        try net.addMember()
+        net.feed(0, self.conditions(hasNetwork: false))
+        net.connect(0, 1)
+        #expect(net.areAdmitted(0, 1))
+    }
+
+    @Test func `with little to spare nobody is sought, and connections stay`() throws {
+        var net = CoreNetwork(hasTables: false)
+        for _ in 0..<3 { try net.addMember() }
+        net.connect(0, 1)
+        net.introduce(2, to: 0)
+        net.feed(0, self.conditions(isReduced: true))
+        net.feed(0, .peerSought(net.nodes[2].peerId))
+        net.advance(by: .seconds(600))
+        #expect(net.areAdmitted(0, 1) && !net.isAdmitted(0, 2))
+        net.feed(0, self.conditions())
+        #expect(net.areAdmitted(0, 1) && net.areAdmitted(0, 2))
+    }
+
+    @Test func `with little to spare a node is not heard on the local network, and hears others`() throws {
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember()
+        try net.addMember()
+        let isBeacon: (Effect) -> Bool = { if case .multicast = $0 { true } else { false } }
+        for node in 0..<2 { net.feed(node, .discoveryStarted) }
+        net.advance(by: .seconds(30))
+        net.feed(0, self.conditions(isReduced: true))
+        let (own, others) = (net.count(by: 0, where: isBeacon), net.count(by: 1, where: isBeacon))
+        net.advance(by: .seconds(120))
+        #expect(net.count(by: 0, where: isBeacon) == own)
+        #expect(net.count(by: 1, where: isBeacon) > others)
+        net.feed(0, self.conditions())
+        net.advance(by: .seconds(1))
+        #expect(net.count(by: 0, where: isBeacon) > own)
+    }
+
+    @Test func `checks of tokens are counted, and those that fail`() throws {
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember()
+        try net.addMember()
+        #expect(net.nodes[0].core.tallies.networks == 1)
+        net.connect(0, 1)
+        #expect(net.nodes[0].core.tallies.tokenChecks == 1 && net.nodes[1].core.tallies.tokenChecks == 1)
+        #expect(net.nodes[1].core.tallies.tokenCheckFailures == 0)
+        let stranger = try net.addNode()
+        _ = try net.show(net.forgedToken(for: net.nodes[stranger].peerId), from: stranger, to: 1)
+        #expect(net.nodes[1].core.tallies.tokenCheckFailures == 1)
+    }
+}

@@ -1,0 +1,106 @@
+internal import Testing
+
+@testable internal import RunarNode
+
+@Suite("Lifecycle plan") struct LifecyclePlanTests {
+    /// A phone on which work may go on in the background, or not.
+    private func phone(access: Bool = true, refresh: Bool = true) -> LifecyclePlan {
+        LifecyclePlan(system: .phone, allowBackgroundAccess: access, isBackgroundRefreshAvailable: refresh)
+    }
+
+    @Test(arguments: [(false, false), (false, true), (true, false)])
+    func `out of sight a phone's node stops inside a background task, and starts when it is seen`(
+        access: Bool,
+        refresh: Bool
+    ) {
+        var plan = phone(access: access, refresh: refresh)
+        #expect(plan.handle(.enteredBackground, isRunning: true) == [.beginBackgroundTask, .stop, .endBackgroundTask])
+        #expect(plan.handle(.enteredBackground, isRunning: false) == [])
+        #expect(plan.handle(.backgroundTimeEnded, isRunning: false) == [])
+        #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
+        #expect(plan.handle(.willEnterForeground, isRunning: true) == [])
+    }
+
+    @Test func `where the person and the system allow it, it goes on with little until the time is over`() {
+        var plan = phone()
+        #expect(plan.handle(.enteredBackground, isRunning: true) == [.beginBackgroundTask, .reduceOperations])
+        #expect(plan.handle(.backgroundTimeEnded, isRunning: true) == [.stop, .endBackgroundTask])
+        #expect(plan.handle(.backgroundTimeEnded, isRunning: false) == [])
+        #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
+    }
+
+    @Test func `seen again before that, it does everything again without having stopped`() {
+        var plan = phone()
+        _ = plan.handle(.enteredBackground, isRunning: true)
+        #expect(plan.handle(.willEnterForeground, isRunning: true) == [.resumeOperations, .endBackgroundTask])
+        #expect(plan.handle(.backgroundTimeEnded, isRunning: true) == [])
+    }
+
+    @Test func `Background App Refresh switched off in the background ends the work there`() {
+        var plan = phone()
+        _ = plan.handle(.enteredBackground, isRunning: true)
+        let actions = plan.handle(.backgroundRefreshChanged(isAvailable: false), isRunning: true)
+        #expect(actions == [.stop, .endBackgroundTask])
+        #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
+        #expect(plan.handle(.enteredBackground, isRunning: true) == [.beginBackgroundTask, .stop, .endBackgroundTask])
+    }
+
+    @Test func `a node that its app stopped stays stopped`() {
+        var plan = phone()
+        #expect(plan.handle(.enteredBackground, isRunning: false) == [])
+        #expect(plan.handle(.willEnterForeground, isRunning: false) == [])
+        #expect(plan.handle(.willTerminate, isRunning: false) == [])
+    }
+
+    @Test func `a desktop's node does little out of use and looks anew after sleep`() {
+        var plan = LifecyclePlan(system: .desktop)
+        #expect(plan.handle(.resignedActive, isRunning: true) == [.reduceOperations])
+        #expect(plan.handle(.becameActive, isRunning: true) == [.resumeOperations])
+        #expect(plan.handle(.willSleep, isRunning: true) == [.networkUnavailable])
+        #expect(plan.handle(.didWake, isRunning: true) == [.networkAvailable])
+        #expect(plan.handle(.enteredBackground, isRunning: true) == [])
+    }
+
+    @Test(arguments: [LifecyclePlan.System.phone, .desktop, .service])
+    func `everywhere the end drains, once, and memory and networks are told`(system: LifecyclePlan.System) {
+        var plan = LifecyclePlan(system: system)
+        #expect(plan.handle(.memoryWarning, isRunning: true) == [.handleMemoryWarning])
+        #expect(plan.handle(.memoryPressure, isRunning: true) == [.optimizeMemoryUsage])
+        #expect(plan.handle(.networkUnavailable, isRunning: true) == [.networkUnavailable])
+        #expect(plan.handle(.networkAvailable, isRunning: true) == [.networkAvailable])
+        #expect(plan.handle(.willTerminate, isRunning: true) == [.drain])
+        #expect(plan.handle(.willTerminate, isRunning: true) == [])
+        #expect(plan.handle(.willEnterForeground, isRunning: false) == [])
+    }
+
+    @Test func `no order of events leaves a background task open or begins a second one`() {
+        var random = SystemRandomNumberGenerator()
+        let events: [LifecyclePlan.Event] = [
+            .enteredBackground, .willEnterForeground, .backgroundTimeEnded, .becameActive, .resignedActive,
+            .backgroundRefreshChanged(isAvailable: false), .backgroundRefreshChanged(isAvailable: true), .memoryWarning,
+        ]
+        for _ in 0..<200 {
+            var plan = phone(access: .random(using: &random), refresh: .random(using: &random))
+            var (isOpen, isRunning, history) = (false, true, [LifecyclePlan.Event]())
+            for _ in 0..<40 {
+                guard let event = events.randomElement(using: &random) else { continue }
+                history.append(event)
+                for action in plan.handle(event, isRunning: isRunning) {
+                    switch action {
+                    case .beginBackgroundTask:
+                        #expect(!isOpen, "\(history)")
+                        isOpen = true
+                    case .endBackgroundTask:
+                        #expect(isOpen, "\(history)")
+                        isOpen = false
+                    case .stop: isRunning = false
+                    case .start: isRunning = true
+                    default: break
+                    }
+                }
+                if event == .backgroundTimeEnded || event == .willEnterForeground { #expect(!isOpen, "\(history)") }
+                if event == .willEnterForeground { #expect(isRunning, "\(history)") }
+            }
+        }
+    }
+}
