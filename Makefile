@@ -13,7 +13,8 @@ FORMATTED := Package.swift Sources Tests Benchmarks/Sources Examples
 export SUITES VERBOSE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build format lint documentation soak lab sanitize check-ngtcp2-1x check-posix-udp bench bench-long clean dependencies
+.PHONY: help demo test build format lint documentation soak lab library outside sanitize check-ngtcp2-1x check-posix-udp
+.PHONY: bench bench-long clean dependencies
 
 help: ## List the targets.
 	@echo "Runar: private networks of your own devices. Targets:"
@@ -46,8 +47,15 @@ soak: ## Let 20 processes work together for ten minutes while members leave, cra
 lab: ## As root on Linux: nodes behind routers of all kinds and over bad lines, in full; prints tables. Takes long.
 	@RUNAR_LAB=full SUITE_LIMIT=10800 SUITE_OPTIONS=--no-parallel SUITES=LabTests ./scripts/test.sh
 
-sanitize: ## Run the transport suites under the address and the thread sanitizer.
+sanitize: ## Run the transport suites under the address and the thread sanitizer, and the C interface under the first.
 	@./scripts/sanitize.sh
+	@./scripts/sanitize-c.sh
+
+library: dependencies ## Make librunar for programs in C and Python, in .build/library.
+	@./scripts/library.sh
+
+outside: dependencies ## Build a package that depends on this one by URL and version.
+	@./scripts/stage.sh "a package that depends on this one" ./scripts/outside-package.sh
 
 check-ngtcp2-1x: ## On Debian 12: run the QUIC suites with ngtcp2 1.x, and let it talk to the system's 0.12.
 	@./scripts/check-ngtcp2-1x.sh
@@ -62,7 +70,7 @@ bench-long: ## Run the big simulations: churn, 10 000 nodes, 36 hours of records
 	@./Benchmarks/run-long.sh
 
 clean: ## Remove what was built here.
-	rm -rf .build .build-address .build-thread .build-ngtcp2-1x .build-posix-udp .venv Benchmarks/.build Benchmarks/.venv
+	rm -rf .build .build-outside .build-address .build-thread .build-ngtcp2-1x .build-posix-udp .venv Benchmarks/.build Benchmarks/.venv
 
 dependencies:
 	@./scripts/install-dependencies.sh build

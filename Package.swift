@@ -45,6 +45,9 @@ let package = Package(
         .library(name: "RunarNode", targets: ["RunarNode"]),
         .library(name: "Simulation", targets: ["Simulation"]),
         .executable(name: "runar", targets: ["runar"]),
+        // For programs in other languages; `make library` makes librunar of them.
+        .library(name: "RunarC", type: .dynamic, targets: ["RunarC"]),
+        .library(name: "RunarCStatic", type: .static, targets: ["RunarC"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -139,7 +142,8 @@ let package = Package(
             "RunarNode",
             in: "Node",
             [
-                "Bytes", "Identity", "Certificates", "Locking", "Discovery", "Kademlia", "PubSub", "Traversal", "Services",
+                "Bytes", "Identity", "Certificates", "Locking", "Discovery", "Kademlia", "PubSub", "Traversal",
+                "Services",
                 "NodeCore", "Transport", "QUIC", "Platform", "Storage", "Node", "QRCode", logging, metrics, tracing,
                 crypto,
             ]
@@ -166,6 +170,9 @@ let package = Package(
             swiftSettings: house
         ),
 
+        .target(name: "CRunar", path: "Sources/Apps/CRunar"),
+        module("RunarC", in: "Apps", ["CRunar", "RunarNode", "Locking"]),
+
         // Benchmarks: in this package for its `package` access, in none of its products.
         .executableTarget(
             name: "runar-bench",
@@ -183,6 +190,11 @@ let package = Package(
             dependencies: ["RunarNode", "Simulation"],
             path: "Examples/simulated-network"
         ),
+
+        .executableTarget(name: "chat", dependencies: ["RunarNode"], path: "Examples/chat"),
+        .executableTarget(name: "clipboard", dependencies: ["RunarNode"], path: "Examples/clipboard"),
+        .executableTarget(name: "sensor", dependencies: ["RunarNode"], path: "Examples/sensor"),
+        .executableTarget(name: "hello-c", dependencies: ["CRunar", "RunarC"], path: "Examples/c"),
 
         // Tests mirror the sources; the first one keeps the house in order.
         tests(of: "Tidy", []),
@@ -244,6 +256,8 @@ let package = Package(
             path: "Tests/Helpers/Soak",
             swiftSettings: house
         ),
+        .executableTarget(name: "CProbe", dependencies: ["CRunar", "RunarC"], path: "Tests/Helpers/CProbe"),
+        tests(of: "RunarC", ["CRunar", "RunarNode", "CProbe", "TestSupport"]),
         tests(of: "Platform", ["Bytes", "Identity", "Locking", "Platform", "TestSupport", "CrashWriter", "LanProbe"]),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Locking", "TestSupport", collections]),
@@ -289,7 +303,8 @@ let package = Package(
 // `RUNAR_TARGETS="QUICTests InteropTests" swift build --build-tests` builds these targets and what they need, and
 // nothing else: for what is built a second time under other settings (`make sanitize`, `make check-ngtcp2-1x`).
 if let roots = Context.environment["RUNAR_TARGETS"] {
-    var names = roots.split(separator: " ").map(String.init)
+    let named = Set(roots.split(separator: " ").map(String.init))
+    var names = Array(named)
     var kept: Set<String> = []
     while let name = names.popLast() {
         guard kept.insert(name).inserted else { continue }
@@ -298,5 +313,5 @@ if let roots = Context.environment["RUNAR_TARGETS"] {
         }
     }
     package.targets.removeAll { !kept.contains($0.name) }
-    package.products.removeAll()
+    package.products.removeAll { !named.isSuperset(of: ($0 as? Product.Library)?.targets ?? [$0.name]) }
 }

@@ -6,7 +6,7 @@
 set -eu
 
 purpose=${1:-build}
-minimum_swift="6.2"
+minimum_swift="6.3"
 
 say() { printf '   %s\n' "$*"; }
 fail() {

@@ -20,6 +20,8 @@ fi
 ./scripts/stage.sh "reference documentation" ./scripts/documentation.sh || exit 1
 ./scripts/stage.sh "an app on a simulated network" "$(swift build --show-bin-path)/simulated-network" || exit 1
 
+./scripts/stage.sh "a service in C" "$(swift build --show-bin-path)/hello-c" || exit 1
+
 suites=${SUITES:-}
 if [ -z "$suites" ]; then
     # The tidy suite first: it is the quickest to say that something is out of place.

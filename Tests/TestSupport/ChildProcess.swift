@@ -8,27 +8,40 @@ package final class ChildProcess: Sendable {
     private let lines: LineReader
 
     /// Starts an executable target of this package.
-    package convenience init(_ name: String, arguments: [String]) throws {
-        try self.init(path: Self.products.appending(path: name).path(percentEncoded: false), arguments: arguments)
+    package convenience init(_ name: String, arguments: [String], takesLines: Bool = false) throws {
+        let path = Self.products.appending(path: name).path(percentEncoded: false)
+        try self.init(path: path, arguments: arguments, takesLines: takesLines)
     }
 
-    /// Starts a script of `Tests/Interop` with the Python that has the packages it needs.
+    /// Starts a script, named from `Tests/Interop`, with the Python that has the packages it needs, our module and the
+    /// library that was built with the tests.
     package convenience init(script name: String, arguments: [String], takesLines: Bool = false) throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         try self.init(
             path: root.appending(path: ".venv/bin/python3").path,
             arguments: [root.appending(path: "Tests/Interop/\(name)").path] + arguments,
-            takesLines: takesLines
+            takesLines: takesLines,
+            environment: [
+                "PYTHONPATH": root.appending(path: "Bindings/python").path,
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "RUNAR_LIBRARY": Self.products.appending(path: "libRunarC.\(Self.librarySuffix)").path,
+            ]
         )
     }
 
     /// Starts the program at `path`; one that `takesLines` gets them with ``write(_:)``.
-    package init(path: String, arguments: [String], takesLines: Bool = false) throws {
+    package init(
+        path: String,
+        arguments: [String],
+        takesLines: Bool = false,
+        environment changes: [String: String] = [:]
+    ) throws {
         input = takesLines ? Pipe() : nil
         lines = LineReader(output.fileHandleForReading)
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(changes) { $1 }
         process.standardOutput = output
         if let input { process.standardInput = input }
         try process.run()

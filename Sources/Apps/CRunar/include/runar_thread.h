@@ -1,0 +1,12 @@
+/* What librunar's Swift needs of C and nobody outside: not installed, not exported. */
+#ifndef RUNAR_THREAD_H
+#define RUNAR_THREAD_H
+
+#include <stdbool.h>
+
+/* Whether this thread is in a callback of a program. */
+bool callback_thread_is_inside(void);
+/* Notes it; returns what was noted before. */
+bool callback_thread_set_inside(bool is_inside);
+
+#endif

@@ -1,0 +1,127 @@
+internal import CRunar
+internal import RunarNode
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Reads what programs in C pass, and refuses what cannot be.
+enum Arguments {
+    static func text(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(RunarError) -> String {
+        guard let text = try unsafe self.optionalText(pointer, name) else { throw self.missing(name) }
+        return text
+    }
+
+    static func optionalText(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(RunarError) -> String? {
+        guard let pointer = unsafe pointer else { return nil }
+        guard let text = unsafe String(validatingCString: pointer) else {
+            throw .failure(.invalidText, message: "\(name) is not UTF-8", context: name)
+        }
+        return text
+    }
+
+    static func data(_ pointer: UnsafePointer<UInt8>?, _ length: Int, _ name: String) throws(RunarError) -> Data {
+        guard length > 0 else {
+            guard length == 0 else { throw self.refused("\(name) is longer than any memory", name) }
+            return Data()
+        }
+        guard let pointer = unsafe pointer else { throw self.missing(name) }
+        return unsafe Data(bytes: pointer, count: length)
+    }
+
+    static func peerId(_ text: String) throws(RunarError) -> PeerId {
+        guard let id = PeerId(text) else { throw self.refused("this is no peer id", text) }
+        return id
+    }
+
+    static func networkId(_ text: String) throws(RunarError) -> NetworkId {
+        guard let id = NetworkId(text) else { throw self.refused("this is no network id", text) }
+        return id
+    }
+
+    /// A struct that begins with its size, from a program that may know fewer or more fields than this library.
+    static func versioned<Struct>(
+        _ pointer: UnsafePointer<Struct>,
+        into value: inout Struct,
+        size: Int,
+        _ name: String
+    ) throws(RunarError) {
+        let known = MemoryLayout<Struct>.size
+        guard size >= MemoryLayout<Int>.size, size <= 1 << 16 else {
+            throw self.refused("\(name).size is \(size): begin with its initializer", name)
+        }
+        let source = unsafe UnsafeRawBufferPointer(start: pointer, count: size)
+        for offset in stride(from: known, to: size, by: 1) {
+            guard unsafe source[offset] == 0 else {
+                throw self.refused("\(name) has a field that this version of the library does not know", name)
+            }
+        }
+        unsafe withUnsafeMutableBytes(of: &value) { target in
+            unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source.prefix(known)))
+        }
+    }
+
+    static func missing(_ name: String) -> RunarError {
+        .failure(.nullArgument, message: "\(name) is NULL", context: name)
+    }
+
+    static func refused(_ message: String, _ context: String) -> RunarError {
+        .failure(.invalidParameters, message: message, context: context)
+    }
+
+    static func noHandle(_ kind: String) -> RunarError {
+        .failure(.nullArgument, message: "this is no \(kind), or one that was freed", context: kind)
+    }
+
+    // MARK: - Numbers
+
+    /// How a payload is written; nil for bytes that only the two programs understand.
+    static func encoding(_ number: Int32) throws(RunarError) -> PayloadEncoding? {
+        switch UInt32(bitPattern: number) {
+        case RUNAR_ENCODING_NONE.rawValue, RUNAR_ENCODING_JSON.rawValue: return .json
+        case RUNAR_ENCODING_MESSAGEPACK.rawValue: return .messagePack
+        case RUNAR_ENCODING_CBOR.rawValue: return .cbor
+        case RUNAR_ENCODING_BYTES.rawValue: return nil
+        default: throw self.refused("there is no encoding \(number)", "encoding")
+        }
+    }
+
+    /// The number of the encoding of a request.
+    static func number(of request: RunarRequest) -> Int32 {
+        let number =
+            switch request.encoding {
+            case nil: request.payload.isEmpty ? RUNAR_ENCODING_NONE : RUNAR_ENCODING_BYTES
+            case .json: RUNAR_ENCODING_JSON
+            case .messagePack: RUNAR_ENCODING_MESSAGEPACK
+            case .cbor: RUNAR_ENCODING_CBOR
+            }
+        return Int32(bitPattern: number.rawValue)
+    }
+
+    static func milliseconds(until deadline: ContinuousClock.Instant) -> Int64 {
+        let (seconds, attoseconds) = (deadline - .now).components
+        return max(0, seconds &* 1_000 &+ attoseconds / 1_000_000_000_000_000)
+    }
+}
+
+/// Puts an error where a function's last argument says, and clears the place first.
+@safe struct ErrorPlace {
+    let pointer: UnsafeMutablePointer<UnsafeMutablePointer<runar_error>?>?
+
+    init(_ pointer: UnsafeMutablePointer<UnsafeMutablePointer<runar_error>?>?) {
+        unsafe self.pointer = unsafe pointer
+        if let pointer = unsafe pointer { unsafe pointer.pointee = nil }
+    }
+
+    /// What `body` returns, or nil and an error in the place.
+    func run<Success>(_ body: () throws -> Success) -> Success? {
+        do {
+            return try body()
+        } catch {
+            if let pointer = unsafe self.pointer { unsafe pointer.pointee = unsafe Memory.error(RunarError(error)) }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,162 @@
+// The functions of runar.h, which documents them; the compiler holds each against its prototype there.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+public import CRunar
+internal import RunarNode
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+@c @implementation
+public func runar_abi_version() -> UInt32 { UInt32(RUNAR_ABI_VERSION) }
+
+@c @implementation
+public func runar_error_free(_ error: UnsafeMutablePointer<runar_error>?) { unsafe Memory.free(error) }
+
+@c @implementation
+public func runar_string_free(_ text: UnsafeMutablePointer<CChar>?) { unsafe Memory.free(text) }
+
+@c @implementation
+public func runar_data_result_free(_ result: UnsafeMutablePointer<runar_data_result>?) { unsafe Memory.free(result) }
+
+@c @implementation
+public func runar_node_create(
+    _ config: UnsafePointer<runar_node_config>?,
+    _ error: UnsafeMutablePointer<UnsafeMutablePointer<runar_error>?>?
+) -> OpaquePointer? {
+    unsafe ErrorPlace(error).run {
+        guard let config = unsafe config else { throw Arguments.missing("config") }
+        var known = unsafe runar_node_config()
+        try unsafe Arguments.versioned(config, into: &known, size: config.pointee.size, "config")
+        let node = try RunarNode(config: unsafe nodeConfig(known))
+        return unsafe OpaquePointer(bitPattern: Handles.nodes.add(NodeHandle(node)))
+    } ?? nil
+}
+
+private func nodeConfig(_ config: runar_node_config) throws -> RunarNodeConfig {
+    let made = RunarNodeConfig(
+        nodeId: try unsafe Arguments.optionalText(config.node_id, "node_id") ?? "runar-node",
+        defaultNetworkId: try unsafe Arguments.optionalText(config.default_network_id, "default_network_id") ?? ""
+    )
+    made.homePath = try unsafe Arguments.optionalText(config.home, "home")
+    guard unsafe config.in_memory != (made.homePath != nil) else {
+        throw Arguments.refused("say where the keys of this device are: set either home or in_memory", "home")
+    }
+    if unsafe config.in_memory { made.keyStorage = InMemoryKeyStorage() }
+    if let list = try unsafe Arguments.optionalText(config.listen_addresses, "listen_addresses") {
+        made.listenAddresses = try parts(of: list).map { try SocketAddress(parsing: $0) }
+    }
+    if let list = try unsafe Arguments.optionalText(config.network_ids, "network_ids") {
+        made.networkIds = parts(of: list)
+    }
+    if unsafe config.request_timeout_ms > 0 { made.requestTimeoutMs = unsafe config.request_timeout_ms }
+    if unsafe config.log_level != 0 {
+        guard let level = unsafe RunarLogLevel(rawValue: Int(config.log_level) - 1) else {
+            throw Arguments.refused("there is no level \(unsafe config.log_level)", "log_level")
+        }
+        made.logLevel = level
+    }
+    if unsafe config.disable_discovery { made.discoveryGroups = nil }
+    if unsafe config.max_peers > 0 {
+        let network = RunarNetworkConfig()
+        network.maxPeers = Int(unsafe config.max_peers)
+        network.enableDiscovery = unsafe !config.disable_discovery
+        made.networkConfig = network
+    }
+    return made
+}
+
+private func parts(of list: String) -> [String] {
+    list.split { $0 == "," || $0 == " " }.map(String.init)
+}
+
+@c @implementation
+public func runar_node_free(_ node: OpaquePointer?) {
+    Handles.nodes.remove(UInt(bitPattern: node))?.free()
+}
+
+@c @implementation
+public func runar_node_start(_ node: OpaquePointer?, _ callback: runar_callback?, _ context: UnsafeMutableRawPointer?) {
+    unsafe begin(node, Completion(function: callback, context: context)) {
+        { node in
+            try await node.start()
+            return node.peerId.base64Encoded
+        }
+    }
+}
+
+@c @implementation
+public func runar_node_stop(_ node: OpaquePointer?, _ callback: runar_callback?, _ context: UnsafeMutableRawPointer?) {
+    unsafe begin(node, Completion(function: callback, context: context)) {
+        { node in
+            await node.stop()
+            return nil
+        }
+    }
+}
+
+@c @implementation
+public func runar_node_peer_id(
+    _ node: OpaquePointer?,
+    _ error: UnsafeMutablePointer<UnsafeMutablePointer<runar_error>?>?
+) -> UnsafeMutablePointer<CChar>? {
+    unsafe ErrorPlace(error).run { unsafe Memory.text(try found(node).node.peerId.base64Encoded) }
+}
+
+@c @implementation
+public func runar_node_get_info(
+    _ node: OpaquePointer?,
+    _ callback: runar_callback?,
+    _ context: UnsafeMutableRawPointer?
+) {
+    unsafe begin(node, Completion(function: callback, context: context)) {
+        { node in try json(try await node.getNodeInfo()) }
+    }
+}
+
+@c @implementation
+public func runar_node_get_known_peers(
+    _ node: OpaquePointer?,
+    _ callback: runar_callback?,
+    _ context: UnsafeMutableRawPointer?
+) {
+    unsafe begin(node, Completion(function: callback, context: context)) {
+        { node in try json(try await node.getKnownPeers()) }
+    }
+}
+
+private func json(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.dateEncodingStrategy = .secondsSince1970
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+}
+
+// MARK: - For all functions
+
+/// The node of a handle.
+func found(_ node: OpaquePointer?) throws(RunarError) -> NodeHandle {
+    guard let node = unsafe Handles.nodes[node] else { throw Arguments.noHandle("node") }
+    return node
+}
+
+/// Begins what a function asks for, whose end is told exactly once and never on this thread.
+///
+/// `prepare` reads the arguments that live only until the function returns.
+func begin(
+    _ handle: OpaquePointer?,
+    _ completion: Completion,
+    _ prepare: () throws -> @Sendable (RunarNode) async throws -> String?
+) {
+    do {
+        let node = try unsafe found(handle)
+        let body = try prepare()
+        guard node.begin(body, finish: { completion.call($0) }) != nil else { throw Arguments.noHandle("node") }
+    } catch {
+        let error = RunarError(error)
+        // Tells the program, and ends.
+        Task { completion.call(.failure(error)) }
+    }
+}

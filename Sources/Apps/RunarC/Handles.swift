@@ -1,0 +1,52 @@
+internal import Locking
+
+/// What programs in C have in place of objects: numbers in the shape of pointers, each given out once in a process.
+///
+/// A stale, foreign or invented number finds nothing, whatever it was before.
+final class HandleTable<Object: Sendable>: Sendable {
+    private struct State: Sendable {
+        var objects: [UInt: Object] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// Gives an object a number.
+    func add(_ object: Object) -> UInt {
+        let number = Handles.nextNumber()
+        self.state.withLock { $0.objects[number] = object }
+        return number
+    }
+
+    /// The object of a number that was not taken back.
+    subscript(_ number: UInt) -> Object? {
+        self.state.withLock { $0.objects[number] }
+    }
+
+    /// The object of a number in its other shape.
+    subscript(_ handle: OpaquePointer?) -> Object? {
+        self[UInt(bitPattern: handle)]
+    }
+
+    /// Takes a number back; nil if it is none, or was taken back before.
+    @discardableResult
+    func remove(_ number: UInt) -> Object? {
+        self.state.withLock { $0.objects.removeValue(forKey: number) }
+    }
+}
+
+/// All that has a number.
+enum Handles {
+    static let nodes = HandleTable<NodeHandle>()
+    static let services = HandleTable<ServiceHandle>()
+    static let requests = HandleTable<RequestHandle>()
+
+    private static let last = Locked<UInt>(0xFF0)
+
+    /// A number that nobody had before, and that no pointer to anything in use is likely to have.
+    static func nextNumber() -> UInt {
+        self.last.withLock { last in
+            last += 16
+            return last
+        }
+    }
+}

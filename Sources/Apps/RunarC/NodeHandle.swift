@@ -1,0 +1,166 @@
+internal import Dispatch
+internal import Locking
+internal import RunarNode
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A node as programs in C have it: what it is doing for them, and what it may still call.
+final class NodeHandle: Sendable {
+    private struct State: Sendable {
+        var isFreed = false
+        var lastNumber: UInt64 = 0
+        /// What is under way, by number.
+        var tasks: [UInt64: Task<Void, Never>] = [:]
+        var subscriptions: [String: EventSubscription] = [:]
+        /// What its services are asked.
+        var requests: [ObjectIdentifier: RequestHandle] = [:]
+    }
+
+    let node: RunarNode
+    /// Everything that ends in a callback of this node passes here.
+    let gate = CallbackGate()
+    private let state = Locked(State())
+
+    init(_ node: RunarNode) {
+        self.node = node
+    }
+
+    /// Begins something that takes time, and returns its number; nil when the node was freed.
+    ///
+    /// `finish` is called exactly once, on another thread, unless nil is returned.
+    func begin<Success: Sendable>(
+        _ body: @escaping @Sendable (RunarNode) async throws -> Success,
+        finish: @escaping @Sendable (Result<Success, RunarError>) -> Void
+    ) -> UInt64? {
+        self.state.withLock { state in
+            guard !state.isFreed, self.gate.enter() else { return nil }
+            state.lastNumber += 1
+            let number = state.lastNumber
+            state.tasks[number] = Task {
+                let result: Result<Success, RunarError>
+                do {
+                    result = .success(try await body(self.node))
+                } catch {
+                    result = .failure(RunarError(error))
+                }
+                finish(result)
+                self.state.withLock { $0.tasks[number] = nil }
+                self.gate.leave()
+            }
+            return number
+        }
+    }
+
+    /// Gives something up that was begun.
+    func cancel(_ number: UInt64) -> Bool {
+        guard let task = self.state.withLock({ $0.tasks[number] }) else { return false }
+        task.cancel()
+        return true
+    }
+
+    /// Stops the node and ends everything that is under way, and waits for it, except in a callback.
+    func free() {
+        let (tasks, subscriptions, requests) = self.state.withLock { state in
+            defer { state.subscriptions = [:] }
+            state.isFreed = true
+            self.gate.close()
+            return (Array(state.tasks.values), Array(state.subscriptions.values), Array(state.requests.values))
+        }
+        for task in tasks { task.cancel() }
+        for subscription in subscriptions { subscription.end() }
+        for request in requests { request.abandon() }
+        let stopped = DispatchGroup()
+        stopped.enter()
+        // Lives until the node has stopped.
+        Task {
+            await self.node.stop()
+            stopped.leave()
+        }
+        guard !CallbackThread.isInside else { return }
+        stopped.wait()
+        self.gate.wait()
+    }
+
+    // MARK: - Subscriptions
+
+    /// - Throws: ``RunarError``.
+    func subscribe(_ topic: String, includesPast: Bool, _ target: EventTarget) throws -> String {
+        let subscription = EventSubscription(target, node: self)
+        subscription.follow(
+            try self.node.subscribe(topic, includesPast: includesPast) { event in subscription.deliver(event) }
+        )
+        let id = UUID().uuidString
+        self.state.withLock { $0.subscriptions[id] = subscription }
+        return id
+    }
+
+    func unsubscribe(_ id: String) -> Bool {
+        guard let subscription = self.state.withLock({ $0.subscriptions.removeValue(forKey: id) }) else { return false }
+        subscription.end()
+        return true
+    }
+
+    // MARK: - Requests to services
+
+    /// Counts a request that ``forget(_:)`` ends; false when the node was freed.
+    func keep(_ request: RequestHandle) -> Bool {
+        self.state.withLock { state in
+            guard !state.isFreed, self.gate.enter() else { return false }
+            state.requests[ObjectIdentifier(request)] = request
+            return true
+        }
+    }
+
+    func forget(_ request: RequestHandle) {
+        self.state.withLock { $0.requests[ObjectIdentifier(request)] = nil }
+        self.gate.leave()
+    }
+}
+
+/// A subscription of a program in C, after whose end nothing is delivered.
+final class EventSubscription: Sendable {
+    private let target: EventTarget
+    private let gate = CallbackGate()
+    private let source = Locked<Subscription?>(nil)
+    /// Keeps the subscription, so the other way must be weak.
+    private let node: WeakNode
+
+    init(_ target: EventTarget, node: NodeHandle) {
+        self.target = target
+        self.node = WeakNode(node)
+    }
+
+    func follow(_ subscription: Subscription) {
+        self.source.withLock { $0 = subscription }
+    }
+
+    func deliver(_ event: RunarEvent) {
+        guard let node = self.node.value, node.gate.enter() else { return }
+        defer { node.gate.leave() }
+        guard self.gate.enter() else { return }
+        defer { self.gate.leave() }
+        self.target.call(event)
+    }
+
+    func end() {
+        self.gate.close()
+        self.source.withLock { source in
+            defer { source = nil }
+            return source
+        }?.cancel()
+        self.gate.wait()
+    }
+}
+
+/// A node that others keep.
+struct WeakNode: Sendable {
+    private(set) weak var value: NodeHandle?
+
+    init(_ value: NodeHandle?) {
+        self.value = value
+    }
+}

@@ -1,0 +1,121 @@
+internal import Locking
+internal import RunarNode
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A service of a program in C.
+final class ServiceHandle: Sendable {
+    let service: RunarService
+    private let owner = ServiceOwner()
+
+    init(_ service: RunarService) {
+        self.service = service
+    }
+
+    /// Makes the service one of `node`.
+    ///
+    /// - Throws: ``RunarError`` 5003 when it is one of another node.
+    func join(_ node: NodeHandle) throws(RunarError) {
+        guard self.owner.take(node, isFree: { self.service.context == nil }) else {
+            throw Arguments.refused("the service is on a node already: remove it there first", self.service.path)
+        }
+    }
+
+    func registerAction(_ name: String, _ target: ActionTarget) {
+        self.service.registerRawAction(name) { [owner] request in
+            guard let node = owner.node else { throw RequestHandle.noNode(request) }
+            return try await RequestHandle(node).answer(request, target)
+        }
+    }
+
+    func registerEvent(_ topic: String, _ target: EventTarget) {
+        self.service.registerEvent(topic) { [owner] (event: RunarEvent) in
+            guard let node = owner.node, node.gate.enter() else { return }
+            defer { node.gate.leave() }
+            target.call(event)
+        }
+    }
+}
+
+/// On which node a service is; it outlives the service's handle with the service's actions.
+private final class ServiceOwner: Sendable {
+    private let state = Locked(WeakNode(nil))
+
+    var node: NodeHandle? { self.state.withLock { $0.value } }
+
+    func take(_ node: NodeHandle, isFree: () -> Bool) -> Bool {
+        guard self.node == nil || isFree() else { return false }
+        self.state.withLock { $0 = WeakNode(node) }
+        return true
+    }
+}
+
+/// A request that a program in C answers, now or later.
+final class RequestHandle: Sendable {
+    private enum State {
+        /// Becomes `waiting` or `ended`.
+        case new
+        /// The program was asked, or is about to be. Becomes `ended`.
+        case waiting(CheckedContinuation<Data, any Error>, UInt)
+        case ended
+    }
+
+    private let state = Locked(State.new)
+    private let node: NodeHandle
+
+    init(_ node: NodeHandle) {
+        self.node = node
+    }
+
+    static func noNode(_ request: RunarRequest) -> RunarError {
+        .failure(.serviceNotRunning, message: "the service's node is gone", context: request.path)
+    }
+
+    /// Asks the program and waits for its answer.
+    func answer(_ request: RunarRequest, _ target: ActionTarget) async throws -> Data {
+        let parameters =
+            request.parameters.isEmpty
+            ? "{}" : String(decoding: try JSONEncoder().encode(request.parameters), as: UTF8.self)
+        guard self.node.keep(self) else { throw Self.noNode(request) }
+        defer { self.node.forget(self) }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let handle = Handles.requests.add(self)
+                let isWanted = self.state.withLock { state in
+                    guard case .new = state else { return false }
+                    state = .waiting(continuation, handle)
+                    return true
+                }
+                guard isWanted else {
+                    Handles.requests.remove(handle)
+                    return continuation.resume(throwing: CancellationError())
+                }
+                target.call(handle, request, parameters: parameters)
+            }
+        } onCancel: {
+            self.abandon()
+        }
+    }
+
+    /// Ends the request; false when it had ended.
+    @discardableResult
+    func end(_ result: Result<Data, any Error>) -> Bool {
+        let continuation = self.state.withLock { state -> CheckedContinuation<Data, any Error>? in
+            defer { state = .ended }
+            guard case .waiting(let continuation, let handle) = state else { return nil }
+            Handles.requests.remove(handle)
+            return continuation
+        }
+        continuation?.resume(with: result)
+        return continuation != nil
+    }
+
+    /// Ends the request because nobody waits for its answer.
+    func abandon() {
+        self.end(.failure(CancellationError()))
+    }
+}

@@ -1,0 +1,58 @@
+/* A program in C over librunar: what its parts share. */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include <runar.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ends the program with a message unless something holds. */
+#define REQUIRE(condition)                                                              \
+    do {                                                                                \
+        if (!(condition)) {                                                             \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);     \
+            exit(1);                                                                    \
+        }                                                                               \
+    } while (0)
+
+/* What callbacks tell the thread that waits for them. */
+typedef struct waiter {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int calls;
+    int32_t code;
+    char value[4096];
+} waiter;
+
+#define WAITER_INIT {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, {0}}
+
+/* Callbacks whose context is a waiter. */
+void take_end(void *context, const char *value, const runar_error *error);
+void take_data(void *context, runar_data_result *result);
+void take_event(void *context, const runar_event *event);
+
+/* Waits for that many calls in all, and returns the code of the last one's error or 0. */
+int32_t wait_for(waiter *waiter, int calls);
+/* How many calls there were so far. */
+int calls_of(waiter *waiter);
+
+/* A node in memory that only this machine reaches, started. */
+runar_node *running_node(void);
+/* Ends a function that must fail: returns the code and frees the error. */
+int32_t code_of(runar_error *error);
+
+/* Answers with what it was asked. */
+void echo(void *context, runar_request *request, const runar_request_info *info);
+/* A service "echo" with the action "back". */
+runar_service *echo_service(void);
+
+int every_call(void);
+int late_callbacks(void);
+int many_requests(long count);
+int many_nodes(long count);
+int answer_and_ask(void);
+
+#endif

@@ -1,0 +1,59 @@
+"""A node in Python that other programs tell what to do, with the words of Tests/Helpers/CProbe/peer.c."""
+
+import os
+import sys
+import threading
+
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(root, "Bindings", "python"))
+sys.dont_write_bytecode = True
+import runar  # noqa: E402
+
+output = threading.Lock()
+
+
+def say(*words):
+    with output:
+        print(*words, flush=True)
+
+
+service = runar.Service("Echo", "echo", "1.0.0", "Says it again")
+
+
+@service.action("back")
+def back(payload, request):
+    return payload
+
+
+@service.action("fail")
+def fail(payload, request):
+    raise runar.Error(10042, "it cannot be", request.path)
+
+
+def obey(node, words):
+    match words:
+        case ["join", token]:
+            say("joined", node.join_network(token))
+        case ["connect", peer, network, address]:
+            node.connect(peer, network, address)
+            say("connected", peer)
+        case ["ask", path, *payload]:
+            say("answer", node.request_soon(path, " ".join(payload).encode()).result().decode())
+        case ["publish", topic, *data]:
+            node.publish_raw(topic, " ".join(data).encode())
+            say("published")
+
+
+with runar.Node(in_memory=True, listen="127.0.0.1:0", discovery=False, log_level=5) as node:
+    peer = node.start()
+    node.add_service(service)
+    node.subscribe("news/>", lambda event: say("event", event.topic, event.data.decode()))
+    say("ready", peer, node.port)
+    for line in sys.stdin:
+        words = line.split()
+        if words == ["quit"]:
+            break
+        try:
+            obey(node, words)
+        except runar.Error as error:
+            say("failed", error.code)

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# library.sh [FOLDER]: makes librunar (shared and static), runar.h, runar.py and runar.pc in FOLDER (.build/library), and
+# proves with an example in C and one in Python that they work from there.
+#
+# The shared library carries Swift's runtime in it and shows nothing but the functions of runar.h, so that a program
+# needs no Swift. It still needs the system's ngtcp2, GnuTLS and SQLite, as `make dependencies` installs them.
+set -eu
+cd "$(dirname "$0")/.."
+
+folder=${1:-.build/library}
+headers=Sources/Apps/CRunar/include
+engine="-lngtcp2_crypto_gnutls -lngtcp2 -lgnutls -lsqlite3"
+
+say() { printf '   %s\n' "$*"; }
+
+swift build --configuration release --product RunarCStatic
+archive=$(swift build --configuration release --show-bin-path)/libRunarCStatic.a
+mkdir -p "$folder"
+cp "$headers/runar.h" Bindings/python/runar.py "$folder/"
+cp "$archive" "$folder/librunar.a"
+
+if [ "$(uname -s)" = Darwin ]; then
+    shared=librunar.dylib runtime="" system="" libraries=""
+    printf '_runar_*\n' >"$folder/symbols"
+    swiftc -emit-library -o "$folder/$shared" -Xlinker -force_load -Xlinker "$folder/librunar.a" \
+        -Xlinker -exported_symbols_list -Xlinker "$folder/symbols" -Xlinker -install_name -Xlinker "@rpath/$shared" \
+        $(pkg-config --libs-only-L libngtcp2_crypto_gnutls) $engine
+else
+    shared=librunar.so
+    # What the static Foundation needs and objects that were compiled for the shared one do not ask for.
+    libraries="-lFoundation -lFoundationEssentials -lFoundationInternationalization -lCoreFoundation -l_FoundationICU"
+    libraries="$libraries -l_FoundationCShims -l_FoundationCollections"
+    runtime=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")/lib/swift_static/linux
+    system="-lswiftCore -lswift_Concurrency -lswift_StringProcessing -lswift_RegexParser -ldispatch -lBlocksRuntime"
+    system="$system -lstdc++ -lm -ldl -lpthread"
+    swiftc -emit-library -static-stdlib -o "$folder/$shared" \
+        -Xlinker --whole-archive -Xlinker "$folder/librunar.a" -Xlinker --no-whole-archive $libraries $engine \
+        -Xlinker -soname="$shared" -Xlinker --version-script=scripts/library-symbols.map -Xlinker --gc-sections \
+        -Xlinker --no-warnings
+    strip --strip-debug "$folder/$shared"
+fi
+
+cat >"$folder/runar.pc" <<END
+prefix=\${pcfiledir}
+Name: runar
+Description: private networks of your own devices
+Version: 0
+Cflags: -I\${prefix}
+Libs: -L\${prefix} -lrunar
+Libs.private: $libraries ${runtime:+-L$runtime} $system $engine
+END
+
+shown=$(nm -D --defined-only "$folder/$shared" 2>/dev/null | awk '{print $3}' | grep -v '^runar_' || true)
+[ -z "$shown" ] || { printf 'error: the library shows more than its functions:\n%s\n' "$shown" >&2; exit 1; }
+
+say "a program in C over the shared library"
+cc -std=c11 -Wall -Wextra -Werror Examples/c/hello.c $(PKG_CONFIG_PATH=$folder pkg-config --cflags --libs runar) \
+    -Wl,-rpath,"$PWD/$folder" -lpthread -o "$folder/hello"
+"$folder/hello"
+say "a program in Python over the shared library"
+RUNAR_LIBRARY="$folder/$shared" PYTHONPATH="$folder" PYTHONDONTWRITEBYTECODE=1 python3 Examples/python/hello.py
+say "$folder: $(du -h "$folder/$shared" | cut -f1) $shared, $(du -h "$folder/librunar.a" | cut -f1) librunar.a"
