@@ -272,8 +272,8 @@ let package = Package(
         tests(
             of: "Node",
             [
-                "Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Node", "Platform", "Services", "Transport",
-                "TestSupport", logging, tracing, inMemoryTracing,
+                "Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Node", "Platform", "PubSub", "Services",
+                "Transport", "TestSupport", logging, tracing, inMemoryTracing,
             ]
         ),
         tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),

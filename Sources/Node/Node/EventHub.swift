@@ -52,6 +52,17 @@ package final class EventHub: Sendable {
         var waitingBytes = 0
         /// Whoever hands out and has nothing to do.
         var waiter: CheckedContinuation<Void, Never>?
+
+        /// Counts what is lost: together with what was lost just before, so that a handler that stands still costs no
+        /// memory for each event that it misses.
+        mutating func note(_ losses: EventLosses, in network: NetworkId) {
+            var losses = losses
+            if case .lost(network, let before)? = self.items.last {
+                losses += before
+                self.items.removeLast()
+            }
+            self.items.append(.lost(network, losses))
+        }
     }
 
     /// The bytes of batches that wait for slow handlers; later ones are dropped, and told of.
@@ -80,15 +91,19 @@ package final class EventHub: Sendable {
         self.state.withLock { $0.subscribers.removeAll { $0.number == number } }
     }
 
+    /// How many things wait to be handed out.
+    var waitingCount: Int { self.state.withLock { $0.items.count } }
+
     /// How many subscriptions there are.
     package var count: Int { self.state.withLock { $0.subscribers.count } }
 
     func offer(_ item: Item) {
         self.state.withLock { state in
+            if case .lost(let network, let losses) = item { return state.note(losses, in: network) }
             guard case .batch(let network, let batch, _) = item else { return state.items.append(item) }
             guard state.subscribers.contains(where: { $0.subscriber.wish.network == network }) else { return }
             if state.waitingBytes > Self.byteLimit {
-                state.items.append(.lost(network, EventLosses(dropped: UInt64(batch.count))))
+                state.note(EventLosses(dropped: UInt64(batch.count)), in: network)
             } else {
                 state.waitingBytes += batch.byteCount
                 state.items.append(item)

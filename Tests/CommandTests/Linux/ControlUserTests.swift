@@ -1,0 +1,43 @@
+#if os(Linux)
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// Who may speak to a running node: its own user alone, as the kernel says, and not as modes allow.
+@Suite("Users of the control socket") struct ControlUserTests {
+    private static let tools = ["/usr/bin/setpriv", "/usr/bin/perl"]
+    private static var canBeOthers: Bool {
+        geteuid() == 0 && self.tools.allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// Asks for the status in the words of the control protocol and prints how many bytes of an answer came.
+    private static let question = """
+        use Socket;
+        socket(my $s, PF_UNIX, SOCK_STREAM, 0) or die; connect($s, sockaddr_un("control.sock")) or die;
+        $SIG{PIPE} = "IGNORE"; my $json = q({"status":{}});
+        syswrite($s, pack("NC", length $json, 1) . $json);
+        my $count = sysread($s, my $bytes, 1); print defined $count ? $count : 0, "\\n";
+        """
+
+    private func answer(to user: Int, in home: TemporaryHome) throws -> String? {
+        let command = "cd \"$0\" && exec setpriv --reuid=\(user) --regid=\(user) --clear-groups perl -e \"$1\""
+        let asker = try ChildProcess(path: "/bin/sh", arguments: ["-c", command, home.path, Self.question])
+        defer { _ = asker.waitUntilExit() }
+        return asker.nextLine()
+    }
+
+    @Test(.enabled(if: canBeOthers, "to be another user takes root, setpriv and perl"))
+    func `another user is not heard, whatever the modes of the files allow`() throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let node = try RunningCommand(["up", "--json"], home: home)
+        _ = try node.next("ready")
+        for (file, mode) in [("", 0o755), ("/control.sock", 0o666)] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: home.path + file)
+        }
+        #expect(try self.answer(to: 0, in: home) == "1")
+        #expect(try self.answer(to: 65_534, in: home) == "0")
+        #expect(node.end(by: SIGTERM) == 0)
+    }
+}
+#endif

@@ -1,0 +1,35 @@
+internal import Bytes
+internal import Identity
+internal import PubSub
+internal import TestSupport
+internal import Testing
+
+@testable internal import Node
+
+@Suite("Events for handlers") struct EventHubTests {
+    @Test func `a handler that stands still costs bounded memory, however much it misses`() throws {
+        var random = SeededGenerator(seed: 1)
+        let (signer, network) = (FakeSigner(using: &random), FakeNetwork(using: &random))
+        let batch = try #require(
+            EventBatch.create(
+                topic: "news",
+                content: EventBatch.content(of: [[UInt8](repeating: 7, count: 250_000)]),
+                count: 1,
+                first: 1,
+                instance: InstanceId(),
+                publishedSeconds: 1_800_000_000,
+                token: try network.token(for: PeerId(publicKey: signer.publicKey)),
+                signer: signer
+            )
+        )
+        let hub = EventHub()
+        let pattern = try TopicPath(">")
+        let wish = EventHub.Wish(network: network.id, pattern: pattern, includesPast: false) { _, _, _ in }
+        _ = hub.subscribe(wish, past: [], now: .zero)
+        // Nobody hands out: as if the first handler never returned.
+        for _ in 0..<2_000 { hub.offer(.batch(network.id, batch, publishedAt: .seconds(1))) }
+        for _ in 0..<2_000 { hub.offer(.lost(network.id, EventLosses(missed: 3))) }
+        // The subscription, 32 MiB of batches, and what came after them as one.
+        #expect((100...140).contains(hub.waitingCount), "\(hub.waitingCount)")
+    }
+}
