@@ -141,8 +141,8 @@ enum Posix {
         return signal == 0 ? (status >> 8) & 0xFF : -signal
     }
 
-    /// Asks a process to end, or kills it.
-    static func end(_ process: Int32, byForce: Bool = false) { _ = kill(process, byForce ? SIGKILL : SIGTERM) }
+    /// Asks a process that was started here, and what it has started, to end, or kills them: they share a session.
+    static func end(_ process: Int32, byForce: Bool = false) { _ = kill(-process, byForce ? SIGKILL : SIGTERM) }
 
     /// Leaves the handling of interruptions to signal sources, and pipes without readers to error codes.
     static func ignoreSignals(_ numbers: [Int32]) {
