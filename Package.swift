@@ -273,7 +273,6 @@ let package = Package(
             of: "Node",
             [
                 "Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Node", "Platform", "PubSub", "Services",
-                "Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Node", "Platform", "PubSub", "Services",
                 "Transport", "TestSupport", logging, tracing, inMemoryTracing,
             ]
         ),
