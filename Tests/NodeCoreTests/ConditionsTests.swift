@@ -27,6 +27,7 @@ internal import Testing
         var net = try self.longApart()
         net.isOffline = false
         net.feed(0, .resumed)
+        net.deliver()
         #expect(net.areAdmitted(0, 1))
     }
 
@@ -38,6 +39,7 @@ internal import Testing
         #expect(net.dials(by: 0) == dials)
         net.isOffline = false
         net.feed(0, self.conditions())
+        net.deliver()
         #expect(net.areAdmitted(0, 1))
     }
 
@@ -60,6 +62,7 @@ internal import Testing
         net.advance(by: .seconds(600))
         #expect(net.areAdmitted(0, 1) && !net.isAdmitted(0, 2))
         net.feed(0, self.conditions())
+        net.deliver()
         #expect(net.areAdmitted(0, 1) && net.areAdmitted(0, 2))
     }
 
@@ -68,7 +71,12 @@ internal import Testing
         try net.addMember()
         try net.addMember()
         let isBeacon: (Effect) -> Bool = { if case .multicast = $0 { true } else { false } }
-        for node in 0..<2 { net.feed(node, .discoveryStarted) }
+        let secret = try net.secret(1_000)
+        for node in 0..<2 {
+            net.feed(node, .addressesChanged([CoreNetwork.address(of: node)]))
+            net.feed(node, .memberSecretAdded(secret))
+            net.feed(node, .discoveryStarted)
+        }
         net.advance(by: .seconds(30))
         net.feed(0, self.conditions(isReduced: true))
         let (own, others) = (net.count(by: 0, where: isBeacon), net.count(by: 1, where: isBeacon))
@@ -76,6 +84,7 @@ internal import Testing
         #expect(net.count(by: 0, where: isBeacon) == own)
         #expect(net.count(by: 1, where: isBeacon) > others)
         net.feed(0, self.conditions())
+        net.deliver()
         net.advance(by: .seconds(1))
         #expect(net.count(by: 0, where: isBeacon) > own)
     }

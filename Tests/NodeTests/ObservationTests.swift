@@ -6,6 +6,7 @@ internal import NodeCore
 internal import Services
 internal import Testing
 internal import Tracing
+internal import Transport
 
 @testable internal import Node
 
@@ -168,9 +169,36 @@ internal import Tracing
                 _ = try await nodes[0].driver.request(Self.header, body: [], in: lab.networkId, to: nodes[1].peerId)
             }
             for await _ in begun { break }
-            await nodes[1].driver.retire(within: .seconds(2))
+            async let retirement: Void = nodes[1].driver.retire(within: .seconds(2))
+            while !nodes[1].driver.state.withLock({ $0.isRetiring }) { await Task.yield() }
+            lab.clock.advance(by: .seconds(2))
+            await retirement
             await nodes[1].driver.stop()
             #expect(await answer != nil)
+        }
+    }
+
+    @Test func `a node that slept notices it by a timer that comes late, and only then`() async throws {
+        let lines = Locked<[String]>([])
+        let lab = Lab()
+        let nodes = try (0..<2).map { _ in
+            try lab.makeNode { configuration in
+                var logger = Logger(label: "test") { _ in LineLog(lines: lines) }
+                logger.logLevel = .info
+                configuration.logs = NodeLogs(logger)
+            }
+        }
+        lab.introduce(nodes[1], to: nodes[0])
+        let slept = { lines.withLock { $0.filter { $0.hasPrefix("info lifecycle the machine slept for") } } }
+        try await lab.run(nodes) {
+            try await nodes[0].driver.reach(nodes[1].peerId)
+            _ = await lab.clock.nextDeadline()
+            lab.clock.advance(by: .seconds(4))
+            #expect(await nodes[0].driver.isResponsive())
+            #expect(slept().isEmpty)
+            _ = await lab.clock.nextDeadline()
+            lab.clock.advance(by: .seconds(3600))
+            while slept().isEmpty { await Task.yield() }
         }
     }
 

@@ -35,6 +35,7 @@ package final class IncomingRequest: Sendable {
     private let stream: any Stream
     private let end: RequestEnd
     private let byteLimit: Int
+    private let metrics: NodeMetrics?
     private let state: Locked<State>
 
     init(
@@ -44,7 +45,8 @@ package final class IncomingRequest: Sendable {
         on stream: any Stream,
         _ reader: StreamReader,
         _ request: NodeDriver.TrackedRequest,
-        byteLimit: Int
+        byteLimit: Int,
+        metrics: NodeMetrics?
     ) {
         self.peer = peer
         self.network = network
@@ -53,6 +55,7 @@ package final class IncomingRequest: Sendable {
         self.stream = stream
         self.end = request.end
         self.byteLimit = byteLimit
+        self.metrics = metrics
         self.state = Locked(State(reader: reader))
     }
 
@@ -86,6 +89,7 @@ package final class IncomingRequest: Sendable {
             if self.header.streamsBody { return try await reader.readItem(limit: self.byteLimit) }
             return try await reader.readToEnd(limit: self.byteLimit)
         }
+        if let item { self.metrics?.noteReceived(item.count, in: self.network) }
         self.state.withLock { state in
             state.reader = reader
             state.isRead = item == nil || !self.header.streamsBody
@@ -103,6 +107,7 @@ package final class IncomingRequest: Sendable {
         try self.step(from: .unanswered, to: .over)
         let header = ResponseHeader(status: .ok, contentType: type)
         try await self.translating { try await self.stream.write(header.bytes(body: bytes), finish: true) }
+        self.metrics?.noteSent(bytes.count, in: self.network)
     }
 
     /// Begins a response that is a sequence of items.
@@ -117,6 +122,7 @@ package final class IncomingRequest: Sendable {
         guard item.count <= self.byteLimit else { throw ServiceFailure(kind: .tooLarge) }
         try self.step(from: .streaming, to: .streaming)
         try await self.translating { try await self.stream.write(ItemHead.bytes(item), finish: false) }
+        self.metrics?.noteSent(item.count, in: self.network)
     }
 
     /// Ends a sequence of items.

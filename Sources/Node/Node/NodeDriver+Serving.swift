@@ -37,7 +37,8 @@ extension NodeDriver {
             on: stream,
             reader,
             request,
-            byteLimit: self.configuration.messageByteLimit
+            byteLimit: self.configuration.messageByteLimit,
+            metrics: self.configuration.metrics
         )
         guard let serve = self.configuration.serve else {
             return await incoming.fail(ServiceFailure(kind: .noService, context: String(header.servicePath)))

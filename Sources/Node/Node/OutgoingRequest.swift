@@ -35,6 +35,7 @@ package final class OutgoingRequest: Sendable {
     private let driver: NodeDriver
     private let stream: any Stream
     private let connection: ConnectionId
+    private let network: NetworkId
     private let number: Int
     private let end: RequestEnd
     private let byteLimit: Int
@@ -46,6 +47,7 @@ package final class OutgoingRequest: Sendable {
         self.driver = driver
         self.stream = opening.stream
         self.connection = opening.route.connection
+        self.network = opening.route.network
         self.number = opening.number
         self.end = opening.end
         self.byteLimit = driver.configuration.messageByteLimit
@@ -85,6 +87,7 @@ package final class OutgoingRequest: Sendable {
     package func send(_ item: [UInt8]) async throws {
         guard item.count <= self.byteLimit else { throw ServiceFailure(kind: .tooLarge) }
         try await self.translating { try await self.stream.write(ItemHead.bytes(item), finish: false) }
+        self.driver.configuration.metrics?.noteSent(item.count, in: self.network)
     }
 
     /// Says that no further items follow.
@@ -145,6 +148,7 @@ package final class OutgoingRequest: Sendable {
                 item = try await reader.readItem(limit: self.byteLimit)
                 if item == nil { self.state.withLock { $0.phase = .over } }
             }
+            if let item { self.driver.configuration.metrics?.noteReceived(item.count, in: self.network) }
             return item
         }
     }

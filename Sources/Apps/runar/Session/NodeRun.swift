@@ -53,8 +53,8 @@ struct NodeRun: Sendable {
             let metrics = try await self.startConsole(in: &group)
             try await handler.startNode()
             group.addTask { await server.run() }
-            if let manager { group.addTask { await manager.watch(handler.node) } }
             self.sayReady(metrics: metrics)
+            if let manager { group.addTask { await manager.watch(handler.node) } }
             for await event in events { self.tell(EventReport(event)) }
             group.cancelAll()
         }

@@ -152,7 +152,7 @@ extension RunarNode {
             do {
                 try driver.offer(hosted.map(\.offer), in: network)
             } catch {
-                self.logger.error("the services of this device cannot be announced: \(error)")
+                self.logs[.services].error("the services of this device cannot be announced: \(error)")
             }
         }
     }
