@@ -1,6 +1,6 @@
 import RunarNode
 
-/// Two devices of one person: the first owns a network, the second joins it and says hello.
+/// Two devices of one person: the first owns a network and offers a service, the second joins, asks it and says hello.
 @main
 struct TwoNodes {
     static func main() async throws {
@@ -14,10 +14,19 @@ struct TwoNodes {
         let token = try laptop.issueToken(for: phone.peerId, in: network.networkId, expiration: nil)
         try await phone.joinNetwork(networkId: network.networkId, accessToken: .fromQRString(token.qrString))
 
+        // What the laptop offers to every member of the network, and to nobody else.
+        let home = network.networkId.base64Encoded
+        let math = RunarService(name: "Math", path: "math", version: "1.0.0", description: "adds numbers")
+        math.networkId = home
+        math.registerAction("add") { (numbers: [Double]?) async throws -> Double in (numbers ?? []).reduce(0, +) }
+        try await laptop.addService(math)
+
         // The phone dials; both prove their membership before a byte of the application goes over the wire.
         let messages = laptop.startListening()
         let address = "127.0.0.1:\(laptop.listeningPort)"
         try await phone.connectToPeer(peerId: laptop.peerId, networkId: network.networkId, address: address)
+        let sum: Double = try await phone.request("\(home):math/add", payload: [5.0, 3.0])
+        print("5 and 3 are \(sum), says the laptop")
         try await phone.sendToPeer("hello from the phone", peerId: laptop.peerId)
 
         for await (peer, bytes) in messages {

@@ -5,6 +5,9 @@ internal import RunarNode
 /// One member: it offers a service and a feed, uses those of the others, and checks every answer.
 struct Member: Sendable {
     private static let unlucky = 13
+    private static let attempts = 5
+    /// Whoever crashed never answers.
+    private static let requestPatience = Duration.seconds(3)
     private static let keys = 50
     private static let requestPause = Duration.milliseconds(20)
     private static let eventPause = Duration.milliseconds(100)
@@ -50,13 +53,21 @@ struct Member: Sendable {
         for seed in seeds {
             let parts = seed.split(separator: "@").map(String.init)
             guard parts.count == 2 else { throw SoakError("no seed: \(seed)") }
-            try await node.connectToPeer(
-                peerId: PeerId(base64Encoded: parts[0]),
-                networkId: ticket.networkId,
-                address: parts[1]
-            )
+            try await member.connect(to: PeerId(base64Encoded: parts[0]), at: parts[1])
         }
-        try await member.work(isFirst: seeds.isEmpty)
+        try await member.work()
+    }
+
+    /// On a machine that has too much to do a handshake may take too long.
+    private func connect(to peer: PeerId, at address: String) async throws {
+        for attempt in 1...Self.attempts {
+            do {
+                try await node.connectToPeer(peerId: peer, networkId: network, address: address)
+                return
+            } catch where attempt < Self.attempts {
+                continue
+            }
+        }
     }
 
     private func offer() async throws {
@@ -69,7 +80,7 @@ struct Member: Sendable {
         try await node.addService(service)
     }
 
-    private func work(isFirst: Bool) async throws {
+    private func work() async throws {
         let run = UInt64.random(in: .min ... .max)
         let heard = Locked<[UInt64: Int]>([:])
         let subscription = try node.subscribe("\(prefix)/events") { event in
@@ -107,7 +118,7 @@ struct Member: Sendable {
         while true {
             try await Task.sleep(for: Self.requestPause)
             let pair = Pair(left: Int.random(in: 0..<20), right: Int.random(in: 0..<1_000_000))
-            var options = RequestOptions()
+            var options = RequestOptions(timeout: Self.requestPatience)
             options.isIdempotent = true
             if Bool.random() { options.peer = node.connectedPeers(in: network).randomElement() }
             do {
