@@ -7,6 +7,16 @@ internal import Testing
 @Suite("Control protocol") struct ControlTests {
     private static let key = TableKey(text: "00ff", format: .hex, network: NetworkName("home"), timeout: .seconds(5))
     private static let requests: [ControlRequest] = [
+        .deviceRequest, .setUpDevice("runar://device-answer/AQ"),
+        .addDevice(
+            .init(
+                request: "runar://device/x",
+                networks: [NetworkName("Home")],
+                lifeSeconds: 5,
+                label: "phone",
+                isAdmin: true
+            )
+        ),
         .status, .peers(all: true), .network(nil), .network(NetworkName("home")),
         .send(PeerName("abcd"), text: "hello \u{1F600}"),
         .issueToken(PeerName("p"), network: nil, expiration: 17, label: "phone", isRenewable: false),

@@ -127,11 +127,14 @@ package func runar(_ arguments: [String], input: String = "", environment: [Stri
 package final class RunningCommand: Sendable {
     private let command: Process
     private let lines: LineReader
+    private let keyboard: FileHandle?
 
+    /// Runs it with `input` before the end of its standard input; with `keepsInput` that end comes with ``type(_:)``.
     package init(
         _ arguments: [String],
         home: TemporaryHome,
         input: String? = nil,
+        keepsInput: Bool = false,
         environment: [String: String] = [:],
         wrapper: [String] = []
     ) throws {
@@ -141,7 +144,8 @@ package final class RunningCommand: Sendable {
         command.standardError = FileHandle.nullDevice
         lines = LineReader(output.fileHandleForReading)
         let pipe = Pipe()
-        command.standardInput = input == nil ? FileHandle.nullDevice : pipe
+        command.standardInput = input == nil && !keepsInput ? FileHandle.nullDevice : pipe
+        keyboard = keepsInput ? pipe.fileHandleForWriting : nil
         try command.run()
         guard let input else { return }
         try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
@@ -154,6 +158,12 @@ package final class RunningCommand: Sendable {
     }
 
     package var id: Int32 { command.processIdentifier }
+
+    /// Gives a command that was started with `keepsInput` what it waits for, and the end of its input.
+    package func type(_ text: String) throws {
+        try keyboard?.write(contentsOf: Data(text.utf8))
+        try keyboard?.close()
+    }
 
     /// Waits for the next object that is an event of that name, for as long as `patience` if there is one.
     package func next(_ event: String, within patience: Duration? = nil) throws -> [String: Any] {

@@ -16,7 +16,10 @@ struct Runar: AsyncParsableCommand {
             """,
         version: "0.1.0",
         groupedSubcommands: [
-            CommandGroup(name: "This device", subcommands: [Init.self, Keys.self, Backup.self, Reset.self]),
+            CommandGroup(
+                name: "This device",
+                subcommands: [Init.self, Device.self, Keys.self, Backup.self, Reset.self]
+            ),
             CommandGroup(name: "Networks", subcommands: [Network.self, Join.self, Inspect.self]),
             CommandGroup(name: "The node", subcommands: [Up.self, Status.self, Stop.self]),
             CommandGroup(

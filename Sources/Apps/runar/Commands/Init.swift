@@ -20,7 +20,6 @@ struct Init: AsyncParsableCommand {
 
     func run() async throws {
         let place = try home.place()
-        let settings = try home.settings()
         guard try !VaultFile.exists(at: FilePath.joining(place, NodeHome.vaultName)) else {
             throw CommandFailure(
                 "exists",
@@ -28,21 +27,31 @@ struct Init: AsyncParsableCommand {
                 "there is a node in \(place) already: use it, choose another --home, or remove it with `runar reset`"
             )
         }
-        let directory = try HomeDirectory(at: place)
-        let lock = try directory.lockForNode()
-        let keys = try VaultFile.create(at: directory.file(NodeHome.vaultName), secret: try secret(directory, settings))
-        let node = try NodeHome(directory: directory, keys: keys, lock: lock).makeNode(settings: settings)
-        let report = InitReport(
-            home: place,
-            peerId: node.peerId.base64Encoded,
-            peerIdText: node.peerId.text,
-            hasPassphrase: !noPassphrase
-        )
+        let report = try Self.makeHome(at: place, settings: home.settings(), hasKeyFile: noPassphrase)
         Output.report(report, asJSON: home.output.json)
     }
 
-    private func secret(_ directory: HomeDirectory, _ settings: Settings) throws -> VaultSecret {
-        if noPassphrase {
+    /// Makes a home where there is none.
+    static func makeHome(at place: String, settings: Settings, hasKeyFile: Bool) throws -> InitReport {
+        let directory = try HomeDirectory(at: place)
+        let lock = try directory.lockForNode()
+        let secret = try secret(directory, settings, hasKeyFile: hasKeyFile)
+        let keys = try VaultFile.create(at: directory.file(NodeHome.vaultName), secret: secret)
+        let node = try NodeHome(directory: directory, keys: keys, lock: lock).makeNode(settings: settings)
+        return InitReport(
+            home: place,
+            peerId: node.peerId.base64Encoded,
+            peerIdText: node.peerId.text,
+            hasPassphrase: !hasKeyFile
+        )
+    }
+
+    private static func secret(
+        _ directory: HomeDirectory,
+        _ settings: Settings,
+        hasKeyFile: Bool
+    ) throws -> VaultSecret {
+        if hasKeyFile {
             let path = settings.text(.keyFile) ?? directory.file(NodeHome.keyFileName)
             try VaultFile.makeKeyFile(at: path)
             return .keyFile(path: path)

@@ -40,13 +40,19 @@ enum InputText {
     }
 
     /// Pasted text, or the file of that name, or standard input.
-    static func pasted(_ words: [String], limit: Int) throws -> String {
+    static func pasted(
+        _ words: [String],
+        limit: Int,
+        asking question: String? = nil,
+        until isWhole: (String) -> Bool = Invitation.isText
+    ) throws -> String {
         guard !words.isEmpty, words != ["-"] else {
             guard words.isEmpty, Posix.isTerminal(0) else { return try read("-", limit: limit) }
             Output.note(
-                "paste the text and press Return; if it is not over then, Control-D on a line of its own ends it"
+                question
+                    ?? "paste the text and press Return; if it is not over then, Control-D on a line of its own ends it"
             )
-            return try typed(limit: limit)
+            return try typed(limit: limit, until: isWhole)
         }
         // A text of ours begins with a brace or is a link; a file name hardly ever does or is.
         return try words.map { $0.contains("{") || isLink($0) ? $0 : try read($0, limit: limit) }.joined(
@@ -57,14 +63,14 @@ enum InputText {
     /// Whether a text is one of our links.
     static func isLink(_ text: String) -> Bool { text.lowercased().hasPrefix("runar://") }
 
-    /// What a person types at the terminal: to its end, or to the end of a line with an invitation, which says all.
-    private static func typed(limit: Int) throws -> String {
+    /// What a person types at the terminal: to its end, or to the end of the line with which it is whole.
+    private static func typed(limit: Int, until isWhole: (String) -> Bool) throws -> String {
         var text = ""
         while text.utf8.count <= limit {
             let chunk = Posix.read(0, atMost: limit)
             if chunk.isEmpty { return text }
             text += String(decoding: chunk, as: UTF8.self)
-            if text.hasSuffix("\n"), Invitation.isText(text) { return text }
+            if text.hasSuffix("\n"), isWhole(text) { return text }
         }
         throw CommandFailure("too-large", .data, "this is longer than \(limit) bytes: it is something else")
     }

@@ -4,7 +4,7 @@ internal import Platform
 /// Explains anything of this system.
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Explain a text: network, token, connection text, invitation, id, certificate, revocations.",
+        abstract: "Explain a text: network, token, connection text, invitation, id, certificate, revocations, device.",
         discussion: "Needs no home. What is none of these ends with exit code 65."
     )
 

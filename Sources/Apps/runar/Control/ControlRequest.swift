@@ -54,6 +54,12 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case exportKey(name: String, isRevealed: Bool)
     case importKey(name: String, hex: String, replacing: Bool)
     case backup
+    /// What a new device shows.
+    case deviceRequest
+    /// Sets up the new device that made a request.
+    case addDevice(Adding)
+    /// Takes what the new device was answered.
+    case setUpDevice(String)
 
     /// What a listener wants to hear.
     struct Listening: Codable, Hashable, Sendable {
@@ -98,6 +104,19 @@ enum ControlRequest: Codable, Hashable, Sendable {
         let label: String?
         /// Whether the first joiner is admitted without a question.
         let isPreallowed: Bool
+    }
+
+    /// What a new device gets.
+    struct Adding: Codable, Hashable, Sendable {
+        /// The device's request, as a link.
+        let request: String
+        /// Of which networks it becomes a member; nil for all that this device owns.
+        let networks: [NetworkName]?
+        /// How long the memberships last; nil for ever.
+        let lifeSeconds: UInt64?
+        let label: String?
+        /// Whether it gets the networks' signing keys.
+        let isAdmin: Bool
     }
 
     /// Whether it needs a node on the network.

@@ -22,6 +22,7 @@ extension CommandFailure {
         case let error as JoinFailure: self.init(join: error)
         case let error as DHTError: self.init(hashTable: error)
         case let error as KeychainError: self.init(keychain: error)
+        case let error as RunarKeychainError: self.init(devices: error)
         case let error as HomeDirectoryError: self.init(home: error)
         case let error as StorageError: self.init(storage: error)
         case let error as FileError: self.init(file: error)
@@ -148,6 +149,22 @@ extension CommandFailure {
             default: ("vault", .inputOutput)
             }
         self.init(code, status, error.description)
+    }
+
+    private init(devices error: RunarKeychainError) {
+        let (code, status): (String, ExitStatus) =
+            switch error {
+            case .rootKeyExists: ("exists", .cannotCreate)
+            case .noRootKey: ("no-root-key", .notPermitted)
+            case .networkIndexUnknown: ("index-needed", .usage)
+            case .noNetworkKey: ("not-the-owner", .notPermitted)
+            case .notForThisDevice: ("other-device", .data)
+            case .notAskedFor: ("not-asked", .data)
+            case .foreignAuthority: ("foreign-authority", .notPermitted)
+            case .notInForce: ("not-in-force", .data)
+            case .badCertificate: ("bad-certificate", .data)
+            }
+        self.init(code, status, "\(error)")
     }
 
     private init(home error: HomeDirectoryError) {

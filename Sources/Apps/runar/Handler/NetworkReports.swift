@@ -9,7 +9,7 @@ struct NetworkReport: Report, Hashable {
     let networkIdText: String
     /// How its owner calls it; nil before its text was seen.
     let name: String?
-    /// `owner` or `member`, or `none` for a network that is only known.
+    /// `owner`, `admin` with the network's key alone, `member`, or `none` for a network that is only known.
     let role: String
     /// Which of the networks of the root key it is, from 0; nil unless this device is the owner.
     let index: UInt32?
@@ -134,7 +134,7 @@ extension NetworkReport {
             networkId: info.networkId.base64Encoded,
             networkIdText: info.networkId.text,
             name: info.metadata?.name,
-            role: info.isOwner ? "owner" : info.token == nil ? "none" : "member",
+            role: info.isOwner ? (info.index == nil ? "admin" : "owner") : info.token == nil ? "none" : "member",
             index: info.index,
             version: info.metadata?.version,
             isMember: info.token != nil,

@@ -136,6 +136,9 @@ final class RequestHandler: Sendable {
         case .importKey(let name, let hex, let replacing):
             return JSONText.encode(try importKey(name, hex: hex, replacing: replacing))
         case .backup: return JSONText.encode(try backup())
+        case .deviceRequest: return JSONText.encode(try deviceRequest())
+        case .addDevice(let terms): return JSONText.encode(try addDevice(terms))
+        case .setUpDevice(let text): return JSONText.encode(try await setUpDevice(text))
         default: preconditionFailure("nobody answers \(request)")
         }
     }

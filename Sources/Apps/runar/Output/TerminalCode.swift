@@ -48,6 +48,15 @@ struct TerminalCode {
     /// - Throws: ``CommandFailure`` when the window is too narrow, `QRCodeError` when the text is too long.
     static func show(_ text: String) throws { try TerminalCode(QRSymbol(encoding: text)).show() }
 
+    /// Shows a text of ours as a code where there is room; what stands beside it says the same.
+    static func showIfRoom(_ text: String) {
+        do {
+            try show(text)
+        } catch {
+            Output.note("note: \(CommandFailure(error).message)")
+        }
+    }
+
     /// Shows it on standard output, and the remark beside it.
     func show() {
         Output.raw(text)

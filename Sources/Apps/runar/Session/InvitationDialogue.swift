@@ -43,7 +43,7 @@ struct InvitationDialogue: Sendable {
         switch update {
         case .invited(let report):
             if asJSON { return Output.json(report) }
-            if showsCode { showCode(of: report) }
+            if showsCode { TerminalCode.showIfRoom(report.qrString) }
             Output.raw(report.link + "\n")
             let name = report.name ?? "the network"
             Output.note("Scan this with the device that shall join \(name), or paste the link into `runar join` there.")
@@ -64,15 +64,6 @@ struct InvitationDialogue: Sendable {
             countdown.clear()
             if asJSON { Output.json(report) } else { Output.note(report.line) }
         default: break
-        }
-    }
-
-    /// The link says the same, where there is no room for a code.
-    private func showCode(of report: InvitationReport) {
-        do {
-            try TerminalCode.show(report.qrString)
-        } catch {
-            Output.note("note: \(CommandFailure(error).message)")
         }
     }
 
