@@ -258,7 +258,10 @@ let package = Package(
         ),
         .executableTarget(name: "CProbe", dependencies: ["CRunar", "RunarC"], path: "Tests/Helpers/CProbe"),
         tests(of: "RunarC", ["CRunar", "RunarNode", "CProbe", "TestSupport"]),
-        tests(of: "Platform", ["Bytes", "Identity", "Locking", "Platform", "TestSupport", "CrashWriter", "LanProbe"]),
+        tests(
+            of: "Platform",
+            ["Bytes", "Identity", "Locking", "Platform", "TestSupport", "CrashWriter", "LanProbe", crypto]
+        ),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Locking", "TestSupport", collections]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", collections]),

@@ -1,0 +1,29 @@
+/// How a key storage is to be protected by a Secure Enclave, from what is wished for and what there is.
+///
+/// A value, so that every case can be tried on a machine that has no enclave.
+package enum KeyProtectionPlan: Hashable, Sendable {
+    /// Keys are stored as they are: nobody wishes more, or there is no enclave and never was one here.
+    case plain
+    /// Keys are wrapped by the enclave's key that is stored already.
+    case wrapped
+    /// An enclave's key is made and stored first; keys that are there already are wrapped when they are stored again.
+    case makeWrappingKey
+    /// Nothing may be read or stored: there are wrapped keys, and no enclave that opens them. Going on would make a new
+    /// identity in silence.
+    case refused
+
+    /// - Parameters:
+    ///   - isWished: Whether the configuration asks for the enclave.
+    ///   - hasEnclave: Whether this device has one.
+    ///   - hasWrappingKey: Whether an enclave's key is stored here, by which other keys are wrapped.
+    package init(isWished: Bool, hasEnclave: Bool, hasWrappingKey: Bool) {
+        self =
+            switch (isWished, hasEnclave, hasWrappingKey) {
+            // What was wrapped stays readable when nobody wishes it any more.
+            case (_, true, true): .wrapped
+            case (_, false, true): .refused
+            case (true, true, false): .makeWrappingKey
+            case (true, false, false), (false, _, false): .plain
+            }
+    }
+}
