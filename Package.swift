@@ -275,7 +275,7 @@ let package = Package(
         tests(
             of: "Node",
             [
-                "Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Node", "Platform", "PubSub", "Services",
+                "Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Node", "Platform", "PubSub", "QUIC", "Services",
                 "Transport", "TestSupport", logging, tracing, inMemoryTracing,
             ]
         ),

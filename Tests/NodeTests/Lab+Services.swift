@@ -99,8 +99,12 @@ func untilCancelled() async {
 
 extension Lab {
     /// Runs members of whom the first is connected to all others.
-    static func runStar(_ count: Int, _ body: (Lab, [LabNode]) async throws -> Void) async throws {
-        try await self.run(count) { lab, nodes in
+    static func runStar(
+        _ count: Int,
+        over wire: Wire = .memory,
+        _ body: (Lab, [LabNode]) async throws -> Void
+    ) async throws {
+        try await self.run(count, over: wire) { lab, nodes in
             for other in nodes.dropFirst() { try await nodes[0].driver.reach(other.peerId, in: lab.networkId) }
             try await body(lab, nodes)
         }

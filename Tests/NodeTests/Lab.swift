@@ -4,15 +4,25 @@ internal import Locking
 internal import Logging
 internal import Node
 internal import NodeCore
+internal import Platform
+internal import QUIC
 internal import Transport
 
-/// Drivers on one in-memory network with a clock that only tests move.
+/// Drivers on one in-memory network with a clock that only tests move, or over sockets of this machine.
 struct Lab: Sendable {
+    /// What connects the nodes.
+    enum Wire: String, CaseIterable, Sendable {
+        case memory
+        case sockets
+    }
+
     let clock = VirtualClock()
     let network: InMemoryNetwork
+    let wire: Wire
     let owner = generateMasterKey()
 
-    init() {
+    init(over wire: Wire = .memory) {
+        self.wire = wire
         self.network = InMemoryNetwork(seed: 1, clock: self.clock)
     }
 
@@ -23,7 +33,14 @@ struct Lab: Sendable {
     static let wallSeconds: UInt64 = 1_800_000_000
 
     var nodeClock: NodeClock {
-        NodeClock(
+        if self.wire == .sockets {
+            let clocks = Clocks.system()
+            return NodeClock(
+                now: { NodeTime(monotonic: clocks.monotonic(), wallSeconds: clocks.wallSeconds()) },
+                sleep: { try await ContinuousClock().sleep(until: .now + ($0 - clocks.monotonic())) }
+            )
+        }
+        return NodeClock(
             now: { [clock] in
                 let monotonic = clock.now.offset
                 let seconds = UInt64(monotonic.components.seconds)
@@ -46,7 +63,7 @@ struct Lab: Sendable {
         let key = generatePeerKey()
         let peerId = PeerId(publicKey: key.publicKey)
         let node = LabNode(
-            endpoint: try self.network.makeEndpoint(peerId: peerId),
+            endpoint: try self.makeEndpoint(key.privateKey, peerId),
             key: key.privateKey,
             clock: self.nodeClock,
             capacity: capacity,
@@ -58,6 +75,15 @@ struct Lab: Sendable {
         return node
     }
 
+    private func makeEndpoint(_ key: Ed25519PrivateKey, _ peerId: PeerId) throws -> any Endpoint {
+        switch self.wire {
+        case .memory: return try self.network.makeEndpoint(peerId: peerId)
+        case .sockets:
+            let addresses = [try SocketAddress(parsing: "127.0.0.1:0")]
+            return try QUICEndpoint.bind(QUICConfiguration(identity: key, addresses: addresses))
+        }
+    }
+
     func admit(_ node: LabNode) throws {
         let token = try AccessToken.create(
             peerId: node.peerId,
@@ -66,7 +92,8 @@ struct Lab: Sendable {
             expirationSeconds: nil
         )
         let revocations = RevocationSet(networkId: self.networkId)
-        node.driver.apply(.membershipAdded(token, obtainedSeconds: Self.wallSeconds, revocations))
+        let now = self.nodeClock.now().wallSeconds
+        node.driver.apply(.membershipAdded(token, obtainedSeconds: now, revocations))
     }
 
     func revocation(of node: LabNode) throws -> Revocation {
@@ -87,8 +114,12 @@ struct Lab: Sendable {
 
     /// Runs `count` members, each of which knows the later ones, and stops them afterwards; returns only when every
     /// task of theirs has ended.
-    static func run(_ count: Int, _ body: (Lab, [LabNode]) async throws -> Void) async throws {
-        let lab = Lab()
+    static func run(
+        _ count: Int,
+        over wire: Wire = .memory,
+        _ body: (Lab, [LabNode]) async throws -> Void
+    ) async throws {
+        let lab = Lab(over: wire)
         let nodes = try (0..<count).map { _ in try lab.makeNode() }
         for (index, node) in nodes.enumerated() {
             for later in nodes[(index + 1)...] { lab.introduce(later, to: node) }
@@ -114,7 +145,7 @@ struct Lab: Sendable {
 /// A driver and what it tells.
 struct LabNode: Sendable {
     let peerId: PeerId
-    let endpoint: InMemoryEndpoint
+    let endpoint: any Endpoint
     let driver: NodeDriver
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
@@ -123,7 +154,7 @@ struct LabNode: Sendable {
     let handler = Locked<(@Sendable (IncomingRequest) async -> Void)?>(nil)
 
     init(
-        endpoint: InMemoryEndpoint,
+        endpoint: any Endpoint,
         key: Ed25519PrivateKey,
         clock: NodeClock,
         capacity: Int,
@@ -157,6 +188,11 @@ struct LabNode: Sendable {
             events: self.events
         )
     }
+}
+
+extension Endpoint {
+    /// Where the others find it.
+    var address: SocketAddress { self.localAddresses[0] }
 }
 
 extension AsyncStream {

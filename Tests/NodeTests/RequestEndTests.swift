@@ -116,8 +116,9 @@ internal import Transport
         }
     }
 
-    @Test func `cancelling the requester cancels the handler`() async throws {
-        try await Lab.runStar(2) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `cancelling the requester cancels the handler`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(2, over: wire) { lab, nodes in
             let patient = Patient()
             patient.serve(on: nodes[1])
             let asking = Task { _ = try await nodes[0].request("a/b", in: lab, of: nodes[1]) }
@@ -143,8 +144,9 @@ internal import Transport
         }
     }
 
-    @Test func `the handler is cancelled when its requester is revoked`() async throws {
-        try await Lab.runStar(2) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `the handler is cancelled when its requester is revoked`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(2, over: wire) { lab, nodes in
             let patient = Patient()
             patient.serve(on: nodes[1])
             async let outcome = failure { _ = try await nodes[0].request("a/b", in: lab, of: nodes[1]) }
@@ -156,8 +158,9 @@ internal import Transport
         }
     }
 
-    @Test func `a node that stops cancels its handlers and fails its requests`() async throws {
-        try await Lab.runStar(2) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `a node that stops cancels its handlers and fails its requests`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(2, over: wire) { lab, nodes in
             let patient = Patient()
             patient.serve(on: nodes[1])
             async let outcome = failure { _ = try await nodes[0].request("a/b", in: lab, of: nodes[1]) }

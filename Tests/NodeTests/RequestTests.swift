@@ -8,8 +8,9 @@ internal import Transport
 @testable internal import Node
 
 @Suite("Requests between nodes", .timeLimit(.minutes(1))) struct RequestTests {
-    @Test func `a request to a peer comes back with its response`() async throws {
-        try await Lab.run(2) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `a request to a peer comes back with its response`(over wire: Lab.Wire) async throws {
+        try await Lab.run(2, over: wire) { lab, nodes in
             nodes[1].echo()
             let header = RequestHeader(path: "math/add", contentType: .json)
             let (network, peer) = (lab.networkId, nodes[1].peerId)
@@ -38,8 +39,9 @@ internal import Transport
         }
     }
 
-    @Test func `a failure arrives with its kind, code, message and context`() async throws {
-        try await Lab.run(2) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `a failure arrives with its kind, code, message and context`(over wire: Lab.Wire) async throws {
+        try await Lab.run(2, over: wire) { lab, nodes in
             let sent = ServiceFailure(kind: .handler, code: -7, message: "too cold", context: "oven")
             nodes[1].serve { await $0.fail(sent) }
             let error = await failure { _ = try await nodes[0].request("oven/heat", in: lab, of: nodes[1]) }
@@ -47,8 +49,9 @@ internal import Transport
         }
     }
 
-    @Test func `many requests at once each get their own response`() async throws {
-        try await Lab.run(2) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `many requests at once each get their own response`(over wire: Lab.Wire) async throws {
+        try await Lab.run(2, over: wire) { lab, nodes in
             nodes[1].echo()
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in UInt8(0)..<250 {
@@ -134,8 +137,9 @@ internal import Transport
         }
     }
 
-    @Test func `a stream that is no request is reset and disturbs no other`() async throws {
-        try await Lab.runStar(2) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `a stream that is no request is reset and disturbs no other`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(2, over: wire) { lab, nodes in
             nodes[1].echo()
             let route = try #require(nodes[0].driver.state.withLock { $0.core.route(to: nodes[1].peerId) })
             let connection = try #require(nodes[0].driver.state.withLock { $0.links[route.connection]?.connection })

@@ -7,8 +7,9 @@ internal import Transport
 @testable internal import Node
 
 @Suite("Whom requests go to", .timeLimit(.minutes(1))) struct RoutingTests {
-    @Test func `two providers of a service take turns`() async throws {
-        try await Lab.runStar(3) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `two providers of a service take turns`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(3, over: wire) { lab, nodes in
             for (number, node) in nodes.dropFirst().enumerated() {
                 node.answer(UInt8(number))
                 try node.offer("math", ["add"], in: lab)
@@ -65,8 +66,9 @@ internal import Transport
         }
     }
 
-    @Test func `losing one provider leaves the other`() async throws {
-        try await Lab.runStar(3) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `losing one provider leaves the other`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(3, over: wire) { lab, nodes in
             for (number, node) in nodes.dropFirst().enumerated() {
                 node.answer(UInt8(number))
                 try node.offer("math", ["add"], in: lab)
@@ -139,8 +141,9 @@ internal import Transport
         }
     }
 
-    @Test func `a provider without room passes the request on, whatever it does`() async throws {
-        try await Lab.runStar(3) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `a provider without room passes the request on, whatever it does`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(3, over: wire) { lab, nodes in
             nodes[1].serve { await $0.fail(ServiceFailure(kind: .busy)) }
             nodes[2].answer(2)
             for node in nodes.dropFirst() { try node.offer("math", ["add"], in: lab) }

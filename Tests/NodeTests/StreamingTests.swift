@@ -32,8 +32,9 @@ internal import Transport
         }
     }
 
-    @Test func `items go both ways, one by one`() async throws {
-        try await Lab.runStar(2) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `items go both ways, one by one`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(2, over: wire) { lab, nodes in
             nodes[1].serve(Self.mirror)
             let request = try await self.open(lab, nodes)
             #expect(try await request.response() == .bytes)
@@ -48,8 +49,9 @@ internal import Transport
         }
     }
 
-    @Test func `a stream of items may be answered with one body, and one body with items`() async throws {
-        try await Lab.runStar(2) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `a stream of items may be answered with one body, and one body with items`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(2, over: wire) { lab, nodes in
             nodes[1].serve { request in
                 do {
                     if request.header.streamsBody {
@@ -141,8 +143,9 @@ internal import Transport
         }
     }
 
-    @Test func `a failure in the middle comes after the items before it`() async throws {
-        try await Lab.runStar(2) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `a failure in the middle comes after the items before it`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(2, over: wire) { lab, nodes in
             let sent = ServiceFailure(kind: .handler, code: 4, message: "out of paper")
             nodes[1].serve { request in
                 do {
@@ -173,8 +176,9 @@ internal import Transport
         }
     }
 
-    @Test func `giving a stream up stops its handler`() async throws {
-        try await Lab.runStar(2) { lab, nodes in
+    @Test(arguments: Lab.Wire.allCases)
+    func `giving a stream up stops its handler`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(2, over: wire) { lab, nodes in
             let stopped = Mark()
             nodes[1].serve { request in
                 let error = await failure {
