@@ -9,9 +9,25 @@ extension NodeDriver {
     /// Dials the addresses one after the other, a little apart, and keeps the first that answers.
     func dial(_ peer: PeerId, at addresses: [SocketAddress]) async {
         let (winner, failure) = await self.race(to: peer, at: addresses)
-        if let winner, self.register(winner) { return }
+        if let winner {
+            if self.register(winner) { return }
+            if case .closed(let code, _) = await winner.closed() { self.noteEnd(of: peer, code) }
+        }
         self.configuration.metrics?.p2p.recordConnection(success: false)
         self.apply(.dialFailed(peer, reason: failure))
+    }
+
+    /// Tells whoever waits for a peer at once when that one has no room: trying again may take long.
+    private func noteEnd(of peer: PeerId, _ code: UInt64) {
+        guard code == CloseCode.tooManyPeers.rawValue else { return }
+        self.state.withLock { state in
+            for (number, waiter) in state.waiters where waiter.peer == peer {
+                state.waiters[number] = nil
+                waiter.continuation.resume(
+                    throwing: NodeError.refusedByPeer(peer, CloseCode.tooManyPeers.explanation)
+                )
+            }
+        }
     }
 
     private func race(
@@ -73,6 +89,7 @@ extension NodeDriver {
             var code: UInt64?
             if case .closed(let given, _) = end { code = given }
             self.connectionEnded(id, code)
+            if let code { self.noteEnd(of: connection.remotePeerId, code) }
             group.cancelAll()
         }
     }

@@ -188,7 +188,7 @@ extension RunarNode {
     /// Forgets what the cacheable actions of a service answered, on whichever device would answer a request now; `$dht` is
     /// what this device read from the hash table of the network.
     ///
-    /// - Throws: as ``request(_:payload:options:)``.
+    /// - Throws: as `request(_:payload:options:)`.
     public func clearCache(service: String) async throws {
         _ = try await self.request("\(service)/cache/clear", payload: [:])
     }

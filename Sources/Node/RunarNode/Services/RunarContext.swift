@@ -21,6 +21,8 @@ public struct RunarContext: Sendable {
     public let node: RunarNode
 
     let network: NetworkKey
+    /// How the service writes events.
+    let encoding: PayloadEncoding
 
     /// Writes to the node's log, with the path.
     public var logger: Logger {
@@ -29,7 +31,7 @@ public struct RunarContext: Sendable {
         return logger
     }
 
-    /// Asks a service; see ``RunarNode/request(_:payload:options:)``.
+    /// Asks a service; see `request(_:payload:options:)`.
     ///
     /// Within a call the answer must come before the one that the call owes, whatever `options` say.
     public func request<Input: Encodable & Sendable, Output: Decodable & Sendable>(
@@ -44,9 +46,9 @@ public struct RunarContext: Sendable {
         return try await self.node.request(self.resolved(path), payload: payload, options: options)
     }
 
-    /// Publishes an event; see ``RunarNode/publish(_:data:)``.
+    /// Publishes an event as the service writes values; see `publish(_:data:)`.
     public func publish<Value: Encodable & Sendable>(_ topic: String, data: Value?) async throws {
-        try await self.node.publish(self.resolved(topic), data: data)
+        try await self.node.publish(self.resolved(topic), data: data, encoding: self.encoding)
     }
 
     /// The same for a call of an action of the service.
@@ -59,7 +61,8 @@ public struct RunarContext: Sendable {
             deadline: .now + timeout,
             metadata: [:],
             node: self.node,
-            network: self.network
+            network: self.network,
+            encoding: self.encoding
         )
     }
 

@@ -59,7 +59,7 @@ extension RunarNode {
     /// Subscribes to a topic, or with `*`, `{name}` and a trailing `>` to many, and calls `handler` with one event after
     /// another, each when it is done with the one before.
     ///
-    /// `topic` may name its network, as in ``publish(_:data:)``; a name that is no network yet is followed when it becomes
+    /// `topic` may name its network, as in `publish(_:data:)`; a name that is no network yet is followed when it becomes
     /// one. The subscription is there when this returns, outlives a stop and a start, and ends when it is cancelled or let
     /// go of: after that the handler is not called again. For a slow handler ``RunarNodeConfig/listenerCapacity`` events
     /// wait; later ones are dropped, and counted in the next one. With `includesPast` what was published lately comes

@@ -85,7 +85,7 @@ extension RunarNode {
                 let message = ServiceFailures.notRunning(path, state: state).message
                 throw ServiceFailure(kind: .notRunning, message: message, context: path)
             }
-            let context = self.context(of: incoming, route)
+            let context = self.context(of: incoming, hosted, route)
             if let action = action as? any StreamingServiceAction {
                 try await self.serve(incoming, action, of: hosted, context)
             } else {
@@ -129,7 +129,11 @@ extension RunarNode {
         try await sink.finish()
     }
 
-    private func context(of incoming: IncomingRequest, _ route: ServiceHost.Route) -> RunarContext {
+    private func context(
+        of incoming: IncomingRequest,
+        _ hosted: HostedService,
+        _ route: ServiceHost.Route
+    ) -> RunarContext {
         let fields = incoming.header.metadata.map { ($0.name, $0.value) }
         return RunarContext(
             path: route.path,
@@ -139,7 +143,8 @@ extension RunarNode {
             deadline: .now + incoming.header.timeLimit,
             metadata: Dictionary(fields) { first, _ in first },
             node: self,
-            network: route.network
+            network: route.network,
+            encoding: hosted.service.encoding ?? .json
         )
     }
 

@@ -97,6 +97,7 @@ extension RunarNode {
     func local(_ route: ServiceHost.Route, _ options: RequestOptions) throws -> HostedService? {
         guard self.isRunning else { throw RunarError(NodeError.notRunning) }
         if let peer = options.peer, peer != self.peerId { return nil }
+        if let hosted = route.hosted, route.action != nil, hosted.state == .running { return hosted }
         guard let hosted = route.hosted else {
             guard options.peer == nil, self.canAskPeers(in: route.network) else {
                 throw ServiceFailures.noService(route.path)
@@ -108,12 +109,8 @@ extension RunarNode {
             if isElsewhere { return nil }
             throw ServiceFailures.noAction(route.path)
         }
-        let state = hosted.state
-        guard state == .running else {
-            if isElsewhere { return nil }
-            throw ServiceFailures.notRunning(route.path, state: state)
-        }
-        return hosted
+        if isElsewhere { return nil }
+        throw ServiceFailures.notRunning(route.path, state: hosted.state)
     }
 
     /// Calls a handler of this device.
@@ -132,7 +129,8 @@ extension RunarNode {
             deadline: .now + limit,
             metadata: options.metadata,
             node: self,
-            network: route.network
+            network: route.network,
+            encoding: hosted.service.encoding ?? .json
         )
         do {
             return try await LocalCall.run(

@@ -14,9 +14,9 @@ extension RunarNode {
     ///
     /// The sequence may take a day unless `options` say otherwise, and its sender waits while the reader is slow. Where the
     /// handler answers with one value, that is the sequence. `path` and the choice of who is asked are those of
-    /// ``request(_:payload:options:)``; once the sequence began, nobody else is asked.
+    /// `request(_:payload:options:)`; once the sequence began, nobody else is asked.
     ///
-    /// - Throws: as ``request(_:payload:options:)``, as far as it is known before the first value.
+    /// - Throws: as `request(_:payload:options:)`, as far as it is known before the first value.
     public func stream<Input: Encodable & Sendable, Output: Decodable & Sendable>(
         _ path: String,
         payload: Input?,
@@ -47,7 +47,7 @@ extension RunarNode {
 
     /// Sends a sequence of values and returns the one that the handler makes of them.
     ///
-    /// - Throws: as ``request(_:payload:options:)``; ``RunarError`` 5002 when there is no answer.
+    /// - Throws: as `request(_:payload:options:)`; ``RunarError`` 5002 when there is no answer.
     public func request<Inputs: AsyncSequence & Sendable, Output: Decodable & Sendable>(
         _ path: String,
         sending inputs: Inputs,

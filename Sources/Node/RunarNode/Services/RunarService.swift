@@ -88,7 +88,8 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
             deadline: nil,
             metadata: [:],
             node: node,
-            network: key
+            network: key,
+            encoding: self.encoding ?? .json
         )
     }
 
