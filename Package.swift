@@ -296,7 +296,7 @@ let package = Package(
         tests(
             of: "RunarNode",
             [
-                "Locking", "NodeCore", "RunarNode", "Simulation", "Transport", "QUIC", "Traversal", "TestSupport",
+                "Locking", "NodeCore", "RunarNode", "Simulation", "Transport", "QUIC", "Platform", "Traversal", "TestSupport",
                 logging,
             ]
         ),
