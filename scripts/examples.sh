@@ -2,9 +2,9 @@
 # examples.sh FOLDER: runs the examples that were built in FOLDER as a person would, two devices each, and checks what
 # they print.
 set -u
-bin=$1
+bin=$(cd "$1" && pwd)
 work=$(mktemp -d)
-export HOME=$work
+cd "$work" || exit 1
 pids=()
 cleanup() {
     for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done

@@ -30,7 +30,7 @@ struct Sensor {
 
     /// Serves readings until the program is ended.
     static func measure() async throws {
-        let node = try makeNode("sensor")
+        let node = try makeNode("measure")
         try await node.start()
         let network = try node.networks().first?.networkId ?? node.createNetwork(name: "Sensors").networkId
         let service = RunarService(name: "Climate", path: "climate", version: "1.0.0", description: "Temperatures")
@@ -49,7 +49,7 @@ struct Sensor {
 
     /// Shows readings of whichever device serves them.
     static func show(_ invitation: String, count: Int?) async throws {
-        let node = try makeNode("dashboard")
+        let node = try makeNode("show")
         try await node.start()
         try await node.join(by: Invitation(text: invitation))
         var shown = 0
@@ -83,7 +83,7 @@ struct Sensor {
     /// This device's node.
     static func makeNode(_ name: String) throws -> RunarNode {
         let config = RunarNodeConfig(nodeId: name, defaultNetworkId: "Sensors")
-        config.homePath = FileManager.default.homeDirectoryForCurrentUser.appending(path: ".runar-\(name)").path
+        config.homePath = "sensor-\(name)"  // in the current directory
         config.logLevel = .error
         return try RunarNode(config: config)
     }
