@@ -275,8 +275,8 @@ let package = Package(
         tests(
             of: "Node",
             [
-                "Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Node", "Platform", "PubSub", "QUIC", "Services",
-                "Transport", "TestSupport", logging, tracing, inMemoryTracing,
+                "Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Node", "Platform", "PubSub", "QUIC",
+                "Services", "Transport", "TestSupport", logging, tracing, inMemoryTracing,
             ]
         ),
         tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),
@@ -296,8 +296,8 @@ let package = Package(
         tests(
             of: "RunarNode",
             [
-                "Locking", "NodeCore", "RunarNode", "Simulation", "Transport", "QUIC", "Platform", "Traversal", "TestSupport",
-                logging,
+                "Locking", "NodeCore", "RunarNode", "Simulation", "Transport", "QUIC", "Platform", "Traversal",
+                "TestSupport", logging,
             ]
         ),
     ]
