@@ -64,7 +64,7 @@ struct Member: Sendable {
             do {
                 try await node.connectToPeer(peerId: peer, networkId: network, address: address)
                 return
-            } catch where attempt < Self.attempts {
+            } catch  where attempt < Self.attempts {
                 continue
             }
         }
