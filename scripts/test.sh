@@ -16,6 +16,7 @@ fi
 ./scripts/stage.sh "build with tests" swift build --build-tests || exit 1
 
 ./scripts/stage.sh "the program of the README" "$(swift build --show-bin-path)/two-nodes" || exit 1
+./scripts/stage.sh "the examples" ./scripts/examples.sh "$(swift build --show-bin-path)" || exit 1
 ./scripts/stage.sh "20 processes work together for a minute" "$(swift build --show-bin-path)/Soak" 60 || exit 1
 ./scripts/stage.sh "reference documentation" ./scripts/documentation.sh || exit 1
 ./scripts/stage.sh "an app on a simulated network" "$(swift build --show-bin-path)/simulated-network" || exit 1
