@@ -40,8 +40,7 @@ public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
     /// - Throws: ``RunarError/decodingError(_:)``.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from bytes: Data) throws(RunarError) -> Value
     {
-        if bytes.isEmpty, let absent = (Value.self as? any ExpressibleByNilLiteral.Type)?.init(nilLiteral: ()) as? Value
-        {
+        if bytes.isEmpty, let absent = Self.absent(of: Value.self) as? Value {
             return absent
         }
         do {
@@ -54,5 +53,13 @@ public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
         } catch {
             throw .decodingError(error)
         }
+    }
+
+    /// The value `nil` of a type that has one.
+    ///
+    /// Apart from ``decode(_:from:)``, where the optimizer of Swift 6.3 crashes over the cast for types of this module.
+    @inline(never)
+    private static func absent(of type: any Any.Type) -> Any? {
+        (type as? any ExpressibleByNilLiteral.Type)?.init(nilLiteral: ())
     }
 }
