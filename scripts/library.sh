@@ -33,11 +33,13 @@ else
     runtime=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")/lib/swift_static/linux
     system="-lswiftCore -lswift_Concurrency -lswift_StringProcessing -lswift_RegexParser -ldispatch -lBlocksRuntime"
     system="$system -lstdc++ -lm -ldl -lpthread"
-    swiftc -emit-library -static-stdlib -o "$folder/$shared" \
-        -Xlinker --whole-archive -Xlinker "$folder/librunar.a" -Xlinker --no-whole-archive $libraries $engine \
+    # One object of all: what comes out of an archive is hidden where the static runtime is linked.
+    ld -r --whole-archive "$folder/librunar.a" -o "$folder/runar.o"
+    swiftc -emit-library -static-stdlib -o "$folder/$shared" "$folder/runar.o" $libraries $engine \
         -Xlinker -soname="$shared" -Xlinker --version-script=scripts/library-symbols.map -Xlinker --gc-sections \
         -Xlinker --no-warnings
     strip --strip-debug "$folder/$shared"
+    rm "$folder/runar.o"
 fi
 
 cat >"$folder/runar.pc" <<END
