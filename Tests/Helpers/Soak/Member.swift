@@ -9,9 +9,9 @@ struct Member: Sendable {
     /// Whoever crashed never answers.
     private static let requestPatience = Duration.seconds(3)
     private static let keys = 50
-    private static let requestPause = Duration.milliseconds(20)
-    private static let eventPause = Duration.milliseconds(100)
-    private static let recordPause = Duration.milliseconds(500)
+    private static let requestPause = Duration.milliseconds(50)
+    private static let eventPause = Duration.milliseconds(200)
+    private static let recordPause = Duration.seconds(1)
 
     struct Pair: Codable, Sendable {
         let left: Int
