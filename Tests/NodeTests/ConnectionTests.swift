@@ -190,9 +190,11 @@ internal import Transport
         try await Lab.run(1) { lab, nodes in
             let stranger = try lab.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
             let connection = try await stranger.connect(to: nodes[0].endpoint.address, expecting: nodes[0].peerId)
-            for kind in [StreamHeader.Kind.message, .bulk] {
+            // Of the request nothing but the header of its stream: nobody waits for the rest.
+            for kind in [StreamHeader.Kind.message, .bulk, .request] {
                 let stream = try connection.openStream()
-                try await stream.write(StreamHeader(kind: kind, networkIndex: 0).bytes + [1, 2, 3], finish: false)
+                let rest: [UInt8] = kind == .request ? [] : [1, 2, 3]
+                try await stream.write(StreamHeader(kind: kind, networkIndex: 0).bytes + rest, finish: false)
                 let error = await failure { _ = try await stream.read(atMost: 10) } as? TransportError
                 #expect(error == .reset(code: CloseCode.networkNotShared.rawValue))
             }

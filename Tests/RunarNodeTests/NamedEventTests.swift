@@ -72,6 +72,22 @@ internal import Testing
         await node.stop()
     }
 
+    @Test func `a network that has another one's id for a name gets nothing that is meant for that one`() async throws {
+        let node = try Household().makeNode()
+        let home = try node.createNetwork(name: "Home")
+        let impostor = try node.createNetwork(name: home.networkId.base64Encoded)
+        try await node.start()
+        let (events, subscription) = try listen(node, "\(home.networkId):>")
+        let (others, other) = try listen(node, "\(impostor.networkId):>")
+        try await node.publish("\(home.networkId.base64Encoded):a", data: 1)
+        try await node.publish("\(impostor.networkId):a", data: 2)
+        #expect(try await events.first { _ in true }.decode(Int.self) == 1)
+        #expect(try await others.first { _ in true }.decode(Int.self) == 2)
+        subscription.cancel()
+        other.cancel()
+        await node.stop()
+    }
+
     @Test func `malformed topics, reserved ones and events too large are refused`() async throws {
         let node = try Household().makeNode()
         try await node.start()

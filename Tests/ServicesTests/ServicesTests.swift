@@ -104,6 +104,21 @@ internal import Testing
         #expect(self.services.providers(of: "new") == [peer])
     }
 
+    @Test mutating func `a member that announces again and again breaks the protocol`() {
+        let (peer, limits) = (self.peers[0], Services.Limits())
+        _ = self.feed(.memberUp(peer))
+        for version in 1...UInt64(limits.announcementsAtOnce) {
+            let announcement = Announcement(version: version, offers: [Self.offer("a\(version)", ["x"])])
+            #expect(self.feed(.messageReceived(from: peer, announcement.bytes[...])) == [.changed(peer)])
+        }
+        let further = Announcement(version: 99, offers: [Self.offer("b", ["x"])]).bytes[...]
+        guard case .offence(peer, _)? = self.feed(.messageReceived(from: peer, further)).first else {
+            Issue.record("one more passed")
+            return
+        }
+        #expect(self.services.providers(of: "b").isEmpty)
+    }
+
     @Test mutating func `bytes that are no announcement are an offence`() {
         let peer = self.peers[0]
         _ = self.feed(.memberUp(peer))

@@ -214,6 +214,21 @@ extension NodeDriver {
         }
     }
 
+    /// Whether the peer of a connection is admitted in the network that its stream names.
+    func isAdmitted(_ index: UInt8, on id: ConnectionId) -> Bool {
+        self.state.withLock { state in
+            var effects: [Effect] = []
+            let network = state.core.admitStream(
+                index: index,
+                on: id,
+                at: self.configuration.clock.now(),
+                into: &effects
+            )
+            self.carryOut(effects, in: &state)
+            return network != nil
+        }
+    }
+
     private func claimControlStream(of id: ConnectionId, isDialler: Bool) -> Bool {
         self.state.withLock { state in
             guard !isDialler, state.links[id]?.hasControlStream == false else { return false }

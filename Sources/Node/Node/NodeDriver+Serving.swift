@@ -14,6 +14,8 @@ extension NodeDriver {
         of id: ConnectionId,
         from peer: PeerId
     ) async {
+        // Nothing is read of whoever is not admitted.
+        guard self.isAdmitted(index, on: id) else { return stream.reset(code: CloseCode.networkNotShared.rawValue) }
         var reader = reader
         let header: RequestHeader
         do {

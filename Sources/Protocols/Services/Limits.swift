@@ -3,6 +3,9 @@ extension Services {
     package struct Limits: Hashable, Sendable {
         /// Between two announcements of this node: what changes meanwhile goes out together.
         package var announcementInterval = Duration.milliseconds(100)
+        /// So many announcements of a member may come at once, and one in each interval after that; whoever sends more
+        /// breaks the protocol.
+        package var announcementsAtOnce = 20
         /// The most members whose offers are kept; those of further ones are not heard of.
         package var peers = 2048
         /// The bytes of all offers that are kept, as announcements.

@@ -66,6 +66,8 @@ package struct Services: Sendable {
     /// The admitted peers, in order.
     private var members = OrderedSet<PeerId>()
     private var known: OrderedDictionary<PeerId, Known> = [:]
+    /// How many announcements members may still send.
+    private var allowances: [PeerId: Allowance] = [:]
     private var knownBytes = 0
     /// What was found out about paths since the last change.
     private var resolutions: [String: Resolution] = [:]
@@ -96,8 +98,9 @@ package struct Services: Sendable {
             effects.append(.send(peer, self.ownBytes))
         case .memberDown(let peer):
             self.members.remove(peer)
+            self.allowances[peer] = nil
             if self.forget(peer) { effects.append(.changed(peer)) }
-        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, &effects)
+        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, now, &effects)
         case .offered(let offers): self.offer(offers, now, &effects)
         case .recordWritten(let service, let isWritten): self.recordWritten(service, isWritten, now, &effects)
         case .timeReached:
@@ -143,8 +146,17 @@ package struct Services: Sendable {
 
     // MARK: What others offer
 
-    private mutating func received(_ bytes: ArraySlice<UInt8>, from peer: PeerId, _ effects: inout [Effect]) {
+    private mutating func received(
+        _ bytes: ArraySlice<UInt8>,
+        from peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
         guard self.members.contains(peer) else { return }
+        let rate = Rate(every: self.limits.announcementInterval, atOnce: self.limits.announcementsAtOnce)
+        guard self.allowances[peer, default: Allowance()].take(under: rate, at: now.monotonic) else {
+            return effects.append(.offence(peer, "announces its services again and again"))
+        }
         let announcement: Announcement
         do {
             announcement = try Announcement(bytes)

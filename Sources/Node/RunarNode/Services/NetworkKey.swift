@@ -50,6 +50,8 @@ struct NetworkNames: Sendable {
     ///
     /// - Throws: ``RunarError`` when two networks have the name.
     func key(_ text: String) throws(RunarError) -> NetworkKey {
+        // First, so that no network takes the place of another one by having its id for a name.
+        if let id = NetworkId(text) { return .known(id) }
         if let id = self.byName[text] { return .known(id) }
         if text.isEmpty, self.memberships.count == 1 { return .known(self.memberships[0]) }
         guard !self.ambiguous.contains(text) else {
@@ -59,7 +61,6 @@ struct NetworkNames: Sendable {
                 context: text
             )
         }
-        if let id = NetworkId(text) { return .known(id) }
         return .named(text)
     }
 
