@@ -22,24 +22,27 @@ cp "$archive" "$folder/librunar.a"
 if [ "$(uname -s)" = Darwin ]; then
     shared=librunar.dylib runtime="" system="" libraries=""
     printf '_runar_*\n' >"$folder/symbols"
-    swiftc -emit-library -o "$folder/$shared" -Xlinker -force_load -Xlinker "$folder/librunar.a" \
+    cc -x c -c /dev/null -o "$folder/empty.o"
+    swiftc -emit-library -o "$folder/$shared" "$folder/empty.o" -Xlinker -force_load -Xlinker "$folder/librunar.a" \
         -Xlinker -exported_symbols_list -Xlinker "$folder/symbols" -Xlinker -install_name -Xlinker "@rpath/$shared" \
         $(pkg-config --libs-only-L libngtcp2_crypto_gnutls) $engine
 else
     shared=librunar.so
     # What the static Foundation needs and objects that were compiled for the shared one do not ask for.
     libraries="-lFoundation -lFoundationEssentials -lFoundationInternationalization -lCoreFoundation -l_FoundationICU"
-    libraries="$libraries -l_FoundationCShims -l_FoundationCollections"
+    libraries="$libraries -l_FoundationCShims -l_FoundationCollections -lswiftSynchronization"
+    # A static program needs swiftrt.o besides, which tells the runtime of the types that there are.
     runtime=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")/lib/swift_static/linux
-    system="-lswiftCore -lswift_Concurrency -lswift_StringProcessing -lswift_RegexParser -ldispatch -lBlocksRuntime"
+    system="-lswiftCore -lswift_Concurrency -lswift_StringProcessing -lswift_RegexParser -lswiftGlibc"
+    system="$system -lswiftDispatch -lswift_Builtin_float -ldispatch -lBlocksRuntime"
     system="$system -lstdc++ -lm -ldl -lpthread"
     # One object of all: what comes out of an archive is hidden where the static runtime is linked.
     ld -r --whole-archive "$folder/librunar.a" -o "$folder/runar.o"
     swiftc -emit-library -static-stdlib -o "$folder/$shared" "$folder/runar.o" $libraries $engine \
         -Xlinker -soname="$shared" -Xlinker --version-script=scripts/library-symbols.map -Xlinker --gc-sections \
-        -Xlinker --no-warnings
-    strip --strip-debug "$folder/$shared"
-    rm "$folder/runar.o"
+        -Xlinker -z -Xlinker defs
+    strip --strip-unneeded "$folder/$shared"
+    rm -f "$folder/runar.o" "$folder/runar.autolink"
 fi
 
 cat >"$folder/runar.pc" <<END
@@ -49,10 +52,10 @@ Description: private networks of your own devices
 Version: 0
 Cflags: -I\${prefix}
 Libs: -L\${prefix} -lrunar
-Libs.private: $libraries ${runtime:+-L$runtime} $system $engine
+Libs.private: ${runtime:+$runtime/$(uname -m)/swiftrt.o -L$runtime -Wl,--start-group} $libraries $system ${runtime:+-Wl,--end-group} $engine
 END
 
-shown=$(nm -D --defined-only "$folder/$shared" 2>/dev/null | awk '{print $3}' | grep -v '^runar_' || true)
+shown=$(nm -D -g --defined-only "$folder/$shared" 2>/dev/null | awk '{print $3}' | grep -v '^runar_' || true)
 [ -z "$shown" ] || { printf 'error: the library shows more than its functions:\n%s\n' "$shown" >&2; exit 1; }
 
 say "a program in C over the shared library"
