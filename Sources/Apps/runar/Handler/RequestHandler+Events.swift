@@ -6,7 +6,7 @@ internal import RunarNode
 // Events: published by this device, and told as they come for as long as somebody subscribes.
 extension RequestHandler {
     /// How long a command without a node waits for the others to say that they have its event.
-    private static let farewellPatience = Duration.seconds(2)
+    private static let farewellPatience = Duration.seconds(10)
 
     func publish(_ event: Data, to topic: String, in network: NetworkName?) async throws -> PublishedReport {
         let network = try resolve(network)
