@@ -33,7 +33,8 @@ watch_log() {
 watch_log "$(date +%s)" &
 watcher=$!
 # More tests at a time make one another late, and there is real time in what they wait for.
-bounded swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 8 --filter "^$suite\\." ${SUITE_OPTIONS:-} "$@" 2>&1 | tee "$log" | visible
+bounded swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 8 \
+    --filter "^$suite\\." ${SUITE_OPTIONS:-} "$@" 2>&1 | tee "$log" | visible
 status=${PIPESTATUS[0]}
 kill "$watcher" 2>/dev/null
 wait "$watcher" 2>/dev/null
