@@ -67,10 +67,13 @@ sensor() {
     begin measure 3 "$bin/sensor" measure
     "$bin/sensor" show "$(invitation "$work/measure.out")" 5 >"$work/show.out" 2>"$work/show.err" &
     pids+=("$!")
-    local pid=$!
-    wait "$pid" || return 1
+    local tries
+    for tries in $(seq 600); do
+        [ "$(grep -a '°C' "$work/show.out" 2>/dev/null | wc -l)" -eq 5 ] && break
+        sleep 0.1
+    done
     exec 3>&-
-    [ "$(grep -a -c '°C' "$work/show.out")" -eq 5 ]
+    [ "$tries" -lt 600 ]
 }
 
 chat

@@ -44,7 +44,7 @@ struct Chat {
     /// This device's node, in the network that the first device makes and the others come to by invitation.
     static func start(_ name: String, invitation: String?) async throws -> RunarNode {
         let config = RunarNodeConfig(nodeId: name, defaultNetworkId: "Chat")
-        config.homePath = "chat-\(name)"  // in the current directory
+        config.homePath = FileManager.default.currentDirectoryPath + "/chat-\(name)"
         config.logLevel = .error
         let node = try RunarNode(config: config)
         try await node.start()

@@ -67,7 +67,7 @@ struct Clipboard {
     /// This machine's node, in the network that the first machine makes and the others come to by invitation.
     static func start(_ name: String, invitation: String?) async throws -> RunarNode {
         let config = RunarNodeConfig(nodeId: name, defaultNetworkId: "Clipboard")
-        config.homePath = "clipboard-\(name)"  // in the current directory
+        config.homePath = FileManager.default.currentDirectoryPath + "/clipboard-\(name)"
         config.logLevel = .error
         let node = try RunarNode(config: config)
         try await node.start()

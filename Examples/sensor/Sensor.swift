@@ -83,7 +83,7 @@ struct Sensor {
     /// This device's node.
     static func makeNode(_ name: String) throws -> RunarNode {
         let config = RunarNodeConfig(nodeId: name, defaultNetworkId: "Sensors")
-        config.homePath = "sensor-\(name)"  // in the current directory
+        config.homePath = FileManager.default.currentDirectoryPath + "/sensor-\(name)"
         config.logLevel = .error
         return try RunarNode(config: config)
     }
