@@ -38,6 +38,7 @@ ROWS = [
     Row("request64", "the same, 64 in flight", "1/s", "RunarNode", "NATS", at_least=4),
     Row("request64-iroh", "the same beside iroh's bare streams", "1/s", "RunarNode", "iroh", at_least=1.5),
     Row("request-local", "typed request to a service of the same node", "1/s", "RunarNode", at_least=1_000_000, absolute=True),
+    Row("request-allocations", "what one such request allocates, payload included", "", "RunarNode"),
     Row("request-c", "what a request by the C library takes more, p50", "us", "RunarNode", at_most=5, absolute=True),
     Row("start", "start() to ready, key file, 1 000 records", "ms", "RunarNode", at_most=150, absolute=True),
     Row("idle50", "memory of an idle node with 50 peers", "MiB", "RunarNode", "published", at_most=25, absolute=True),
@@ -89,6 +90,8 @@ class Bench:
         here = os.path.dirname(os.path.abspath(__file__))
         self.zenoh = [sys.executable, os.path.join(here, "drivers", "zenoh_driver.py")]
         self.nats = os.path.join(tools, "nats_driver")
+        self.c_library = os.path.join(tools, "c_library")
+        self.allocations = os.path.abspath(os.path.join(tools, "allocations.so"))
         self.nats_server = [sys.executable, os.path.join(here, "drivers", "nats_server.py"), self.nats]
 
     def scaled(self, count, least=16):
@@ -194,14 +197,39 @@ class Bench:
                 measure = lambda: self.client("iroh", server, "parallel", self.scaled(40000, 640), 64)["perSecond"]
                 self.attempt("request64-iroh", "iroh", measure, round_number, [server])
         if "RunarNode" in self.peers:
-            measure = lambda: run([self.options.runar, "local", str(self.scaled(500_000))])["perSecond"]
-            self.attempt("request-local", "RunarNode", measure, round_number)
+            self.local_requests(round_number)
             measure = lambda: run([self.options.runar, "start", str(self.scaled(1000))])["milliseconds"]
             self.attempt("start", "RunarNode", measure, round_number)
             self.attempt("idle50", "RunarNode", self.idle_memory, round_number)
         for key, beside in (("request", "request-zenoh"), ("request64", "request64-iroh")):
             for value in self.results.values.get((key, "RunarNode"), [])[-1:]:
                 self.results.add(beside, "RunarNode", value)
+
+    def local_requests(self, round_number):
+        """Requests to a service of the same node, and what they take more by way of the C library."""
+        local = {}
+        measure = lambda: local.update(run([self.options.runar, "local", str(self.scaled(500_000))])) or local["perSecond"]
+        self.attempt("request-local", "RunarNode", measure, round_number)
+        if local:
+            self.attempt("request-allocations", "RunarNode", self.allocations_of_requests, round_number)
+            measure = lambda: run([self.c_library])["p50Microseconds"] - local["rawP50Microseconds"]
+            self.attempt("request-c", "RunarNode", measure, round_number)
+
+    def allocations_of_requests(self):
+        """How often memory is asked for in one request: twice as many requests, less what the rest of a run needs."""
+        counts = []
+        for requests in (40_000, 80_000):
+            done = subprocess.run(
+                [self.options.runar, "local", str(requests)],
+                env={**os.environ, "LD_PRELOAD": self.allocations},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                timeout=120,
+            )
+            counts.append(int(done.stderr.split()[-1]))
+        return round((counts[1] - counts[0]) / 40_000, 1)
 
     def idle_memory(self):
         """Resident memory of a node, with a hash table, to which 50 members are connected and silent."""

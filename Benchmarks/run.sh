@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 ./scripts/install-dependencies.sh bench
 ./scripts/stage.sh "build runar-bench (release)" swift build --configuration release --product runar-bench
 ./scripts/stage.sh "build runar (release)" swift build --configuration release --product runar
+./scripts/stage.sh "build RunarC (release)" swift build --configuration release --product RunarC
 
 here=Benchmarks
 tools=$here/.build
@@ -36,6 +37,9 @@ if [ -n "$library" ]; then
 fi
 
 binaries=$(swift build --configuration release --show-bin-path)
+cc -O2 -Wall -ISources/Apps/CRunar/include -o "$tools/c_library" $here/drivers/c_library.c "-L$binaries" -lRunarC \
+    "-Wl,-rpath,$binaries" -lpthread
+cc -O2 -Wall -shared -fPIC -o "$tools/allocations.so" $here/drivers/allocations.c
 # zenoh publishes over QUIC too.
 if [ ! -e $here/.venv/zenoh ]; then
     $here/.venv/bin/pip install --quiet --disable-pip-version-check eclipse-zenoh==1.10.2 && touch $here/.venv/zenoh ||

@@ -31,7 +31,7 @@ enum ServiceSide {
     static func serve() async throws {
         let network = deriveNetworkKey(masterKey: generateMasterKey(), networkIndex: 0)
         let probe = Ticket(peerId: PeerId(publicKey: network.publicKey), network: network)
-        let node = try await probe.member()
+        let node = try await probe.member(withHashTable: true)
         let ticket = Ticket(peerId: node.peerId, network: network)
         try await node.addService(math(in: ticket.networkId.base64Encoded))
         Output.result(["id": ticket.text, "address": "127.0.0.1:\(node.listeningPort)"])
@@ -41,7 +41,7 @@ enum ServiceSide {
 
     static func measure(_ order: Order) async throws {
         let ticket = try Ticket(text: order.id)
-        let node = try await ticket.member()
+        let node = try await ticket.member(withHashTable: true)
         try await node.connectToPeer(peerId: ticket.peerId, networkId: ticket.networkId, address: order.address)
         let path = "\(ticket.networkId.base64Encoded):\(action)"
         for _ in 0..<warmUps { try await ask(node, path) }

@@ -159,23 +159,30 @@ extension RequestHeader {
     /// Every request passes here, so paths of plain letters do without the general reading.
     static func isConcrete(_ path: String) -> Bool {
         guard (1...TopicPath.byteLimit).contains(path.utf8.count) else { return false }
-        let isSimple = path.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x2D...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A, 0x24: true  // - . / 0-9 A-Z _ a-z $
-            default: false
-            }
-        }
-        if isSimple, !path.utf8.starts(with: "/".utf8), path.utf8.last != 0x2F, !path.contains("//"),
-            path.utf8.count(where: { $0 == 0x2F }) < TopicPath.segmentLimit
-        {
-            return true
-        }
+        if Self.isPlain(path) { return true }
         do {
             let read = try TopicPath(path)
             return read.network.isEmpty && !read.isPattern && read.path == path
         } catch {
             return false
         }
+    }
+
+    /// Whether nothing but letters, digits and `- . _ $` stands between single slashes.
+    private static func isPlain(_ path: String) -> Bool {
+        var segments = 1
+        var before: UInt8 = 0x2F
+        for byte in path.utf8 {
+            switch byte {
+            case 0x2F:
+                guard before != 0x2F else { return false }
+                segments += 1
+            case 0x2D, 0x2E, 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A, 0x24: break
+            default: return false
+            }
+            before = byte
+        }
+        return before != 0x2F && segments <= TopicPath.segmentLimit
     }
 }
 

@@ -14,6 +14,13 @@ final class ServiceHost: Sendable {
         let parameters: [String: String]
     }
 
+    /// A path as somebody asked for it.
+    private struct Question: Hashable, Sendable {
+        /// The network in which another device asks; nil on this one, where the text may name it.
+        let network: NetworkId?
+        let text: String
+    }
+
     private struct State: Sendable {
         var names = NetworkNames()
         /// The node's own, which answer in every network, by path.
@@ -25,7 +32,7 @@ final class ServiceHost: Sendable {
         /// By network and path; made anew whenever services or networks change.
         var index: [NetworkKey: [String: HostedService]] = [:]
         /// What paths that were asked for lately lead to.
-        var routes: [String: Route] = [:]
+        var routes: [Question: Route] = [:]
     }
 
     /// Whoever asks for more different paths than this pays for finding them.
@@ -138,7 +145,8 @@ final class ServiceHost: Sendable {
     ///
     /// - Throws: ``RunarError`` when it is no path of an action.
     func route(_ text: String) throws(RunarError) -> Route {
-        if let route = self.state.withLock({ $0.routes[text] }) { return route }
+        let question = Question(network: nil, text: text)
+        if let route = self.state.withLock({ $0.routes[question] }) { return route }
         let path: TopicPath
         do {
             path = try TopicPath(text)
@@ -151,16 +159,27 @@ final class ServiceHost: Sendable {
         return try self.state.withLock { state throws(RunarError) in
             let key = try state.names.key(path.network.isEmpty ? self.defaultNetwork : path.network)
             let route = Self.route(path, in: key, state)
-            if state.routes.count >= Self.routeLimit { state.routes = [:] }
-            state.routes[text] = route
+            Self.remember(route, for: question, &state)
             return route
         }
     }
 
     /// What a path without a network leads to in a network.
     func route(_ text: String, in network: NetworkId) throws(TopicPathError) -> Route {
+        let question = Question(network: network, text: text)
+        if let route = self.state.withLock({ $0.routes[question] }) { return route }
         let path = try TopicPath(text)
-        return self.state.withLock { Self.route(path, in: .known(network), $0) }
+        return self.state.withLock { state in
+            let route = Self.route(path, in: .known(network), state)
+            // Others may ask for whatever they like.
+            if route.action != nil { Self.remember(route, for: question, &state) }
+            return route
+        }
+    }
+
+    private static func remember(_ route: Route, for question: Question, _ state: inout State) {
+        if state.routes.count >= self.routeLimit { state.routes = [:] }
+        state.routes[question] = route
     }
 
     private static func route(_ path: TopicPath, in key: NetworkKey, _ state: State) -> Route {
