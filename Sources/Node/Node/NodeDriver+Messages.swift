@@ -46,6 +46,7 @@ extension NodeDriver {
     ) async {
         do {
             let payload = try await reader.readToEnd(limit: self.configuration.messageByteLimit)
+            _ = reader.takePlace(payload.count)  // from here on it counts with the listeners
             self.configuration.metrics?.noteReceived(payload.count, in: network)
             let delivery = self.messages.send(ReceivedMessage(peer: peer, network: network, payload: payload))
             let receipt: Receipt =
