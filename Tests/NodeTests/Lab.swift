@@ -5,8 +5,9 @@ internal import Logging
 internal import Node
 internal import NodeCore
 internal import Platform
-internal import QUIC
 internal import Transport
+
+@testable internal import QUIC
 
 /// Drivers on one in-memory network with a clock that only tests move, or over sockets of this machine.
 struct Lab: Sendable {
@@ -20,10 +21,14 @@ struct Lab: Sendable {
     let network: InMemoryNetwork
     let wire: Wire
     let owner = generateMasterKey()
+    /// Nodes on sockets that send nothing any more.
+    private let mute = Locked<Set<PeerId>>([])
 
     init(over wire: Wire = .memory) {
         self.wire = wire
-        self.network = InMemoryNetwork(seed: 1, clock: self.clock)
+        var limits = InMemoryLimits()
+        limits.suspicionTime = .seconds(1)
+        self.network = InMemoryNetwork(seed: 1, clock: self.clock, limits: limits)
     }
 
     var networkKey: Ed25519PrivateKey { deriveNetworkKey(masterKey: self.owner, networkIndex: 0).privateKey }
@@ -80,7 +85,18 @@ struct Lab: Sendable {
         case .memory: return try self.network.makeEndpoint(peerId: peerId)
         case .sockets:
             let addresses = [try SocketAddress(parsing: "127.0.0.1:0")]
-            return try QUICEndpoint.bind(QUICConfiguration(identity: key, addresses: addresses))
+            var configuration = QUICConfiguration(identity: key, addresses: addresses)
+            configuration.seams.fault = { [mute] _, _, _ in mute.withLock { $0.contains(peerId) ? 1 : 0 } }
+            return try QUICEndpoint.bind(configuration)
+        }
+    }
+
+    /// From now on nobody hears from a node, which says nothing of it.
+    func crash(_ node: LabNode, among nodes: [LabNode]) {
+        self.mute.withLock { _ = $0.insert(node.peerId) }
+        guard self.wire == .memory else { return }
+        for other in nodes where other.peerId != node.peerId {
+            self.network.partition(node.endpoint.address, from: other.endpoint.address)
         }
     }
 

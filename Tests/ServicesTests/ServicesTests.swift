@@ -43,6 +43,36 @@ internal import Testing
         return failure.kind
     }
 
+    // MARK: Suspicion
+
+    @Test mutating func `whoever may be gone is asked last, until it is heard again`() {
+        for peer in 0..<3 { self.admit(peer, [Self.offer("math", ["add"])]) }
+        _ = self.feed(.memberSuspected(self.peers[1], true))
+        var asked: Set<Int?> = []
+        for _ in 0..<6 { asked.insert(self.route("math/add")) }
+        #expect(asked == [0, 2])
+        #expect(self.route("math/add", excluding: [0, 2]) == 1, "better than nobody")
+        #expect(self.services.canRoute("math/add", excluding: [self.peers[0]]))
+        #expect(!self.services.canRoute("math/add", excluding: [self.peers[0], self.peers[2]]))
+        #expect(!self.services.canRoute("math/sub", excluding: []))
+        _ = self.feed(.memberSuspected(self.peers[1], false))
+        asked = []
+        for _ in 0..<6 { asked.insert(self.route("math/add")) }
+        #expect(asked == [0, 1, 2])
+    }
+
+    @Test mutating func `a suspicion ends with the connection`() {
+        for peer in 0..<2 { self.admit(peer, [Self.offer("math", ["add"])]) }
+        _ = self.feed(.memberSuspected(self.peers[0], true))
+        _ = self.feed(.memberDown(self.peers[0]))
+        self.admit(0, [Self.offer("math", ["add"])])
+        #expect(Set((0..<4).map { _ in self.route("math/add") }) == [0, 1])
+        // Of somebody who is not connected nothing is remembered.
+        _ = self.feed(.memberSuspected(self.peers[3], true))
+        self.admit(3, [Self.offer("math", ["add"])])
+        #expect(Set((0..<6).map { _ in self.route("math/add") }) == [0, 1, 3])
+    }
+
     // MARK: Announcing
 
     @Test mutating func `who offers nothing says nothing`() {

@@ -24,7 +24,21 @@ extension NodeDriver {
         let deadline: Duration
         /// Whether this node asks; otherwise it answers.
         let isOurs: Bool
+        /// Who else may be asked in the peer's place; nil when only its answer counts.
+        var alternative: Alternative?
     }
+
+    /// What another provider would be asked.
+    struct Alternative: Sendable {
+        let path: String
+        /// Who was asked before, and who is being asked.
+        let tried: [PeerId]
+        /// When the peer is next made to give a sign of life: until it is heard the request may be with the dead.
+        var probeAt: Duration
+    }
+
+    /// How long such a request waits before its peer is made to give a sign of life, and before the next one.
+    static let probePause = Duration.seconds(1)
 
     /// Remembers a stream so that the end of its admission resets it; nil when the connection is gone.
     func track(
@@ -56,7 +70,7 @@ extension NodeDriver {
     }
 
     /// Sees to it that requests are looked through at `deadline`.
-    private func arm(_ deadline: Duration, in state: inout State) {
+    func arm(_ deadline: Duration, in state: inout State) {
         if let armed = state.requestsDueAt, armed <= deadline { return }
         state.requestsDueAt = deadline
         self.deadlineQueue.yield(deadline)
@@ -70,7 +84,7 @@ extension NodeDriver {
             next = await withDiscardingTaskGroup { group in
                 group.addTask {
                     guard (try? await self.configuration.clock.sleep(deadline)) != nil else { return }  // nil: replaced
-                    self.endOverdueRequests()
+                    self.lookThroughRequests()
                 }
                 let earlier = await deadlines.next()
                 group.cancelAll()
@@ -79,25 +93,39 @@ extension NodeDriver {
         }
     }
 
-    private func endOverdueRequests() {
+    /// Ends requests whose time is over, and probes the peers of those that others could answer.
+    private func lookThroughRequests() {
         let now = self.configuration.clock.now().monotonic
-        let overdue = self.state.withLock { state -> [TrackedStream] in
+        let (overdue, silent) = self.state.withLock { state -> ([TrackedStream], [any Connection]) in
             var overdue: [TrackedStream] = []
+            var silent: [any Connection] = []
             var earliest: Duration?
-            for link in state.links.values {
-                for entry in link.streams.values {
+            for (id, link) in state.links {
+                var isSilent = false
+                for (number, entry) in link.streams {
                     guard let request = entry.request else { continue }
                     if request.deadline <= now {
                         overdue.append(entry)
-                    } else {
-                        earliest = min(earliest ?? request.deadline, request.deadline)
+                        continue
                     }
+                    var next = request.deadline
+                    if var probeAt = request.alternative?.probeAt {
+                        if probeAt <= now {
+                            isSilent = true
+                            probeAt = now + Self.probePause
+                            state.links[id]?.streams[number]?.request?.alternative?.probeAt = probeAt
+                        }
+                        next = min(next, probeAt)
+                    }
+                    earliest = min(earliest ?? next, next)
                 }
+                if isSilent { silent.append(link.connection) }
             }
             state.requestsDueAt = nil
             if let earliest { self.arm(earliest, in: &state) }
-            return overdue
+            return (overdue, silent)
         }
+        for connection in silent { connection.probe() }
         for entry in overdue {
             guard let request = entry.request else { continue }
             request.end.end(.overdue)

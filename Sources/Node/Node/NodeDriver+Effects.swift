@@ -38,6 +38,7 @@ extension NodeDriver {
             for (_, entry) in state.links[id]?.streams ?? [:] where entry.network == network {
                 entry.stream.reset(code: code.rawValue)
             }
+        case .moveRequests(let id): self.moveRequests(from: id, in: &state)
         case .dial(let peer, let addresses): self.jobQueue.yield(.dial(peer, addresses))
         case .wake(let time):
             state.wakeGeneration += 1

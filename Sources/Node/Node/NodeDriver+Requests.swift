@@ -70,7 +70,7 @@ extension NodeDriver {
         header.streamsBody = false
         let start = self.configuration.clock.now().monotonic
         return try await self.tracing(header, in: network, to: peer) { header in
-            try await self.attempting(header, in: network, to: peer) { request, header, prefix in
+            try await self.attempting(header, in: network, to: peer, movesOn: true) { request, header, prefix in
                 try await request.begin(header, prefix, body: body)
                 let bytes = try await request.body()
                 self.configuration.metrics?.noteAnswer(
@@ -112,11 +112,12 @@ extension NodeDriver {
         return try await tracing.sending(header, in: network, to: peer, body)
     }
 
-    /// Tries one provider after another.
+    /// Tries one provider after another; if it `movesOn` also when one that was asked may be gone.
     private func attempting<Result: Sendable>(
         _ header: RequestHeader,
         in network: NetworkId,
         to peer: PeerId?,
+        movesOn: Bool = false,
         _ body: (OutgoingRequest, RequestHeader, _ prefix: [UInt8]) async throws -> Result
     ) async throws -> Result {
         do {
@@ -136,6 +137,8 @@ extension NodeDriver {
                 throw lastFailure ?? failure
             }
             if lastFailure != nil { header.timeLimit = deadline - self.configuration.clock.now().monotonic }
+            let isIdempotent = header.isIdempotent || opening.isIdempotent
+            if movesOn, peer == nil, isIdempotent { self.letMove(opening, header.path, tried) }
             let request = OutgoingRequest(self, opening)
             let prefix = StreamHeader(kind: .request, networkIndex: opening.route.index).bytes
             do {
@@ -143,7 +146,7 @@ extension NodeDriver {
             } catch {
                 tried.append(opening.peer)
                 guard peer == nil, tried.count < Self.attemptLimit,
-                    Self.mayAskAnother(after: error, header.isIdempotent || opening.isIdempotent)
+                    Self.mayAskAnother(after: error, isIdempotent)
                 else { throw error }
                 lastFailure = error
             }
@@ -156,6 +159,29 @@ extension NodeDriver {
         case let failure as ServiceFailure: failure.kind.isBeforeHandling
         case is NodeError: isIdempotent
         default: false
+        }
+    }
+
+    /// Lets a request go to somebody else as soon as its peer is suspected to be gone.
+    private func letMove(_ opening: Opening, _ path: String, _ tried: [PeerId]) {
+        let id = opening.route.connection
+        self.state.withLock { state in
+            let probeAt = self.configuration.clock.now().monotonic + Self.probePause
+            let alternative = Alternative(path: path, tried: tried + [opening.peer], probeAt: probeAt)
+            self.arm(probeAt, in: &state)
+            state.links[id]?.streams[opening.number]?.request?.alternative = alternative
+            if state.core.isSuspect(id) { self.moveRequests(from: id, in: &state) }
+        }
+    }
+
+    /// Gives up those requests on a connection that somebody else can answer; each is tried anew with the next provider.
+    func moveRequests(from id: ConnectionId, in state: inout State) {
+        for entry in (state.links[id]?.streams ?? [:]).values {
+            guard let request = entry.request, let alternative = request.alternative,
+                state.core.hasProvider(of: alternative.path, in: entry.network, excluding: alternative.tried)
+            else { continue }
+            request.end.end(.stopped(.timedOut))
+            entry.stream.reset(code: CloseCode.requestCancelled.rawValue)
         }
     }
 

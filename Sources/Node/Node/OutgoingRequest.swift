@@ -198,7 +198,11 @@ package final class OutgoingRequest: Sendable {
             throw error
         } catch {
             self.giveUp(error is CancellationError ? .requestCancelled : .goodbye)
-            if self.end.isOverdue { throw ServiceFailure(kind: .deadline) }
+            switch self.end.cause {
+            case .overdue: throw ServiceFailure(kind: .deadline)
+            case .stopped(let cause): throw Self.failure(for: cause, self.peer)
+            case nil: break
+            }
             throw Self.failure(for: error, self.peer)
         }
     }

@@ -23,9 +23,6 @@ final class RequestEnd: Sendable {
     /// Why the request ended, or nil as long as it goes on.
     var cause: Cause? { self.state.withLock { $0.cause } }
 
-    /// Whether the time was over first.
-    var isOverdue: Bool { if case .overdue? = self.cause { true } else { false } }
-
     /// Ends the request unless it is over.
     func end(_ cause: Cause) {
         self.settle { state in

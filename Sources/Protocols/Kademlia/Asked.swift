@@ -18,6 +18,9 @@ struct Asked: Sendable {
         case handOn(RecordId)
         /// Nothing but to be connected and known.
         case greeting
+
+        /// Whether a late answer is still of use to whoever goes on without it.
+        var toleratesLateness: Bool { if case .lookup = self { true } else { false } }
     }
 
     /// How late the answer is.
@@ -53,4 +56,6 @@ struct Member: Sendable {
     var dropped = 0
     /// Questions to it that are unanswered.
     var silence = 0
+    /// Whether nothing that is sent to it is answered, so that nobody waits for it.
+    var isSuspect = false
 }

@@ -32,7 +32,7 @@ extension Kademlia {
         let member = self.members[contact.peerId]
         let bytes = Message(number: number, body: .question(question)).bytes
         let patience = self.patience(with: member)
-        let asked = Asked(
+        var asked = Asked(
             peer: contact.peerId,
             purpose: purpose,
             bytes: bytes,
@@ -41,6 +41,8 @@ extension Kademlia {
             patience: patience,
             wakeAt: now.monotonic + patience
         )
+        // Whoever asks must have gone on before it hears that it need not wait.
+        if member?.isSuspect == true { (asked.stage, asked.wakeAt) = (.slow, now.monotonic) }
         self.asked[number] = asked
         self.askedOf[contact.peerId, default: []].append(number)
         self.timers.arm(.question(number), at: asked.wakeAt)
@@ -66,6 +68,7 @@ extension Kademlia {
 
     mutating func received(_ bytes: [UInt8], from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.members[peer] != nil else { return }
+        self.members[peer]?.isSuspect = false
         let message: Message
         do {
             message = try Message(bytes)
@@ -136,6 +139,9 @@ extension Kademlia {
             asked.stage = .slow
             asked.wakeAt = min(end, asked.sentAt + asked.patience * Patience.overdueFactor)
         case .slow:
+            if self.members[asked.peer]?.isSuspect == true, !asked.purpose.toleratesLateness {
+                return self.fail(number, now, &effects)
+            }
             asked.stage = .overdue
             asked.wakeAt = end
         case .overdue:

@@ -7,6 +7,8 @@ extension Kademlia {
         case memberUp(PeerId, [SocketAddress])
         /// The last admission of the peer in this network ended, or its connection did.
         case memberDown(PeerId)
+        /// Whether what is sent to an admitted peer stays unanswered; at first it does not.
+        case memberSuspected(PeerId, Bool)
         /// The network's owner revoked the peer; its place in the table and its records go.
         case memberRevoked(PeerId)
         /// There is evidence that the contact is a member (a beacon, an earlier admission, a text given by the user).

@@ -58,6 +58,17 @@ extension Kademlia {
         }
     }
 
+    /// Whether somebody who is connected answers at all: nobody waits for whoever does not, nor gives it up either.
+    mutating func memberSuspected(_ peer: PeerId, _ isSuspect: Bool, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.members[peer] != nil, self.members[peer]?.isSuspect != isSuspect else { return }
+        self.members[peer]?.isSuspect = isSuspect
+        guard isSuspect else { return }
+        for number in self.askedOf[peer] ?? [] where self.asked[number]?.stage != .overdue {
+            self.asked[number]?.stage = .slow
+            self.questionIsLate(number, now, &effects)
+        }
+    }
+
     mutating func memberRevoked(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.revoked.insert(peer)
         self.members[peer] = nil

@@ -111,6 +111,7 @@ package struct Kademlia: Sendable {
         switch input {
         case .memberUp(let peer, let addresses): self.memberUp(peer, addresses, now, &effects)
         case .memberDown(let peer): self.memberDown(peer, now, &effects)
+        case .memberSuspected(let peer, let isSuspect): self.memberSuspected(peer, isSuspect, now, &effects)
         case .memberRevoked(let peer): self.memberRevoked(peer, now, &effects)
         case .contactHeard(let contact): self.contactHeard(contact, now, &effects)
         case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, now, &effects)

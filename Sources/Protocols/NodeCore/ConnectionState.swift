@@ -43,6 +43,8 @@ struct ConnectionState: Sendable {
     /// Streams under way, whoever opened them.
     var streams = 0
     var isDraining = false
+    /// Whether what is sent stays unanswered.
+    var isSuspect = false
     var hellos = Allowance()
     var hasShownHello = false
     var repliesAwaited = 0

@@ -12,6 +12,8 @@ package enum Effect: Hashable, Sendable {
     case close(ConnectionId, CloseCode)
     /// Open no more streams, and close with `superseded` once those under way have ended.
     case drain(ConnectionId)
+    /// What is sent on the connection stays unanswered: let somebody else do what can be done twice.
+    case moveRequests(from: ConnectionId)
     /// Reset every stream of this network on this connection.
     case resetStreams(ConnectionId, NetworkId, CloseCode)
     /// Dial the peer at these addresses, the most promising first.

@@ -162,6 +162,7 @@ extension NodeCore {
     ) {
         let connections = self.peers[peer]?.connections ?? []
         guard Self.route(among: connections, self.connections, in: network) == nil else {
+            self.tellOfSuspicion(of: peer, in: network, now, &effects)
             return self.tellReachOfLink(to: peer, in: network, now, &effects)
         }
         self.memberships[network]?.admitted.remove(peer)

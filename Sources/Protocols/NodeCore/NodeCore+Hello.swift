@@ -338,6 +338,7 @@ extension NodeCore {
         // The dialler showed all it could; we may have evidence that it lacks.
         if state.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, now, &effects) }
         self.settle(id, now, &effects)
+        self.tellOfSuspicion(of: peer, in: network, now, &effects)
         self.tellReachOfLink(to: peer, in: network, now, &effects)
     }
 

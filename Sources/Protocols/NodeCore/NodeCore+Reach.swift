@@ -117,6 +117,7 @@ extension NodeCore {
     ) {
         guard let link = self.connections[id]?.link else { return }
         self.connections[id]?.link.address = address
+        self.clear(id, now, &effects)
         let limit = self.configuration.limits.addressesPerPeer
         if link.isDialler { self.peers[link.peer]?.prefer([address], limit: limit) }
         guard self.connection(to: link.peer) == id else { return }

@@ -106,6 +106,11 @@ extension NodeCore {
         self.services.update(network) { $0.route(path, excluding: excluding) }
             ?? .failure(ServiceFailure(kind: .noService))
     }
+
+    /// Whether a connected member can be asked for a path that is not suspected to be gone.
+    package func hasProvider(of path: String, in network: NetworkId, excluding: [PeerId]) -> Bool {
+        self.services[network]?.canRoute(path, excluding: excluding) ?? false
+    }
 }
 
 // MARK: - Questions

@@ -233,8 +233,12 @@ package struct NodeCore: Sendable {
         case .pathChanged(let id, let address): self.pathChanged(id, address, now, &effects)
         case .pathRefused(let id, let address):
             self.tellReach(of: id, now, &effects) { .pathRefused($0, address) }
-        case .pathSuspected(let id): self.tellReach(of: id, now, &effects) { .pathSuspected($0) }
-        case .pathAnswered(let id): self.tellReach(of: id, now, &effects) { .pathAnswered($0) }
+        case .pathSuspected(let id):
+            self.suspect(id, now, &effects)
+            self.tellReach(of: id, now, &effects) { .pathSuspected($0) }
+        case .pathAnswered(let id):
+            self.clear(id, now, &effects)
+            self.tellReach(of: id, now, &effects) { .pathAnswered($0) }
         case .probeReceived(let bytes, let source, let port):
             self.tellReach(.datagramReceived(bytes, from: source, port: port), now, &effects)
         case .portsOpened(let ports): self.tellReach(.portsOpened(ports), now, &effects)

@@ -15,6 +15,8 @@ package struct Services: Sendable {
         case memberUp(PeerId)
         /// The last admission of the peer in this network ended, or its connection did.
         case memberDown(PeerId)
+        /// Whether what is sent to an admitted peer stays unanswered; at first it does not.
+        case memberSuspected(PeerId, Bool)
         /// A message of an admitted peer in this network.
         case messageReceived(from: PeerId, ArraySlice<UInt8>)
         /// This node offers these services from now on, and no others; they passed ``Announcement/check(_:)``.
@@ -65,6 +67,8 @@ package struct Services: Sendable {
     let limits: Limits
     /// The admitted peers, in order.
     private var members = OrderedSet<PeerId>()
+    /// Those of them that may be gone.
+    private var suspects = OrderedSet<PeerId>()
     private var known: OrderedDictionary<PeerId, Known> = [:]
     /// How many announcements members may still send.
     private var allowances: [PeerId: Allowance] = [:]
@@ -98,8 +102,12 @@ package struct Services: Sendable {
             effects.append(.send(peer, self.ownBytes))
         case .memberDown(let peer):
             self.members.remove(peer)
+            self.suspects.remove(peer)
             self.allowances[peer] = nil
             if self.forget(peer) { effects.append(.changed(peer)) }
+        case .memberSuspected(let peer, let isSuspect):
+            self.suspects.remove(peer)
+            if isSuspect, self.members.contains(peer) { self.suspects.append(peer) }
         case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, now, &effects)
         case .offered(let offers): self.offer(offers, now, &effects)
         case .recordWritten(let service, let isWritten): self.recordWritten(service, isWritten, now, &effects)
@@ -187,7 +195,7 @@ package struct Services: Sendable {
 
     // MARK: - Routing
 
-    /// Whom to ask next for a path: those that run it take turns.
+    /// Whom to ask next for a path: those that run it take turns, and whoever may be gone comes after all others.
     package mutating func route(_ path: String, excluding: [PeerId] = []) -> Result<Provider, ServiceFailure> {
         if self.resolutions[path] == nil {
             if self.resolutions.count >= self.limits.rememberedPaths { self.resolutions.removeAll() }
@@ -197,20 +205,30 @@ package struct Services: Sendable {
         guard let index = self.resolutions.index(forKey: path) else {
             preconditionFailure("\(path) was just looked up")
         }
-        return Self.take(from: &self.resolutions.values[index], excluding)
+        return Self.take(from: &self.resolutions.values[index], excluding, self.suspects)
+    }
+
+    /// Whether somebody can be asked for a path who is not suspected to be gone.
+    package func canRoute(_ path: String, excluding: [PeerId]) -> Bool {
+        let providers = (self.resolutions[path] ?? self.resolve(path)).providers
+        return providers.contains { !excluding.contains($0.peer) && !self.suspects.contains($0.peer) }
     }
 
     private static func take(
         from resolution: inout Resolution,
-        _ excluded: [PeerId]
+        _ excluded: [PeerId],
+        _ suspects: OrderedSet<PeerId>
     ) -> Result<Provider, ServiceFailure> {
         if let failure = resolution.failure { return .failure(failure) }
+        var lastResort: Provider?
         for _ in resolution.providers {
             let provider = resolution.providers[resolution.turn % resolution.providers.count]
             resolution.turn = (resolution.turn + 1) % resolution.providers.count
-            if !excluded.contains(provider.peer) { return .success(provider) }
+            if excluded.contains(provider.peer) { continue }
+            if !suspects.contains(provider.peer) { return .success(provider) }
+            lastResort = lastResort ?? provider
         }
-        return .failure(ServiceFailure(kind: .unreachable))
+        return lastResort.map { .success($0) } ?? .failure(ServiceFailure(kind: .unreachable))
     }
 
     private func resolve(_ path: String) -> Resolution {

@@ -20,6 +20,9 @@ extension Connection {
     public var pathEvents: AsyncStream<PathEvent> { AsyncStream { $0.finish() } }
 
     /// Does nothing.
+    public func probe() {}
+
+    /// Does nothing.
     public func migrate(to address: SocketAddress, from port: UInt16?) {}
 }
 

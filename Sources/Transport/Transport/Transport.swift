@@ -93,6 +93,9 @@ public protocol Connection: AnyObject, Sendable {
     /// What happens to the way of the packets, for one reader.
     var pathEvents: AsyncStream<PathEvent> { get }
 
+    /// Sends something that the peer acknowledges, so that ``pathEvents`` soon tell if it is gone.
+    func probe()
+
     /// Sends to another address of the peer from now on, once it has answered from there (RFC 9000, section 9); only for
     /// the side that dialled. `port` is one of ``Endpoint/openPorts(count:)``.
     func migrate(to address: SocketAddress, from port: UInt16?)

@@ -53,6 +53,10 @@ final class QUICConnection: Connection {
         return QUICStream(core: stream, connection: self)
     }
 
+    func probe() {
+        core.mailbox.post(.probe(core))
+    }
+
     func close(code: UInt64, reason: String) {
         core.mailbox.post(.close(core, code: min(code, 1 << 62 - 1), reason: Self.shortened(reason)))
     }

@@ -158,6 +158,7 @@ final class IOLoop: @unchecked Sendable {
             // What was written before goes first, as far as the peer takes it now.
             if case .open = core.phase { send(core) }
             end(core, .locally(code: code, reason: reason))
+        case .probe(let core): probe(core)
         case .sendForeign(let bytes, let address, let port):
             sendForeign(bytes, to: address, from: port)
         case .networkChanged:

@@ -7,6 +7,7 @@ internal import Locking
 final class InMemoryConnection: Connection {
     let remotePeerId: PeerId
     let remoteAddress: SocketAddress
+    let pathEvents: AsyncStream<PathEvent>
     private let wire: Wire
     private let side: WireSide
     /// The endpoint lives as long as its connections.
@@ -16,8 +17,8 @@ final class InMemoryConnection: Connection {
         self.endpoint = endpoint
         self.wire = wire
         self.side = side
-        (remotePeerId, remoteAddress) = wire.state.withLock { state in
-            (state[side.other].peerId, state[side.other].address)
+        (remotePeerId, remoteAddress, pathEvents) = wire.state.withLock { state in
+            (state[side.other].peerId, state[side.other].address, state[side].pathEvents)
         }
     }
 

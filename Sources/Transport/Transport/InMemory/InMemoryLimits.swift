@@ -12,6 +12,9 @@ public struct InMemoryLimits: Sendable, Hashable {
     public var foreignBacklog = 256
     /// How long a dial waits for an answer.
     public var handshakeTimeout = Duration.seconds(10)
+    /// How long a link is cut before both ends of its connections suspect it, whether or not they sent something; nil
+    /// for never.
+    public var suspicionTime: Duration?
     /// How long a connection survives on a link that is cut.
     public var idleTimeout = Duration.seconds(30)
 

@@ -218,6 +218,11 @@ public final class InMemoryNetwork: Sendable {
             link.cutCount += 1
             return link.cutCount
         }
+        if let suspicionTime = limits.suspicionTime {
+            agenda.schedule(at: agenda.timebase.now + suspicionTime) { [weak self] in
+                self?.suspect(from: source, to: target, cutCount: count)
+            }
+        }
         agenda.schedule(at: agenda.timebase.now + limits.idleTimeout) { [weak self] in
             self?.giveUp(from: source, to: target, cutCount: count)
         }
@@ -229,6 +234,7 @@ public final class InMemoryNetwork: Sendable {
         for wire in wires(between: source, and: target) {
             if wire.addresses == [source, target] { wire.release(to: .acceptor) }
             if wire.addresses == [target, source] { wire.release(to: .dialler) }
+            if !withLink(from: target, to: source, { link, _ in link.isCut }) { wire.setSuspect(false) }
         }
     }
 
@@ -249,6 +255,12 @@ public final class InMemoryNetwork: Sendable {
         for wire in wires(between: first, and: second) {
             wire.fail(with: .timedOut)
         }
+    }
+
+    private func suspect(from source: SocketAddress, to target: SocketAddress, cutCount: Int) {
+        let isStillCut = withLink(from: source, to: target) { link, _ in link.isCut && link.cutCount == cutCount }
+        guard isStillCut else { return }
+        for wire in wires(between: source, and: target) { wire.setSuspect(true) }
     }
 
     private func giveUp(from source: SocketAddress, to target: SocketAddress, cutCount: Int) {

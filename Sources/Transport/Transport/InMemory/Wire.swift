@@ -8,6 +8,8 @@ final class Wire: Sendable {
     /// Both ends; what an end does to the other one travels as a ``Frame``.
     struct State {
         var ends: [WireEnd]
+        /// Whether the link between them has been cut for a while.
+        var isSuspect = false
 
         subscript(side: WireSide) -> WireEnd {
             get { ends[side.rawValue] }
@@ -79,6 +81,7 @@ final class Wire: Sendable {
         state[side].incoming = []
         state[side].held = []
         state[side].ended.raise()
+        state[side].pathQueue.finish()
         state[side].accepting.raise()
         state[side].writing.raise()
         for (id, stream) in state[side].streams {
@@ -86,6 +89,15 @@ final class Wire: Sendable {
             tellStopped(id, error, at: side, in: &state)
         }
         if state[side.other].ending != nil { network.forget(self) }
+    }
+
+    /// Tells both ends whether anything passes between them.
+    func setSuspect(_ isSuspect: Bool) {
+        state.withLock { state in
+            guard state.isSuspect != isSuspect else { return }
+            state.isSuspect = isSuspect
+            for end in state.ends { end.pathQueue.yield(isSuspect ? .suspect : .answered) }
+        }
     }
 
     // MARK: Frames on their way

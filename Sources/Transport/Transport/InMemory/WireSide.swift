@@ -32,11 +32,14 @@ struct WireEnd {
     let accepting = Signal()
     let writing = Signal()
     let ended = Signal()
+    let pathEvents: AsyncStream<PathEvent>
+    let pathQueue: AsyncStream<PathEvent>.Continuation
 
     init(peerId: PeerId, address: SocketAddress, side: WireSide) {
         self.peerId = peerId
         self.address = address
         nextStream = side.rawValue
+        (pathEvents, pathQueue) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
 }
 

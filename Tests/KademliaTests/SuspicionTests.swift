@@ -1,0 +1,83 @@
+internal import Identity
+internal import Kademlia
+internal import Testing
+
+/// Members that are connected and say nothing any more.
+@Suite("Suspected members") struct SuspicionTests {
+    private let key = Array("key".utf8)
+    private let id = Kademlia.RequestId(1)
+
+    /// Answers what a member was asked last, at the same instant.
+    private func answerLast(_ dialogue: inout Dialogue, _ answer: Message.Answer, as member: Int) throws {
+        let question = try #require(dialogue.questions(to: member).last)
+        dialogue.answer(question.number, answer, as: member)
+    }
+
+    @Test func `a search under way goes on without a member as soon as that is suspected`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1, 2)
+        dialogue.feed(.requested(self.id, .get(key: self.key), Kademlia.RequestPolicy()))
+        try self.answerLast(&dialogue, .records([], []), as: 2)
+        #expect(dialogue.outcome(1) == nil, "the other one may know more")
+        dialogue.feed(.memberSuspected(dialogue.peers[1], true))
+        #expect(dialogue.outcome(1) == .found([]))
+    }
+
+    @Test func `a search that begins later does not wait for it either`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1, 2)
+        dialogue.feed(.memberSuspected(dialogue.peers[1], true))
+        dialogue.feed(.requested(self.id, .get(key: self.key), Kademlia.RequestPolicy()))
+        try self.answerLast(&dialogue, .records([], []), as: 2)
+        dialogue.advance(by: 0)
+        #expect(dialogue.outcome(1) == .found([]))
+    }
+
+    @Test func `a record is stored without waiting for a holder that is suspected`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1, 2)
+        let put = Kademlia.Request.put(key: self.key, value: [1], lifetimeSeconds: 60)
+        dialogue.feed(.requested(self.id, put, Kademlia.RequestPolicy()))
+        for member in 1...2 { try self.answerLast(&dialogue, .records([], []), as: member) }
+        for member in 1...2 {
+            guard case .store? = dialogue.questions(to: member).last?.question else {
+                Issue.record("member \(member) was not asked to store")
+                return
+            }
+        }
+        try self.answerLast(&dialogue, .stored(.kept), as: 2)
+        #expect(dialogue.outcome(1) == nil)
+        dialogue.feed(.memberSuspected(dialogue.peers[1], true))
+        guard case .stored(let holders, _, _)? = dialogue.outcome(1) else {
+            Issue.record("\(String(describing: dialogue.outcome(1)))")
+            return
+        }
+        #expect(holders == 1)
+    }
+
+    @Test func `whoever is heard again is waited for again`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1, 2)
+        dialogue.feed(.memberSuspected(dialogue.peers[1], true))
+        _ = dialogue.ask(.findPeers(target: dialogue.peers[3].words), as: 1)
+        dialogue.feed(.requested(self.id, .get(key: self.key), Kademlia.RequestPolicy()))
+        try self.answerLast(&dialogue, .records([], []), as: 2)
+        dialogue.advance(by: 0)
+        #expect(dialogue.outcome(1) == nil)
+        try self.answerLast(&dialogue, .records([], []), as: 1)
+        #expect(dialogue.outcome(1) == .found([]))
+    }
+
+    @Test func `an answer that comes all the same counts`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1, 2, 3)
+        dialogue.feed(.requested(self.id, .get(key: self.key), Kademlia.RequestPolicy()))
+        dialogue.feed(.memberSuspected(dialogue.peers[1], true))
+        let question = try #require(dialogue.questions(to: 1).last)
+        dialogue.answer(question.number, .records([], []), as: 1)
+        try self.answerLast(&dialogue, .records([], []), as: 2)
+        try self.answerLast(&dialogue, .records([], []), as: 3)
+        #expect(dialogue.outcome(1) == .found([]))
+        #expect(dialogue.offences == [])
+    }
+}
