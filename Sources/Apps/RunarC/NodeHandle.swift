@@ -47,8 +47,9 @@ final class NodeHandle: Sendable {
                 } catch {
                     result = .failure(RunarError(error))
                 }
-                finish(result)
+                // Who is told the end finds nothing left to give up.
                 self.state.withLock { $0.tasks[number] = nil }
+                finish(result)
                 self.gate.leave()
             }
             return number
