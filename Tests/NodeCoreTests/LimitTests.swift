@@ -20,6 +20,29 @@ internal import Testing
         #expect(net.areAdmitted(0, 3))
     }
 
+    @Test func `a hundred peers are kept, and the one after them is refused and told so`() throws {
+        var limits = Limits()
+        limits.keep(peers: 100)
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember(limits: limits)
+        for _ in 1...101 { try net.addMember() }
+        for node in 1...100 { net.connect(node, 0) }
+        #expect(net.closeCodes(by: 0).isEmpty)
+        #expect((1...100).allSatisfy { net.areAdmitted(0, $0) })
+        net.connect(101, 0)
+        #expect(net.closeCodes(by: 0) == [.tooManyPeers])
+        #expect(!net.areAdmitted(0, 101) && net.nodes[0].core.connections.count == 100)
+        // Nor does it dial another one itself.
+        net.introduce(101, to: 0)
+        net.feed(0, .peerWanted(net.nodes[101].peerId))
+        #expect(net.dials(by: 0) == 0)
+        // Whoever goes makes room.
+        net.breakAll(of: 1)
+        net.feed(1, .peerUnwanted(net.nodes[0].peerId))
+        net.advance(by: .seconds(30))
+        #expect(net.areAdmitted(0, 101))
+    }
+
     @Test func `strangers leave room for members`() throws {
         var limits = Limits()
         limits.connections = 20

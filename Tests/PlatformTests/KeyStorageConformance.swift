@@ -48,6 +48,11 @@ struct KeyStorageConformance {
                 #expect(try storage.accessControl(id: "guarded") == wanted)
             }
         }
+        if !storage.enforcesBiometrics {
+            let either = AccessControl(requireBiometric: true, acceptsPassword: true)
+            try storage.store(secret("guarded"), id: "guarded", accessControl: either)
+            #expect(try storage.accessControl(id: "guarded") == either)
+        }
         try storage.delete(id: "guarded")
     }
 
@@ -132,6 +137,6 @@ struct KeyStorageConformance {
         let group = AccessControl.appGroup("group.example")
         #expect(group == AccessControl(accessibleWhen: .afterFirstUnlock, accessGroup: "group.example"))
         #expect(AccessControl().accessibleWhen == .whenUnlockedThisDeviceOnly)
-        #expect(!AccessControl().requireBiometric)
+        #expect(!AccessControl().requireBiometric && !AccessControl().acceptsPassword)
     }
 }

@@ -91,6 +91,44 @@ internal import Testing
         #expect(!node.isRunning)
     }
 
+    @Test func `a finger that no password may stand in for is required as such`() async throws {
+        let config = RunarNodeConfig.createTestConfig()
+        let keys = InMemoryKeyStorage()
+        config.keyStorage = keys
+        config.keychainConfig = .macOSConfig(serviceName: "a")
+        config.keychainConfig?.allowApplicationPassword = false
+        let error = await failure { try await RunarNode(config: config).start() }
+        #expect(error.map { RunarError($0).code } == 2003)
+        #expect("\(try #require(error))".contains("allowApplicationPassword"))
+        #expect(
+            try keys.accessControl(id: KeyId.peer.rawValue)
+                == AccessControl(
+                    requireBiometric: true,
+                    accessibleWhen: .whenUnlocked
+                )
+        )
+    }
+
+    @Test func `where a password does in place of a finger, a storage that asks nobody is enough`() async throws {
+        let config = RunarNodeConfig.createTestConfig()
+        let keys = InMemoryKeyStorage()
+        config.keyStorage = keys
+        config.keychainConfig = .macOSConfig(serviceName: "a")
+        let node = try RunarNode(config: config)
+        try await node.start()
+        try await node.keychain.initializeUserRootKey()
+        #expect(try await !node.keychain.requireBiometricAuth())
+        await node.stop()
+        let either = AccessControl(requireBiometric: true, acceptsPassword: true, accessibleWhen: .whenUnlocked)
+        #expect(try keys.accessControl(id: KeyId.peer.rawValue) == either)
+        #expect(try keys.accessControl(id: KeyId.root.rawValue) == either)
+        // Biometrics that are required on top of it leave no way around them.
+        config.keychainConfig?.requireBiometric = true
+        #expect(!KeyGuarding(config.keychainConfig).accessControl.acceptsPassword)
+        // Without a wish for a finger there is nothing to stand in for.
+        #expect(!KeyGuarding(.testConfig()).accessControl.acceptsPassword)
+    }
+
     @Test func `keys get the guard that was asked for`() throws {
         let config = RunarNodeConfig.createTestConfig()
         let keys = InMemoryKeyStorage()

@@ -59,6 +59,24 @@ internal import Testing
         }
     }
 
+    @Test func `a member that has not heard of its inviter's end joins by a new invitation`() async throws {
+        let household = Household()
+        let (owner, joiner) = (try household.makeNode(), try household.makeNode())
+        let network = try owner.createNetwork(name: "Home").networkId
+        for node in [owner, joiner] { try await node.start() }
+        try await joiner.join(by: owner.invite(to: network, isPreallowed: true))
+        let (before, own) = (try #require(owner.listenAddresses.first), try #require(joiner.listenAddresses.first))
+        household.network.partition(before, from: own)
+        await owner.stop()
+        try await owner.start()
+        #expect(owner.listenAddresses.first != before)
+        #expect(joiner.connectedPeers(in: network) == [owner.peerId])
+        let membership = try await joiner.join(by: owner.invite(to: network, isPreallowed: true))
+        #expect(membership.isConnected)
+        #expect(joiner.connectedPeers(in: network) == [owner.peerId])
+        for node in [owner, joiner] { await node.stop() }
+    }
+
     @Test func `a joiner that was allowed beforehand needs no consent`() async throws {
         try await Self.run { network, owner, joiner in
             try await joiner.join(by: owner.invite(to: network, isPreallowed: true))

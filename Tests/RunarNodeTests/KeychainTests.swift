@@ -167,6 +167,20 @@ final class SensorStorage: KeyStorage {
         #expect(try storage.list().allSatisfy { try storage.accessControl(id: $0)?.requireBiometric == false })
     }
 
+    @Test func `a guard that the configuration puts before the keys stays`() async throws {
+        let config = RunarNodeConfig.createTestConfig()
+        let storage = SensorStorage()
+        config.keyStorage = storage
+        config.keychainConfig = .iOSConfig(serviceName: "a", accessGroup: "group")
+        let keychain = try RunarNode(config: config).keychain
+        try await keychain.initializeUserRootKey()
+        let before = try storage.accessControl(id: "root")
+        #expect(before?.requireBiometric == true && before?.accessGroup == "group")
+        try await keychain.enableBiometricAuth(true)
+        try await keychain.enableBiometricAuth(false)
+        #expect(try storage.accessControl(id: "root") == before)
+    }
+
     @Test func `a person who refuses keeps the keys closed`() async throws {
         let storage = SensorStorage()
         let keychain = RunarKeychain(keyStorage: storage)

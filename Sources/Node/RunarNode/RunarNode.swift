@@ -286,12 +286,3 @@ extension NodeClock {
         )
     }
 }
-
-extension Limits {
-    /// Keeps at most so many connections; whoever comes then is refused as one too many.
-    fileprivate mutating func keep(peers: Int) {
-        self.connections = peers
-        self.keptConnections = min(self.keptConnections, peers)
-        self.strangers = min(self.strangers, peers)
-    }
-}

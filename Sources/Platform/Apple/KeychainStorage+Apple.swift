@@ -132,8 +132,9 @@ public final class KeychainStorage: KeyStorage {
         let protection = Self.protection(of: accessControl.accessibleWhen)
         guard accessControl.requireBiometric else { return [kSecAttrAccessible: protection] }
         var error: Unmanaged<CFError>?
-        // The finger or face that is enrolled now: one that is added later does not open the key.
-        let flags = SecAccessControlCreateFlags.biometryCurrentSet
+        // The finger or face that is enrolled now: one that is added later does not open the key. Who has the password
+        // can enrol another one anyway, so where that is enough any of them is.
+        let flags: SecAccessControlCreateFlags = accessControl.acceptsPassword ? .userPresence : .biometryCurrentSet
         guard let control = unsafe SecAccessControlCreateWithFlags(nil, protection, flags, &error) else {
             let reason = unsafe error?.takeRetainedValue().localizedDescription ?? "no reason was given"
             throw .unsupported("biometric protection: \(reason)")
@@ -154,14 +155,18 @@ public final class KeychainStorage: KeyStorage {
     private static func encoded(_ accessControl: AccessControl) -> Data {
         let when = AccessibleWhen.allCases.firstIndex(of: accessControl.accessibleWhen) ?? 0
         let hasGroup: UInt8 = accessControl.accessGroup == nil ? 0 : 1
-        return Data([1, UInt8(when), accessControl.requireBiometric ? 1 : 0, hasGroup])
+        let presence: UInt8 = accessControl.requireBiometric ? (accessControl.acceptsPassword ? 2 : 1) : 0
+        return Data([1, UInt8(when), presence, hasGroup])
     }
 
     private static func decoded(_ data: Data, group: String?) -> AccessControl? {
         let bytes = [UInt8](data)
-        guard bytes.count == 4, bytes[0] == 1, Int(bytes[1]) < AccessibleWhen.allCases.count else { return nil }
+        guard bytes.count == 4, bytes[0] == 1, Int(bytes[1]) < AccessibleWhen.allCases.count, bytes[2] <= 2 else {
+            return nil
+        }
         return AccessControl(
-            requireBiometric: bytes[2] == 1,
+            requireBiometric: bytes[2] > 0,
+            acceptsPassword: bytes[2] == 2,
             accessibleWhen: AccessibleWhen.allCases[Int(bytes[1])],
             accessGroup: bytes[3] == 1 ? group : nil
         )

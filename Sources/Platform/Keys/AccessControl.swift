@@ -5,6 +5,9 @@ public struct AccessControl: Sendable, Hashable {
     /// Systems without such a sensor store the key all the same and remember the wish; see
     /// ``KeyStorage/enforcesBiometrics``.
     public var requireBiometric: Bool
+    /// Whether the person's password or the device's passcode does in place of the finger or face, as for somebody whose
+    /// machine has no sensor.
+    public var acceptsPassword: Bool
     /// In which state of the device the key can be read.
     public var accessibleWhen: AccessibleWhen
     /// The group of apps that share the key, or nil for this app alone.
@@ -13,10 +16,12 @@ public struct AccessControl: Sendable, Hashable {
     /// Describes a guard; by default the key can be read on this device alone, while it is unlocked.
     public init(
         requireBiometric: Bool = false,
+        acceptsPassword: Bool = false,
         accessibleWhen: AccessibleWhen = .whenUnlockedThisDeviceOnly,
         accessGroup: String? = nil
     ) {
         self.requireBiometric = requireBiometric
+        self.acceptsPassword = acceptsPassword
         self.accessibleWhen = accessibleWhen
         self.accessGroup = accessGroup
     }

@@ -10,6 +10,8 @@ struct VaultEntry: Sendable {
         var type: UInt8
         var value: [UInt8]
 
+        /// Not critical: who does not know it asks for more, a finger or a face.
+        static let acceptsPassword: UInt8 = 0x7F
         static let accessibleWhen: UInt8 = 0x81
         static let requireBiometric: UInt8 = 0x82
         static let accessGroup: UInt8 = 0x83
@@ -36,6 +38,7 @@ struct VaultEntry: Sendable {
     var attributes: [Attribute] {
         let when = UInt8(AccessibleWhen.allCases.firstIndex(of: accessControl.accessibleWhen) ?? 0)
         var attributes = others
+        if accessControl.acceptsPassword { attributes.append(Attribute(type: Attribute.acceptsPassword, value: [])) }
         attributes.append(Attribute(type: Attribute.accessibleWhen, value: [when]))
         if accessControl.requireBiometric { attributes.append(Attribute(type: Attribute.requireBiometric, value: [])) }
         if let group = accessControl.accessGroup {
@@ -50,6 +53,9 @@ struct VaultEntry: Sendable {
         var isAccessKnown = false
         for attribute in attributes {
             switch attribute.type {
+            case Attribute.acceptsPassword:
+                guard attribute.value.isEmpty else { throw .invalidValue("what does in place of biometrics") }
+                accessControl.acceptsPassword = true
             case Attribute.accessibleWhen:
                 guard attribute.value.count == 1, attribute.value[0] < AccessibleWhen.allCases.count else {
                     throw .invalidValue("the state in which a key can be read")

@@ -115,4 +115,6 @@ struct TakenInvitation: Sendable {
     let deadline: Duration
     /// Why the last dial failed.
     var lastFailure = ""
+    /// Whether the inviter was asked, which uses the invitation up.
+    var isAsked = false
 }

@@ -40,6 +40,8 @@ struct KnownPeer: Sendable {
     var dialFailure = "no address of it is known"
     /// Where it was dialled the last time.
     var dialledAddresses: [SocketAddress] = []
+    /// How many dials are under way: two when an invitation named other addresses meanwhile.
+    var dialsUnderWay = 0
     /// Failures in a row, which make the pauses longer; ``mostFailures`` when one of the two refused the other for good.
     var failures = 0
     /// When the last dial failed, or the last connection ended before it was stable.
@@ -86,6 +88,8 @@ struct KnownPeer: Sendable {
         }
         self.addresses = Array(all.prefix(limit))
     }
+
+    mutating func endDial() { self.dialsUnderWay = max(0, self.dialsUnderWay - 1) }
 
     mutating func noteFailure(at now: Duration) {
         self.lastFailure = now

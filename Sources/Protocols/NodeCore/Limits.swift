@@ -73,3 +73,12 @@ package struct Limits: Hashable, Sendable {
 
     package init() {}
 }
+
+extension Limits {
+    /// Keeps at most so many connections; whoever comes then is refused as one too many.
+    package mutating func keep(peers: Int) {
+        self.connections = peers
+        self.keptConnections = min(self.keptConnections, peers)
+        self.strangers = min(self.strangers, peers)
+    }
+}

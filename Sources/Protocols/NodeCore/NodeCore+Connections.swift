@@ -257,12 +257,12 @@ extension NodeCore {
         self.boundConnections(to: peer, now, &effects)
     }
 
-    /// Lets all but one of the admitted connections to one process drain.
+    /// Lets all but one of the admitted connections to one process drain; one on which a join is under way stays as long.
     mutating func settle(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let peer = self.connections[id]?.link.peer else { return }
+        guard let peer = self.connections[id]?.link.peer, self.connections[id]?.join == JoinState.none else { return }
         for other in self.peers[peer]?.connections ?? [] where other != id {
             guard let otherState = self.connections[other], otherState.isAdmitted, !otherState.isDraining,
-                self.connections[id]?.isDraining == false
+                otherState.join == .none, self.connections[id]?.isDraining == false
             else { continue }
             let loser = self.loser(of: id, and: other)
             self.drain(loser, &effects)

@@ -111,7 +111,8 @@ extension NodeCore {
 
     mutating func dial(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard !self.isStopping, let known = self.peers[peer], known.dialling != .dialling, known.dialling != .queued,
-            known.connections.isEmpty, !known.addresses.isEmpty, self.hasBusiness(with: known)
+            known.connections.isEmpty || self.taken[peer]?.isAsked == false, !known.addresses.isEmpty,
+            self.hasBusiness(with: known)
         else { return }
         let limits = self.configuration.limits
         guard self.dialCount < limits.dials, self.connections.count < limits.connections else {
@@ -123,8 +124,22 @@ extension NodeCore {
         }
         self.setDialling(.dialling, of: peer)
         self.peers[peer]?.dialledAddresses = known.addresses
+        self.peers[peer]?.dialsUnderWay += 1
         effects.append(.dial(peer, known.addresses))
         self.armCall(of: peer, now, &effects)
+    }
+
+    /// Dials an inviter where its invitation says, whatever was known of it before: a connection may lead to a process
+    /// that is gone, and a dial under way to where it was.
+    mutating func dialAnew(_ inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let known = self.peers[inviter], known.dialling == .dialling else {
+            return self.dial(inviter, now, &effects)
+        }
+        let untried = known.addresses.filter { !known.dialledAddresses.contains($0) }
+        guard !untried.isEmpty else { return }
+        self.peers[inviter]?.dialledAddresses += untried
+        self.peers[inviter]?.dialsUnderWay += 1
+        effects.append(.dial(inviter, untried))
     }
 
     /// Dials whose turn it is, now that there is room.
@@ -142,6 +157,7 @@ extension NodeCore {
 
     /// A dial succeeded.
     mutating func endDial(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.endDial()
         self.setDialling(.idle, of: peer)
         self.dialNext(now, &effects)
     }
@@ -149,12 +165,14 @@ extension NodeCore {
     mutating func dialFailed(_ peer: PeerId, _ reason: String, _ now: NodeTime, _ effects: inout [Effect]) {
         self.taken[peer]?.lastFailure = reason
         self.peers[peer]?.dialFailure = reason
-        guard let known = self.peers[peer], known.dialling == .dialling else { return }
+        self.peers[peer]?.endDial()
+        guard let known = self.peers[peer], known.dialling == .dialling, known.dialsUnderWay == 0 else { return }
         self.setDialling(.idle, of: peer)
         if known.isReachedFor, known.hasUntriedAddress {
             // Whoever gave the first ones may have lied.
             return self.dial(peer, now, &effects)
         }
+        if self.askOnConnection(to: peer, now, &effects) { return self.dialNext(now, &effects) }
         self.peers[peer]?.noteFailure(at: now.monotonic)
         if !self.call(peer, now, &effects) { effects.append(.unreachable(peer, reason: reason)) }
         self.afterFailure(of: peer, now, &effects)

@@ -14,11 +14,20 @@ extension NodeCore {
         let deadline = now.monotonic + limits.joinReach
         self.taken[inviter] = TakenInvitation(invitation: invitation, deadline: deadline)
         self.arm(.join(inviter), at: deadline, &effects)
-        if let known = self.peers[inviter], let id = self.connectionInUse(to: known) {
-            self.askToJoin(by: invitation, on: id, now, &effects)
-        } else {
-            self.dial(inviter, now, &effects)
-        }
+        // What the invitation says is newer than any connection, which may lead to a process that is gone: it is asked only
+        // when nobody answers there, since an invitation is good for one question.
+        self.dialAnew(inviter, now, &effects)
+        if self.peers[inviter]?.dialling != .dialling { self.askOnConnection(to: inviter, now, &effects) }
+    }
+
+    /// Asks an inviter on a connection that there was before; false if there is none, or nothing to ask.
+    @discardableResult
+    mutating func askOnConnection(to inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+        guard let taken = self.taken[inviter], !taken.isAsked, let known = self.peers[inviter],
+            let id = self.connectionInUse(to: known)
+        else { return false }
+        self.askToJoin(by: taken.invitation, on: id, now, &effects)
+        return true
     }
 
     /// Why an invitation is not even tried.
@@ -43,7 +52,11 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let state = self.connections[id], state.join == .none else { return }
+        guard let state = self.connections[id], state.join == .none, self.taken[invitation.inviter]?.isAsked == false
+        else {
+            return
+        }
+        self.taken[invitation.inviter]?.isAsked = true
         let limits = self.configuration.limits
         let proof = invitation.proof(exporter: state.link.exporter, joiner: self.configuration.peerId)
         let digits = Invitation.digits(
@@ -156,13 +169,13 @@ extension NodeCore {
         self.arm(.connection(id), at: deadline, &effects)
     }
 
-    /// Ends a join on a connection that stays; unless somebody is admitted there, a hello must follow.
+    /// Ends a join on a connection that stays, unless there is another; if nobody is admitted there, a hello must follow.
     mutating func endJoin(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
         if case .asked = state.join { self.forgetInvitation(of: state.link.peer) }
         self.connections[id]?.join = JoinState.none
         self.connections[id]?.joinDeadline = nil
-        if !state.isAdmitted { self.setDeadline(on: id, now, &effects) }
+        if state.isAdmitted { self.settle(id, now, &effects) } else { self.setDeadline(on: id, now, &effects) }
     }
 
     /// Ends a join that waited too long.

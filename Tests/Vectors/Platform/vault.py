@@ -48,6 +48,8 @@ def encode_body(entries):
     for entry in sorted(entries, key=lambda entry: entry["id"].encode()):
         name, key = entry["id"].encode(), bytes.fromhex(entry["key"])
         attributes = [(int(kind), bytes.fromhex(value)) for kind, value in entry.get("others", {}).items()]
+        if entry.get("acceptsPassword"):
+            attributes.append((0x7F, b""))
         attributes.append((0x81, bytes([STATES.index(entry["accessibleWhen"])])))
         if entry["requireBiometric"]:
             attributes.append((0x82, b""))
@@ -78,7 +80,9 @@ def decode_body(body):
         for _ in range(take(1)[0]):
             kind = take(1)[0]
             value = take(int.from_bytes(take(2), "big"))
-            if kind == 0x81:
+            if kind == 0x7F:
+                entry["acceptsPassword"] = True
+            elif kind == 0x81:
                 entry["accessibleWhen"] = STATES[value[0]]
             elif kind == 0x82:
                 entry["requireBiometric"] = True

@@ -11,7 +11,7 @@ struct KeyGuarding: Hashable, Sendable {
     let allowsBackgroundAccess: Bool
 
     init(_ config: RunarKeychainConfig?) {
-        self.requiresBiometrics = config?.requireBiometric ?? false
+        self.requiresBiometrics = config?.requiresBiometrics ?? false
         self.usesSecureEnclave = config?.useSecureEnclave ?? false
         self.allowsBackgroundAccess = config?.allowBackgroundAccess ?? false
         guard let config else {
@@ -20,6 +20,7 @@ struct KeyGuarding: Hashable, Sendable {
         }
         self.accessControl = AccessControl(
             requireBiometric: config.requireBiometric || config.useTouchID,
+            acceptsPassword: config.useTouchID && !config.requiresBiometrics,
             accessibleWhen: AccessibleWhen(config.accessibleWhen, inBackground: config.allowBackgroundAccess),
             accessGroup: config.accessGroup
         )
@@ -28,8 +29,18 @@ struct KeyGuarding: Hashable, Sendable {
     /// - Throws: ``KeychainError/unsupported(_:)`` when biometrics are required and `storage` does not enforce them.
     func check(_ storage: any KeyStorage) throws(KeychainError) {
         guard !self.requiresBiometrics || storage.enforcesBiometrics else {
-            throw .unsupported("asking for a finger or a face before keys are read (requireBiometric)")
+            throw .unsupported(
+                "asking for a finger or a face before keys are read (requireBiometric, or useTouchID without"
+                    + " allowApplicationPassword)"
+            )
         }
+    }
+}
+
+extension RunarKeychainConfig {
+    /// Whether a finger or a face is to be had, and nothing in its place.
+    fileprivate var requiresBiometrics: Bool {
+        self.requireBiometric || (self.useTouchID && !self.allowApplicationPassword)
     }
 }
 

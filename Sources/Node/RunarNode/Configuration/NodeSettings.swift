@@ -52,7 +52,14 @@ package struct NodeSettings: Sendable {
         self.keyStorage = config.keychainConfig == nil ? stores.keys : GuardedKeys(stores.keys, self.guarding)
         self.statePath = stores.statePath
         self.homeLock = stores.lock
-        self.listenAddresses = config.listenAddresses.filter { network.allowsIPv6 || !$0.isIPv6 }
+        let listenAddresses = config.listenAddresses.filter { network.allowsIPv6 || !$0.isIPv6 }
+        guard !listenAddresses.isEmpty else {
+            throw RunarError.failure(
+                .invalidParameters,
+                message: "listenAddresses has no address to listen on, or IPv6 alone while enableIPv6 is off"
+            )
+        }
+        self.listenAddresses = listenAddresses
         self.messageByteLimit = config.messageByteLimit
         self.listenerCapacity = config.listenerCapacity
         self.peerTimeout = config.peerTimeout

@@ -1,7 +1,8 @@
 /// Where a node keeps its keys, and how the system guards them.
 ///
 /// All fields exist on every system. Those that only Apple's systems can honour are kept as a wish elsewhere, with one
-/// exception: a node that requires biometrics does not start where nobody enforces them.
+/// exception: a node that requires biometrics does not start where nobody enforces them, be it by ``requireBiometric``
+/// or by ``useTouchID`` without ``allowApplicationPassword``.
 public final class RunarKeychainConfig {
     /// What keeps the keys of this app apart from others', such as its bundle identifier; it names the device's identity.
     public let serviceName: String
@@ -16,9 +17,14 @@ public final class RunarKeychainConfig {
     public var useSecureEnclave = true
     /// In which state of the device the keys can be read, on Apple's systems.
     public var accessibleWhen = KeychainAccessible.whenUnlocked
-    /// Whether a Mac asks for a finger before the keys are read.
+    /// Whether a Mac asks for a finger before the keys are read, or for what ``allowApplicationPassword`` lets pass in its
+    /// place.
     public var useTouchID = false
-    /// Whether a Mac takes the person's password in place of a finger.
+    /// Whether a password does in place of the finger that ``useTouchID`` asks for.
+    ///
+    /// On Apple's systems it is the person's, or the device's passcode. Where there is no Keychain, it is what the vault is
+    /// opened with, a passphrase or a key file, and nobody is asked for a finger. Without it the finger is a requirement:
+    /// `start()` throws ``KeychainError/unsupported(_:)`` where no system enforces it.
     public var allowApplicationPassword = true
 
     /// Keys of a service, readable while the device is unlocked.

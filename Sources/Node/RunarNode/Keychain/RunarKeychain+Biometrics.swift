@@ -26,11 +26,12 @@ extension RunarKeychain {
             try self.keys.delete(id: Self.wishId)
         }
         for id in try self.keys.list() where Self.isPersonal(id) {
+            let isGuarded = enabled || self.guarding.requireBiometric
             guard let key = try self.keys.retrieve(id: id),
                 var accessControl = try self.keys.accessControl(id: id),
-                accessControl.requireBiometric != enabled
+                accessControl.requireBiometric != isGuarded
             else { continue }
-            accessControl.requireBiometric = enabled
+            accessControl.requireBiometric = isGuarded
             try self.keys.store(key, id: id, accessControl: accessControl)
         }
     }
@@ -42,7 +43,9 @@ extension RunarKeychain {
     public func requireBiometricAuth() async throws -> Bool {
         let guarded = try self.keys.list().first { id in
             guard Self.isPersonal(id) else { return false }
-            return try self.keys.accessControl(id: id)?.requireBiometric == true
+            guard let guarding = try self.keys.accessControl(id: id), guarding.requireBiometric else { return false }
+            // What opened a storage that asks nobody did in place of the finger.
+            return self.keys.enforcesBiometrics || !guarding.acceptsPassword
         }
         guard let guarded else { return false }
         guard self.keys.enforcesBiometrics else {

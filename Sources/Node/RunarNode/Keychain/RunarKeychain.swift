@@ -48,7 +48,7 @@ public final class RunarKeychain: Sendable {
         let guarding = KeyGuarding(config)
         try guarding.check(stores.keys)
         let clocks = Clocks.system()
-        self.init(GuardedKeys(stores.keys, guarding), AccessControl(), owner: nil, stores: stores) {
+        self.init(GuardedKeys(stores.keys, guarding), guarding.accessControl, owner: nil, stores: stores) {
             clocks.wallSeconds()
         }
     }

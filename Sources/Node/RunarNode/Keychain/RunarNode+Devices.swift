@@ -20,7 +20,8 @@ extension RunarNode {
             added: { try self.noteOwned($0, index: $1) },
             indices: { try self.store.networks().compactMap(\.derivationIndex) }
         )
-        return RunarKeychain(self.config.keyStorage, AccessControl(), owner: owner) { self.clock.now().wallSeconds }
+        let guarding = self.config.guarding.accessControl
+        return RunarKeychain(self.config.keyStorage, guarding, owner: owner) { self.clock.now().wallSeconds }
     }
 
     /// What this device shows to another device of its person in order to be set up; the same until it is answered.
