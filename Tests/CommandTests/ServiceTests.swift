@@ -22,7 +22,11 @@ internal import Testing
         let server = try server(["thermometer"] + actions, home: pair.owner)
 
         let listed = try pair.phone.runar(["services"])
-        #expect(listed.output.contains("thermometer  "))
+        #expect(listed.output.components(separatedBy: "thermometer  ").count == 2, "offered once: \(listed.output)")
+        #expect(!listed.output.contains("this device"))
+        let own = try pair.owner.runar(["services"]).output
+        #expect(own.hasPrefix("thermometer  this device  running  thermometer 1.0.0\n"))
+        #expect(own.components(separatedBy: "thermometer  ").count == 2, "offered once: \(own)")
         #expect(listed.output.contains("    thermometer/burn\n"))
         #expect(!listed.output.contains("$registry"))
 

@@ -35,11 +35,14 @@ extension RequestHandler {
         return ServicesReport(services: services, silent: peers.filter { found[$0] == nil }.map(\.base64Encoded))
     }
 
+    /// What a peer offers itself: its registry also knows what others offer, which they are asked for.
     private func list(of peer: PeerId, in network: NetworkId) async -> [RunarServiceInfo]? {
         var options = RequestOptions(timeout: Self.listPatience, isIdempotent: true)
         options.peer = peer == node.peerId ? nil : peer
         let path = "\(network.base64Encoded):$registry/services/list"
-        return try? await node.request(path, payload: Data?.none, options: options)  // silent, and shown as that
+        let known: [RunarServiceInfo]? =
+            try? await node.request(path, payload: Data?.none, options: options)  // silent, and shown as that
+        return known?.filter { $0.registeredAt != nil }
     }
 
     func call(_ order: ControlRequest.Calling) async throws -> CalledReport {

@@ -56,7 +56,7 @@ public struct RunarServiceInfo: Codable, Hashable, Sendable {
     public let state: RunarServiceState
     /// What can be asked of it.
     public let actions: [RunarActionInfo]
-    /// When it was added.
+    /// When it was added; nil for one that only other devices offer.
     public let registeredAt: Date?
     /// When it started last.
     public let startedAt: Date?
