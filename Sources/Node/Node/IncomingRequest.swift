@@ -23,8 +23,6 @@ package final class IncomingRequest: Sendable {
     private struct State: Sendable {
         /// Nil while somebody reads.
         var reader: StreamReader?
-        /// The room of what was read last, which the handler has in hand.
-        var place: BodyRoom.Place?
         var isRead = false
         var phase = Phase.unanswered
     }
@@ -87,19 +85,12 @@ package final class IncomingRequest: Sendable {
             self.state.withLock { $0.reader = reader }
             return nil
         }
-        // Whoever asks for the next item is done with this one.
-        _ = self.state.withLock { state in
-            defer { state.place = nil }
-            return state.place
-        }
         let item = try await self.translating { () async throws -> [UInt8]? in
             if self.header.streamsBody { return try await reader.readItem(limit: self.byteLimit) }
             return try await reader.readToEnd(limit: self.byteLimit)
         }
         if let item { self.metrics?.noteReceived(item.count, in: self.network) }
-        let place = reader.takePlace(item?.count ?? 0)
         self.state.withLock { state in
-            state.place = place
             state.reader = reader
             state.isRead = item == nil || !self.header.streamsBody
         }

@@ -77,14 +77,13 @@ extension NodeDriver {
     }
 
     func serve(_ id: ConnectionId, _ connection: any Connection, _ outbox: Outbox) async {
-        let room = BodyRoom(bodyByteLimit: self.configuration.messageByteLimit)
         await withDiscardingTaskGroup { group in
             if connection.isDialler {
                 group.addTask { await self.openControlStream(on: id, connection, outbox) }
             }
             group.addTask { await self.followPath(of: id, connection) }
             while let stream = try? await connection.acceptStream() {  // the end of the connection ends the loop
-                group.addTask { await self.serve(stream, on: id, connection, outbox, room) }
+                group.addTask { await self.serve(stream, on: id, connection, outbox) }
             }
             let end = await connection.closed()
             var code: UInt64?
@@ -170,15 +169,12 @@ extension NodeDriver {
         _ stream: any Stream,
         on id: ConnectionId,
         _ connection: any Connection,
-        _ outbox: Outbox,
-        _ room: BodyRoom
+        _ outbox: Outbox
     ) async {
-        var reader = StreamReader(stream, in: room)
+        var reader = StreamReader(stream)
         guard let bytes = try? await reader.read(count: StreamHeader.byteCount),  // ended before it began
             let header = StreamHeader(bytes)
         else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
-        // Frames must not wait for bodies, and of a file no more is held than one read brings.
-        if header.kind == .hello || header.kind == .bulk { reader.room = nil }
         if header.kind == .hello {
             guard self.claimControlStream(of: id, isDialler: connection.isDialler) else {
                 return stream.reset(code: CloseCode.protocolViolation.rawValue)

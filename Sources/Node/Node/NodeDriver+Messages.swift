@@ -46,7 +46,6 @@ extension NodeDriver {
     ) async {
         do {
             let payload = try await reader.readToEnd(limit: self.configuration.messageByteLimit)
-            _ = reader.takePlace(payload.count)  // from here on it counts with the listeners
             self.configuration.metrics?.noteReceived(payload.count, in: network)
             let delivery = self.messages.send(ReceivedMessage(peer: peer, network: network, payload: payload))
             let receipt: Receipt =

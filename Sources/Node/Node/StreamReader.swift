@@ -9,52 +9,28 @@ struct StreamReader {
         case tooLong(limit: Int, found: Int)
     }
 
-    /// What is read at once, at most.
-    private static let chunkByteCount = 64 * 1024
-
     private let stream: any Stream
-    /// What large bodies share; without it everything has room.
-    var room: BodyRoom?
-    /// The room of what is being collected.
-    private var place: BodyRoom.Place?
     private var buffer: [UInt8] = []
     private var position = 0
     private(set) var isAtEnd = false
 
-    init(_ stream: any Stream, in room: BodyRoom? = nil) {
+    init(_ stream: any Stream) {
         self.stream = stream
-        self.room = room
     }
 
     private var available: Int { self.buffer.count - self.position }
 
     /// Waits until `count` bytes are there or the stream ends.
     private mutating func fill(to count: Int) async throws {
-        while self.available < count, !self.isAtEnd { try await self.readMore(upTo: count) }
-    }
-
-    /// Waits for further bytes; whatever takes room is not read beyond `count`.
-    private mutating func readMore(upTo count: Int) async throws {
-        if self.position > 0 {
-            self.buffer.removeFirst(self.position)
-            self.position = 0
+        while self.available < count, !self.isAtEnd {
+            if self.position > 0 {
+                self.buffer.removeFirst(self.position)
+                self.position = 0
+            }
+            let (bytes, isFinal) = try await self.stream.read(atMost: 64 * 1024)
+            if self.buffer.isEmpty { self.buffer = bytes } else { self.buffer += bytes }
+            self.isAtEnd = isFinal
         }
-        var maximum = Self.chunkByteCount
-        if let room {
-            if self.available >= BodyRoom.freeByteCount, self.place == nil { self.place = try await room.take() }
-            let end = self.place == nil ? BodyRoom.freeByteCount : count
-            maximum = min(maximum, end - self.available)
-        }
-        let (bytes, isFinal) = try await self.stream.read(atMost: maximum)
-        if self.buffer.isEmpty { self.buffer = bytes } else { self.buffer += bytes }
-        self.isAtEnd = isFinal
-    }
-
-    /// Hands over the room of a body that was just returned and has so many bytes.
-    mutating func takePlace(_ byteCount: Int) -> BodyRoom.Place? {
-        defer { self.place = nil }
-        self.place?.shrink(to: byteCount)
-        return self.place
     }
 
     private mutating func take(_ count: Int) -> [UInt8] {
@@ -101,7 +77,7 @@ struct StreamReader {
     mutating func readToEnd(limit: Int) async throws -> [UInt8] {
         while !self.isAtEnd {
             guard self.available <= limit else { throw Failure.tooLong(limit: limit, found: self.available) }
-            try await self.readMore(upTo: limit + 1)
+            try await self.fill(to: self.available + 1)
         }
         guard self.available <= limit else { throw Failure.tooLong(limit: limit, found: self.available) }
         return self.take(self.available)

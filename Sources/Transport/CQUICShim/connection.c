@@ -41,7 +41,7 @@ static void fill_settings(ngtcp2_settings *settings, const rq_options *options, 
 static void fill_params(ngtcp2_transport_params *params, const rq_options *options) {
     ngtcp2_transport_params_default(params);
     params->initial_max_stream_data_bidi_local = options->stream_window;
-    params->initial_max_stream_data_bidi_remote = options->first_stream_window;
+    params->initial_max_stream_data_bidi_remote = options->stream_window;
     params->initial_max_data = options->connection_window;
     params->initial_max_streams_bidi = options->max_streams;
     params->initial_max_streams_uni = 0;
@@ -164,10 +164,6 @@ void rq_conn_trim(rq_conn *conn) {
     conn->session = NULL;
     allow_more_ids(conn->engine);
     if (conn->keep_alive > 0) ngtcp2_conn_set_keep_alive_timeout(conn->engine, conn->keep_alive);
-}
-
-void rq_conn_keep_alive_now(rq_conn *conn, bool is_now) {
-    ngtcp2_conn_set_keep_alive_timeout(conn->engine, is_now ? 1 : conn->keep_alive);
 }
 
 // ngtcp2's result in our words; the error for CONNECTION_CLOSE is kept on the way.

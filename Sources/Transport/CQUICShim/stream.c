@@ -281,11 +281,6 @@ void rq_conn_consume(rq_conn *conn, rq_stream *stream, uint64_t length) {
     ngtcp2_conn_extend_max_offset(conn->engine, length);
 }
 
-void rq_stream_widen(rq_stream *stream, uint64_t length) {
-    if (length == 0 || stream->is_closed || stream->is_deaf) return;
-    ngtcp2_conn_extend_max_stream_offset(stream->conn->engine, stream->id, length);
-}
-
 // MAX_STREAMS costs a packet and its acknowledgement: while the peer may open many more streams it need not be told.
 void rq_conn_grant_streams(rq_conn *conn) {
     if (conn->streams_due == 0 || conn->streams_left > conn->max_streams / 2) return;

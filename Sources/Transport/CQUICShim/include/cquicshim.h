@@ -178,7 +178,6 @@ enum { RQ_CUBIC = 0, RQ_BBR = 1, RQ_RENO = 2 };
 
 typedef struct rq_options {
     uint64_t stream_window, connection_window, max_streams;
-    uint64_t first_stream_window;  // of streams that the peer opens, until rq_stream_widen
     uint64_t idle_timeout, keep_alive, handshake_timeout;
     uint8_t congestion;
     uint8_t secret[RQ_SECRET_LENGTH];
@@ -254,8 +253,6 @@ int rq_conn_migrate(rq_conn *conn, const rq_addr *local, const rq_addr *remote, 
 bool rq_conn_take_refused_path(rq_conn *conn, rq_addr *remote);
 // Whether probe timeouts passed without a sign of the peer while something was under way.
 bool rq_conn_is_silent(const rq_conn *conn);
-// From now on each write sends a ping, or again after the usual time only.
-void rq_conn_keep_alive_now(rq_conn *conn, bool is_now);
 // Send errors since the last call.
 uint32_t rq_conn_take_send_errors(rq_conn *conn);
 
@@ -285,8 +282,6 @@ void rq_stream_reset(rq_stream *stream, uint64_t code);
 void rq_stream_stop_reading(rq_stream *stream);
 // Bytes were consumed: gives credit for them. `stream` may be NULL when it is gone.
 void rq_conn_consume(rq_conn *conn, rq_stream *stream, uint64_t length);
-// Lets the peer send so much more on the stream than was consumed, once and for all.
-void rq_stream_widen(rq_stream *stream, uint64_t length);
 // Lets the peer open one more stream, in place of one that is closed and was accepted.
 void rq_conn_allow_stream(rq_conn *conn);
 

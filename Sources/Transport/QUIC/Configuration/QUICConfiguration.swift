@@ -67,11 +67,8 @@ package struct QUICTimers: Sendable, Hashable {
 package struct QUICLimits: Sendable, Hashable {
     /// Unread bytes of one stream.
     package var streamWindow = 2 << 20
-    /// The same of a stream that the peer opened, until half of so many were read: so all that wait for their reader
-    /// together leave room in the window of the connection for those that are read.
-    package var firstStreamWindow = 32 << 10
-    /// Unread bytes of all streams of one connection: the first windows of all that a peer may open, and 8 MiB.
-    package var connectionWindow = 48 << 20
+    /// Unread bytes of all streams of one connection.
+    package var connectionWindow = 8 << 20
     /// Streams that a peer may have open at a time: as many requests as a node takes at once, and some for the rest.
     package var concurrentStreams = 1280
     /// Bytes of one stream that wait to be acknowledged before `write` suspends.

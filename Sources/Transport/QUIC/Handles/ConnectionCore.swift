@@ -37,9 +37,6 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     let highWater: Int
     let lowWater: Int
     let creditThreshold: Int
-    /// The window of a stream that the peer opens, and what it is short of the full one.
-    let firstStreamWindow: Int
-    let narrowness: Int
     /// Nil once both sides know each other, or why not.
     let established = Latch<TransportError?>()
     let ended = Latch<TransportError>()
@@ -74,8 +71,6 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         highWater = limits.sendHighWater
         lowWater = limits.sendLowWater
         creditThreshold = max(limits.streamWindow / 4, min(256 << 10, limits.streamWindow / 2))
-        firstStreamWindow = min(limits.firstStreamWindow, limits.streamWindow)
-        narrowness = limits.streamWindow - firstStreamWindow
         shared = Locked(Shared(remotePeerId: nil, remoteAddress: remote))
         (pathEvents, pathQueue) = AsyncStream.makeStream(
             of: PathEvent.self,

@@ -98,7 +98,6 @@ extension rq_options {
         self.init()
         let limits = configuration.limits
         stream_window = UInt64(limits.streamWindow)
-        first_stream_window = UInt64(min(limits.firstStreamWindow, limits.streamWindow))
         connection_window = UInt64(limits.connectionWindow)
         max_streams = UInt64(limits.concurrentStreams)
         idle_timeout = configuration.timers.idle.nanoseconds

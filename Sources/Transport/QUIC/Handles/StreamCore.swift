@@ -20,12 +20,7 @@ final class StreamCore: @unchecked Sendable {
         self.connection = connection
         self.isRemote = isRemote
         wasOpened = isRemote
-        let first = connection.firstStreamWindow
-        state = Locked(
-            isRemote
-                ? StreamState(isAccepted: false, narrowness: connection.narrowness, bytesToWidening: first / 2)
-                : StreamState(isAccepted: true)
-        )
+        state = Locked(StreamState(isAccepted: !isRemote))
     }
 
     func withState<R: Sendable>(_ body: (inout StreamState) -> R) -> R {
@@ -74,7 +69,7 @@ final class StreamCore: @unchecked Sendable {
             let taking = state.take(atMost: maximum)
             var notice = StreamState.Notice.none
             var wasPosted = state.isPosted
-            if state.creditDue >= threshold || state.wideningDue > 0 {
+            if state.creditDue >= threshold {
                 (notice, wasPosted) = Self.markUrgent(&state)
             } else if state.creditDue > 0, state.unread == 0, !state.isPosted {
                 state.isPosted = true

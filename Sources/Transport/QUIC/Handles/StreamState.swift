@@ -33,12 +33,6 @@ struct StreamState: Sendable {
     var isReading = false
     /// Bytes that the user took and the peer got no credit for.
     var creditDue = 0
-    /// What the window of the stream is still short of; 0 once it is as wide as it gets.
-    private var narrowness: Int
-    /// How much must be read before it is widened.
-    private var bytesToWidening: Int
-    /// By how much the window is to be widened now.
-    var wideningDue = 0
 
     // Sending.
     var outbound: [[UInt8]] = []
@@ -63,12 +57,8 @@ struct StreamState: Sendable {
     var isClosed = false
     var hasReturnedSlot = false
 
-    /// Creates the state of a stream; that of a peer's stream has a window that is `narrowness` short of the full one
-    /// until more than `bytesToWidening` were read.
-    init(isAccepted: Bool, narrowness: Int = 0, bytesToWidening: Int = 0) {
+    init(isAccepted: Bool) {
         self.isAccepted = isAccepted
-        self.narrowness = narrowness
-        self.bytesToWidening = bytesToWidening
     }
 
     /// Bytes that wait to be acknowledged.
@@ -96,17 +86,7 @@ struct StreamState: Sendable {
         }
         unread -= taken.count
         creditDue += taken.count
-        widen(after: taken.count)
         return .bytes(taken, isFinal: hasEnded && chunks.isEmpty)
-    }
-
-    /// Whoever reads beyond the beginning of a stream reads on: the peer may send ahead.
-    private mutating func widen(after count: Int) {
-        guard narrowness > 0, !hasEnded else { return }
-        bytesToWidening -= count
-        guard bytesToWidening < 0 else { return }
-        wideningDue = narrowness
-        narrowness = 0
     }
 
     mutating func enqueue(_ bytes: [UInt8], finish: Bool) {

@@ -12,7 +12,6 @@ extension IOLoop {
         var reset: UInt64?
         var stopsReading: Bool
         var credit: Int
-        var widening: Int
         var returnsSlot: Bool
     }
 
@@ -23,7 +22,6 @@ extension IOLoop {
             state.isPostedUrgently = false
             defer {
                 state.creditDue = 0
-                state.wideningDue = 0
                 if state.hasFinished { state.finishPosted = true }
                 if state.isClosed, state.isAccepted { state.hasReturnedSlot = true }
             }
@@ -33,7 +31,6 @@ extension IOLoop {
                 reset: state.resetCode,
                 stopsReading: state.isStoppedReading,
                 credit: state.creditDue,
-                widening: state.wideningDue,
                 returnsSlot: state.isClosed && state.isAccepted && !state.hasReturnedSlot
             )
         }
@@ -43,7 +40,6 @@ extension IOLoop {
             return fail(stream, error)
         }
         unsafe rq_conn_consume(raw, stream.raw, UInt64(wishes.credit))
-        if let engineStream = unsafe stream.raw { unsafe rq_stream_widen(engineStream, UInt64(wishes.widening)) }
         if wishes.returnsSlot, stream.isRemote { unsafe rq_conn_allow_stream(raw) }
         unsafe write(wishes, to: stream, of: raw)
         markDirty(core)
