@@ -62,6 +62,14 @@ internal import Transport
         #expect(server.attributes["runar.peer"]?.toSpanAttribute() == .string(nodes[0].peerId.short))
     }
 
+    @Test func `who was refused is said once a minute, with the number of those that were not named`() {
+        var line = RepeatedLine()
+        #expect(line.note(at: .seconds(5)) == 0)
+        for second in 6..<65 { #expect(line.note(at: .seconds(second)) == nil) }
+        #expect(line.note(at: .seconds(65)) == 59)
+        #expect(line.note(at: .seconds(200)) == 0)
+    }
+
     @Test func `a request that fails says so in its span`() async throws {
         let tracer = InMemoryTracer()
         let lab = Lab()

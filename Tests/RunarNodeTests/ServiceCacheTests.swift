@@ -57,6 +57,19 @@ internal import Testing
         }
     }
 
+    @Test func `a text is another question than the value that it spells, under the same key`() async throws {
+        try await withNode { node, _, _ in
+            let number: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
+            let text: Int = try await node.request("users/get_user", payload: RunarValue.string("123"))
+            let again: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
+            #expect(number == 1 && text == 2 && again == 1)
+            try await node.deleteCache(service: "users", key: "get_user:123")
+            let first: Int = try await node.request("users/get_user", payload: RunarValue.string("123"))
+            let second: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
+            #expect(first == 3 && second == 4)
+        }
+    }
+
     @Test func `the order of names and the encoding make no other question, and failures are not kept`() async throws {
         try await withNode { node, calls, _ in
             for payload in [["a": 1, "b": 2], ["b": 2, "a": 1]] as [[String: RunarValue]] {

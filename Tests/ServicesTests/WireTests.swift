@@ -74,6 +74,17 @@ internal import Testing
         neverCrash(on: [Sample.announcement.bytes]) { _ = try Announcement($0) }
     }
 
+    @Test func `words of a failure arrive on one line, without what would steer a terminal`() throws {
+        let sent = ServiceFailure(
+            kind: .handler,
+            message: "too cold\n\u{1b}[2J\u{202e}said\tthe oven\u{9b}1m",
+            context: "a\r\nb\u{0}"
+        )
+        let read = try ServiceFailure(sent.bytes)
+        #expect(read.message == "too cold [2Jsaid the oven1m")
+        #expect(read.context == "a  b")
+    }
+
     @Test func `a failure's words are cut at a character when they are too long`() throws {
         let failure = ServiceFailure(kind: .handler, message: String(repeating: "ü", count: 3000), context: "x")
         let read = try ServiceFailure(failure.bytes)

@@ -36,6 +36,18 @@ package enum PlainText {
         String(String.UnicodeScalarView(text.unicodeScalars.filter(isPlain)))
     }
 
+    /// `text` on one line: what breaks or aligns lines becomes a blank, and what does not show as itself is left out.
+    package static func line(of text: String) -> String {
+        var line = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\t", "\n", "\r", "\u{2028}", "\u{2029}": line.append(" ")
+            default: if isPlain(scalar) { line.append(scalar) }
+            }
+        }
+        return String(line)
+    }
+
     /// `text` without the white space around it.
     package static func trimmed(_ text: String) -> String {
         var scalars = Substring(text).unicodeScalars

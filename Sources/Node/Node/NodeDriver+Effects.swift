@@ -83,7 +83,10 @@ extension NodeDriver {
             self.configuration.logs[.membership].info("peer \(peer.short) left network \(network.short)")
             self.events.send(.peerLeft(peer, network, reason: code?.explanation))
         case .refused(let peer, let network, let refusal):
-            self.configuration.logs[.membership].notice("refused peer \(peer.short): \(refusal)")
+            if let leftOut = state.refusalLine.note(at: self.configuration.clock.now().monotonic) {
+                let others = leftOut > 0 ? " (and \(leftOut) other times since the last such line)" : ""
+                self.configuration.logs[.membership].notice("refused peer \(peer.short): \(refusal)\(others)")
+            }
             self.note(.refused(byPeer: false, reason: "\(refusal)"), of: peer, in: &state)
             self.events.send(.refused(peer, network, reason: "\(refusal)"))
             Self.resume(&state, { $0.isFailed(peer, network) }, .failure(NodeError.refused(peer, "\(refusal)")))

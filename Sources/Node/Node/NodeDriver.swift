@@ -108,6 +108,8 @@ package final class NodeDriver: Sendable {
         var filteringWaiters: [CheckedContinuation<FilteringBehaviour, Never>] = []
         /// Who waits for datagrams of STUN.
         var probeListeners: [Int: @Sendable (ForeignDatagram) -> Void] = [:]
+        /// Says who was refused.
+        var refusalLine = RepeatedLine()
         /// What was tried to reach each peer.
         var pathHistory = PathHistory()
         var nextConnection: UInt64 = 0

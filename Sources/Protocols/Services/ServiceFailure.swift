@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Identity
 
 /// How a request ended that did not succeed: what the requester hears, and what travels.
 package struct ServiceFailure: Error, Hashable, Sendable {
@@ -96,8 +97,9 @@ extension ServiceFailure {
         let number = try reader.readUInt8()
         guard number != 0 else { throw WireError.malformed("a failure of the kind 0") }
         let code = Int32(bitPattern: try reader.readUInt32())
-        let message = try reader.readText(limit: Self.messageByteLimit)
-        let context = try reader.readText(limit: Self.contextByteLimit)
+        // Whoever reads them in a log or on a terminal must not be steered by them.
+        let message = PlainText.line(of: try reader.readText(limit: Self.messageByteLimit))
+        let context = PlainText.line(of: try reader.readText(limit: Self.contextByteLimit))
         // A kind that a later version added says no more than that the handler failed.
         self.init(kind: Kind(rawValue: number) ?? .handler, code: code, message: message, context: context)
     }

@@ -50,6 +50,9 @@ public final class RunarNodeConfig {
     /// Where the keys are, if not where ``keychainConfig`` says: the Keychain, a vault file, or memory.
     public var keyStorage: (any KeyStorage)?
     /// The directory for everything of this device, made for its user alone if it is missing; nil for the system's place.
+    ///
+    /// Where the system keeps no keys, as on Linux, they lie there in a vault that a key file beside it opens, which is made
+    /// by itself: whoever can read the disk has the keys. Set ``keyStorage`` to have a passphrase open them.
     public var homePath: String?
     /// The SQLite file for everything but keys; nil keeps it in memory when ``keyStorage`` is set, and otherwise in the
     /// home.

@@ -16,9 +16,23 @@ final class AnswerCache: Sendable {
         let expiry: Duration
     }
 
+    /// What a request asks for.
+    struct Key: Sendable {
+        /// As it is written where keys are deleted or revoked.
+        let text: String
+        /// Whether the argument is a text, which may be spelt like another value.
+        let hasTextArgument: Bool
+    }
+
+    /// What tells answers under one key apart.
+    fileprivate struct Form: Hashable, Sendable {
+        let encoding: PayloadEncoding
+        let hasTextArgument: Bool
+    }
+
     fileprivate struct State: Sendable {
-        /// By key, and by how the answer is written.
-        var entries: [String: [PayloadEncoding: Entry]] = [:]
+        /// By the text of the key.
+        var entries: [String: [Form: Entry]] = [:]
         var byteCount = 0
     }
 
@@ -36,37 +50,40 @@ final class AnswerCache: Sendable {
 
     /// The key of a request: the action, a colon, and the payload as JSON, of which a text stands without its quotes; nil
     /// when it is too long or no value.
-    static func key(of request: RunarRequest) -> String? {
+    static func key(of request: RunarRequest) -> Key? {
         let action = request.path.drop { $0 != "/" }.dropFirst()
         guard request.payload.count <= self.argumentLimit else { return nil }
-        guard !request.payload.isEmpty else { return "\(action):" }
+        guard !request.payload.isEmpty else { return Key(text: "\(action):", hasTextArgument: false) }
         guard let encoding = request.encoding,
             let value = try? encoding.decode(RunarValue.self, from: request.payload)  // the handler says what is wrong
         else { return nil }
-        return value.argument.map { "\(action):\($0)" }
+        let isText = if case .string = value { true } else { false }
+        return value.argument.map { Key(text: "\(action):\($0)", hasTextArgument: isText) }
     }
 
-    func answer(_ key: String?, in encoding: PayloadEncoding) -> EncodedAnswer? {
+    func answer(_ key: Key?, in encoding: PayloadEncoding) -> EncodedAnswer? {
         guard let key else { return nil }
+        let form = Form(encoding: encoding, hasTextArgument: key.hasTextArgument)
         let now = self.clock.now().monotonic
         return self.state.withLock { state in
-            guard let entry = state.entries[key]?[encoding] else { return nil }
+            guard let entry = state.entries[key.text]?[form] else { return nil }
             guard entry.expiry > now else {
-                state.remove(key)
+                state.remove(key.text)
                 return nil
             }
             return entry.answer
         }
     }
 
-    func insert(_ answer: EncodedAnswer, _ key: String?, in encoding: PayloadEncoding, age: Duration) {
+    func insert(_ answer: EncodedAnswer, _ key: Key?, in encoding: PayloadEncoding, age: Duration) {
         guard let key else { return }
+        let form = Form(encoding: encoding, hasTextArgument: key.hasTextArgument)
         let entry = Entry(answer: answer, expiry: self.clock.now().monotonic + age)
         self.state.withLock { state in
-            let byteCount = key.utf8.count + answer.bytes.count
+            let byteCount = key.text.utf8.count + answer.bytes.count
             guard byteCount <= Self.byteLimit else { return }
             if state.byteCount + byteCount > Self.byteLimit { state = State() }
-            state.entries[key, default: [:]][encoding] = entry
+            state.entries[key.text, default: [:]][form] = entry
             state.byteCount += byteCount
         }
     }

@@ -109,6 +109,9 @@ extension RunarNode {
     private func follow(_ pattern: TopicPath, in network: NetworkId, includesPast: Bool, _ pump: EventPump)
         -> Subscription
     {
-        self.follow(pattern, in: network, includesPast: includesPast) { pump.offer(RunarEvent($0)) }
+        self.follow(pattern, in: network, includesPast: includesPast) { event in
+            // A topic of the node itself in a member's words is nobody's word, also under a wildcard.
+            if !event.topic.segments[0].hasPrefix("$") { pump.offer(RunarEvent(event)) }
+        }
     }
 }

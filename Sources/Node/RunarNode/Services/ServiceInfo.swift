@@ -75,6 +75,8 @@ public struct ActionOptions: Sendable {
     /// Whether asking twice does no harm, so that callers may ask another provider when one goes away.
     public var isIdempotent: Bool
     /// How long an answer may be given again to the same payload without asking the handler; nil for never.
+    ///
+    /// Whoever asks gets it: an action whose answer depends on the caller must keep this nil.
     public var cacheAge: Duration?
 
     /// Describes an action.
