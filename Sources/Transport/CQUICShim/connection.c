@@ -166,6 +166,10 @@ void rq_conn_trim(rq_conn *conn) {
     if (conn->keep_alive > 0) ngtcp2_conn_set_keep_alive_timeout(conn->engine, conn->keep_alive);
 }
 
+void rq_conn_keep_alive_now(rq_conn *conn, bool is_now) {
+    ngtcp2_conn_set_keep_alive_timeout(conn->engine, is_now ? 1 : conn->keep_alive);
+}
+
 // ngtcp2's result in our words; the error for CONNECTION_CLOSE is kept on the way.
 static int judge(rq_conn *conn, int status) {
     switch (status) {

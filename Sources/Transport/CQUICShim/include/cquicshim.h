@@ -253,6 +253,8 @@ int rq_conn_migrate(rq_conn *conn, const rq_addr *local, const rq_addr *remote, 
 bool rq_conn_take_refused_path(rq_conn *conn, rq_addr *remote);
 // Whether probe timeouts passed without a sign of the peer while something was under way.
 bool rq_conn_is_silent(const rq_conn *conn);
+// From now on each write sends a ping, or again after the usual time only.
+void rq_conn_keep_alive_now(rq_conn *conn, bool is_now);
 // Send errors since the last call.
 uint32_t rq_conn_take_send_errors(rq_conn *conn);
 
