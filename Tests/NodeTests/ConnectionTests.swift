@@ -39,8 +39,10 @@ internal import Transport
             async let first: Void = nodes[0].driver.reach(nodes[1].peerId)
             async let second: Void = nodes[1].driver.reach(nodes[0].peerId)
             let mover = Task { while !Task.isCancelled { await Self.tick(lab) } }
+            defer { mover.cancel() }
             _ = try await (first, second)
             while nodes.contains(where: { node in node.driver.state.withLock { $0.links.count } != 1 }) {
+                try Task.checkCancellation()
                 await Task.yield()
             }
             mover.cancel()

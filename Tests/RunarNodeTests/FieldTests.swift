@@ -87,8 +87,12 @@ internal import Testing
         let owner = try household.makeNode { config in
             config.messageByteLimit = 64
             config.listenerCapacity = 2
+            config.peerTimeout = .seconds(60)
         }
-        let member = try household.makeNode { $0.messageByteLimit = 64 }
+        let member = try household.makeNode { config in
+            config.messageByteLimit = 64
+            config.peerTimeout = .seconds(60)
+        }
         let network = try owner.createNetwork(name: "Home").networkId
         for node in [owner, member] { try await node.start() }
         try await member.join(by: owner.invite(to: network, isPreallowed: true))
@@ -128,12 +132,12 @@ internal import Testing
         let network = try owner.createNetwork(name: "Home").networkId
         for node in [owner, member] { try await node.start() }
         try await member.join(by: owner.invite(to: network, isPreallowed: true))
-        let key = Data([1])
+        let (key, patient) = (Data([1]), DHTPolicy(deadline: .seconds(60)))
         await #expect(throws: (any Error).self) {
             try await member.dhtPut(networkId: network, key: key, value: Data([1]))
         }
-        try await member.dhtPut(networkId: network, key: key, value: Data([2]), policy: DHTPolicy())
-        #expect(try await owner.dhtGet(networkId: network, key: key) == Data([2]))
+        try await member.dhtPut(networkId: network, key: key, value: Data([2]), policy: patient)
+        #expect(try await owner.dhtGet(networkId: network, key: key, policy: patient) == Data([2]))
         #expect(owner.cached([UInt8](key), in: network) == nil)
         for node in [owner, member] { await node.stop() }
     }
