@@ -1,0 +1,55 @@
+// Answers that stay fresh. `const peers = resource("/peers", ["peerJoined", "peerLeft"])` fetches now, again after these
+// kinds of activity, and after a gap. `peers()` is `{value, error, isLoading}`; `peers.reload()` fetches; `peers.set(v)`
+// shows a value before the node confirms it (reload afterwards, whatever came of it).
+
+import { signal, onEnd } from "./dom.js";
+import { get } from "./api.js";
+import { onActivity, onResume } from "./activity.js";
+
+export function resource(path, kinds = [], { every = 0 } = {}) {
+  const state = signal({ value: undefined, error: null, isLoading: true });
+  let ended = false, running = false, again = false;
+
+  async function reload() {
+    if (running) { again = true; return; }
+    running = true;
+    do {
+      again = false;
+      try {
+        const value = await get(typeof path === "function" ? path() : path);
+        if (!ended) state.set({ value, error: null, isLoading: false });
+      } catch (error) {
+        // What was there stays visible while the node is away; the shell says that it is.
+        if (!ended) state.update(old => ({ value: old.value, error, isLoading: false }));
+      }
+    } while (again && !ended);
+    running = false;
+  }
+
+  const soon = debounce(reload, 40);
+  if (kinds === null || kinds.length) onActivity(kinds, soon);
+  onResume(reload);
+  const timer = every ? setInterval(() => { if (!document.hidden) reload(); }, every) : null;
+  onEnd(() => { ended = true; clearInterval(timer); });
+  reload();
+
+  const read = () => state();
+  return Object.assign(read, {
+    peek: state.peek,
+    reload,
+    set: value => state.set({ value, error: null, isLoading: false }),
+  });
+}
+
+/// Bursts of events become one call.
+export function debounce(body, milliseconds) {
+  let timer = null;
+  return () => { timer ??= setTimeout(() => { timer = null; body(); }, milliseconds); };
+}
+
+/// Kinds of activity after which networks, members and peers look different.
+export const membershipKinds = [
+  "peerJoined", "peerLeft", "refused", "refusedByPeer", "revoked", "membershipEnded", "joinGranted", "tokenRenewed",
+  "tokenExpiring", "tokenIssued", "networkChanged", "networkAdded", "networkRemoved", "admitted",
+];
+export const peerKinds = [...membershipKinds, "pathChanged", "peerDiscovered", "peerLost"];
