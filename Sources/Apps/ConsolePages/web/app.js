@@ -15,6 +15,7 @@ const routes = [
   ["/networks", () => import("./views/networks.js")],
   ["/networks/new", () => import("./views/create.js")],
   ["/networks/:network", () => import("./views/network.js")],
+  ["/networks/:network/admit", () => import("./views/admit.js")],
   ["/networks/:network/share", () => import("./views/share.js")],
   ["/join", () => import("./views/join.js")],
   ["/peers", () => import("./views/peers.js")],

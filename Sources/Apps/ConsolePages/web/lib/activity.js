@@ -72,8 +72,14 @@ function take(line) {
     return;
   }
   if (line.seq) since = Math.max(since, line.seq);
-  const kind = line.kind === "event" ? line.event : line.kind;
+  const names = namesOf(line);
   for (const { kinds, listener } of [...listeners]) {
-    if (!kinds || kinds.has(kind)) listener(line);
+    if (!kinds || names.some(name => kinds.has(name))) listener(line);
   }
+}
+
+function namesOf(line) {
+  if (line.kind === "event") return [line.event];
+  if (line.kind === "changed") return line.what.map(what => `changed:${what}`);
+  return [line.kind];
 }

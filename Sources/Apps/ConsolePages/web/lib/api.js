@@ -74,11 +74,18 @@ async function request(method, path, body, signal) {
 async function failureOf(answer) {
   try {
     const { error } = await answer.json();
-    return new ApiError(answer.status, error.code, error.message, error.context);
+    return failureWith(answer.status, error);
   } catch {
     return new ApiError(answer.status, "failed", t.errors.status(answer.status));
   }
 }
+
+/// The node's words are for the command line, too; where the console knows better ones, it says those.
+function failureWith(status, { code, message, context }) {
+  return new ApiError(status, code, t.failures[code] ?? sentence(message), context);
+}
+
+const sentence = text => text && text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
 async function send(method, path, body, signal) {
   const answer = await request(method, path, body, signal);
@@ -119,10 +126,8 @@ export async function stream(path, body, onLine, signal) {
   if (rest) taken(JSON.parse(rest), onLine);
 }
 
-/// A stream that has begun tells of a failure in a line of its own.
+/// A stream that has begun tells of a failure in a line of its own, and between others that it is alive.
 function taken(line, onLine) {
-  if (line.error && !line.kind && !line.event) {
-    throw new ApiError(200, line.error.code, line.error.message, line.error.context);
-  }
-  onLine(line);
+  if (line.event === "failed") throw failureWith(200, line.error);
+  if (line.event !== "alive") onLine(line);
 }

@@ -135,15 +135,19 @@ function live(body) {
     }
     const next = document.createDocumentFragment();
     next.append(...nodes([result]));
-    const focused = shown.some(one => one.contains?.(document.activeElement)) ? document.activeElement.id : "";
+    const focused = shown.some(one => one.contains?.(document.activeElement)) ? nameOf(document.activeElement) : null;
     for (const one of shown) one.remove();
     shown = [...next.childNodes];
     end.before(next);
-    // What had the focus and is there again under the same id keeps it.
-    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    // What had the focus and is there again, by its id or its words, keeps it.
+    if (focused) candidates(shown).find(one => nameOf(one) === focused)?.focus({ preventScroll: true });
   });
   return place;
 }
+
+const nameOf = node => node.id || node.name || node.getAttribute("aria-label") || node.textContent;
+const candidates = shown => shown.flatMap(one => (one.querySelectorAll
+  ? [one, ...one.querySelectorAll("a, button, input, select, textarea, summary, [tabindex]")] : []));
 
 const isText = value => typeof value === "string" || typeof value === "number";
 

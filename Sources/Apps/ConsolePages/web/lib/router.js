@@ -85,8 +85,8 @@ export function setTitle(text) { document.title = text ? `${text} – ${t.app.na
 const message = (title, text) => ({
   title,
   mount(place) {
-    place.append(h("h1", null, title), h("p", null, text), h("p", null, h("a", { href: link("/networks") },
-      t.app.toNetworks)));
+    place.append(h("div", { class: "page" }, h("h1", null, title), h("p", null, text),
+      h("p", null, h("a", { href: link("/networks") }, t.app.toNetworks))));
   },
 });
 const missing = message(t.errors.noPageTitle, t.errors.noPage);

@@ -8,7 +8,7 @@ import { onActivity, onResume } from "./activity.js";
 
 export function resource(path, kinds = [], { every = 0 } = {}) {
   const state = signal({ value: undefined, error: null, isLoading: true });
-  let ended = false, running = false, again = false;
+  let ended = false, running = false, again = false, shown = null;
 
   async function reload() {
     if (running) { again = true; return; }
@@ -17,13 +17,22 @@ export function resource(path, kinds = [], { every = 0 } = {}) {
       again = false;
       try {
         const value = await get(typeof path === "function" ? path() : path);
-        if (!ended) state.set({ value, error: null, isLoading: false });
+        if (!ended) show(value);
       } catch (error) {
         // What was there stays visible while the node is away; the shell says that it is.
         if (!ended) state.update(old => ({ value: old.value, error, isLoading: false }));
       }
     } while (again && !ended);
     running = false;
+  }
+
+  // What has not changed stays the same object, so that nothing on the page is made anew.
+  function show(value) {
+    const old = state.peek();
+    const text = JSON.stringify(value);
+    if (!old.error && text === shown) return;
+    shown = text;
+    state.set({ value, error: null, isLoading: false });
   }
 
   const soon = debounce(reload, 40);
@@ -37,7 +46,7 @@ export function resource(path, kinds = [], { every = 0 } = {}) {
   return Object.assign(read, {
     peek: state.peek,
     reload,
-    set: value => state.set({ value, error: null, isLoading: false }),
+    set: value => { shown = null; state.set({ value, error: null, isLoading: false }); },
   });
 }
 
@@ -49,7 +58,7 @@ export function debounce(body, milliseconds) {
 
 /// Kinds of activity after which networks, members and peers look different.
 export const membershipKinds = [
-  "peerJoined", "peerLeft", "refused", "refusedByPeer", "revoked", "membershipEnded", "joinGranted", "tokenRenewed",
-  "tokenExpiring", "tokenIssued", "networkChanged", "networkAdded", "networkRemoved", "admitted",
+  "peerJoined", "peerLeft", "refusedByPeer", "revoked", "membershipEnded", "joinGranted", "tokenRenewed",
+  "tokenExpiring", "eventsIsolated", "eventsConnected", "changed:networks", "changed:peers",
 ];
 export const peerKinds = [...membershipKinds, "pathChanged", "peerDiscovered", "peerLost"];
