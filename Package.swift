@@ -284,6 +284,8 @@ let package = Package(
             of: "Console",
             ["Console", "MetricsText", "RunarNode", "Locking", "TestSupport", logging, metrics]
         ),
+        // Real processes, whose consoles a real browser shows.
+        tests(of: "ConsoleBrowser", ["runar", "TestSupport"]),
         tests(of: "Simulation", ["Simulation", "Bytes", "Identity", "TestSupport"]),
         // Real processes in network namespaces.
         .executableTarget(

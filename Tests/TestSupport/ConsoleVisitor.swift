@@ -41,28 +41,9 @@ package enum ConsoleVisitor {
         }
     }
 
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    private static let python = root.appending(path: ".venv/bin/python3").path
-    private static let script = root.appending(path: "Tests/Interop/ask_console.py").path
-
-    /// What must be installed before it can ask, or nothing; it is printed, so that no test is left out silently.
-    package static let missing: String = {
-        let reason = check()
-        if !reason.isEmpty { print("the console is not asked: \(reason)") }
-        return reason
-    }()
-
-    private static func check() -> String {
-        guard FileManager.default.isExecutableFile(atPath: python) else {
-            return "there is no .venv; run ./scripts/python-env.sh"
-        }
-        do {
-            return try ChildProcess(path: python, arguments: [script, "check"]).nextLine() ?? "the script said nothing"
-        } catch {
-            return "\(error)"
-        }
-    }
+    /// What must be installed before it can ask, or nothing.
+    package static let missing = PythonScripts.missing(for: script, otherwise: "the console is not asked")
+    private static let script = "ask_console.py"
 
     /// Asks one request after the other.
     package static func ask(
@@ -70,7 +51,7 @@ package enum ConsoleVisitor {
         _ requests: [(method: String, path: String, headers: [[String]])]
     ) async throws -> [Answer] {
         try await aside {
-            let process = try ChildProcess(path: python, arguments: [script, "ask", "\(port)"], takesLines: true)
+            let process = try ChildProcess(script: script, arguments: ["ask", "\(port)"], takesLines: true)
             return try requests.map { method, path, headers in
                 let request: [String: Any] = ["method": method, "path": path, "headers": headers]
                 let line = try JSONSerialization.data(withJSONObject: request)
@@ -83,7 +64,7 @@ package enum ConsoleVisitor {
     /// Sends bytes, each on a connection of its own, and returns the first lines of the answers.
     package static func send(_ port: UInt16, _ messages: [[UInt8]]) async throws -> [String] {
         try await aside {
-            let process = try ChildProcess(path: python, arguments: [script, "raw", "\(port)"], takesLines: true)
+            let process = try ChildProcess(script: script, arguments: ["raw", "\(port)"], takesLines: true)
             return try messages.map { message in
                 try process.write(message.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
                 return try JSONDecoder().decode(RawAnswer.self, from: Data((process.nextLine() ?? "").utf8)).status
@@ -94,7 +75,7 @@ package enum ConsoleVisitor {
     /// Everything that is measured, by names.
     package static func metrics(_ port: UInt16, token: String) async throws -> [String: Family] {
         try await aside {
-            let process = try ChildProcess(path: python, arguments: [script, "read", "\(port)", token])
+            let process = try ChildProcess(script: script, arguments: ["read", "\(port)", token])
             var families: [String: Family] = [:]
             while let line = process.nextLine(), !line.isEmpty {
                 let family = try JSONDecoder().decode(Family.self, from: Data(line.utf8))
