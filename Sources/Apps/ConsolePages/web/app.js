@@ -92,6 +92,8 @@ async function start() {
   startRouter(main, routes);
   watchLine();
   runActivity();
+  // So that every page is there also while the node is not.
+  setTimeout(() => { for (const [, load] of routes) load().catch(() => {}); }, 1500);
 }
 
 start();

@@ -41,7 +41,7 @@ export const t = {
     noPageTitle: "No such page",
     noPage: "There is nothing at this address.",
     brokenTitle: "This page could not be loaded",
-    broken: "The node may be stopped. Reload the page when it runs.",
+    broken: "The node does not answer. The page comes as soon as it does.",
   },
 
   // What the node says, in the words of the console; by the code of its error.

@@ -5,7 +5,7 @@
 // `close(value)` was given. `toast(text, {action, onAction, kind})` tells of something done; `say(text)` tells it to
 // screen readers only.
 
-import { h, scope, signal } from "./dom.js";
+import { h, scope, signal, focusOn } from "./dom.js";
 import { t } from "../texts.js";
 import { icon } from "./icons.js";
 
@@ -37,6 +37,8 @@ export function openDialog({ title, isWide = false, isRequired = false }, conten
   }
   document.body.append(node);
   node.showModal();
+  // The first thing to hear is the title, unless the dialog says where to begin.
+  if (document.activeElement?.closest(".dialog-head")) focusOn(node.querySelector("h2"));
   return { close, closed, node };
 }
 

@@ -140,9 +140,26 @@ function live(body) {
     shown = [...next.childNodes];
     end.before(next);
     // What had the focus and is there again, by its id or its words, keeps it.
-    if (focused) candidates(shown).find(one => nameOf(one) === focused)?.focus({ preventScroll: true });
+    if (focused) focusOn(candidates(shown).find(one => nameOf(one) === focused) ?? headingIn(shown));
   });
   return place;
+}
+
+/// Where the focus goes when what had it is gone: to the words that say what is here now.
+function headingIn(shown) {
+  for (const one of shown) {
+    const found = one.matches?.("h1, h2, h3") ? one : one.querySelector?.("h1, h2, h3, [role=alert]");
+    if (found) return found;
+  }
+  return null;
+}
+
+export function focusOn(node) {
+  if (!node) return;
+  if (node.tabIndex < 0) node.setAttribute("tabindex", "-1");
+  // The others of this turn are put into the page first.
+  if (node.isConnected) node.focus({ preventScroll: true });
+  else queueMicrotask(() => node.focus({ preventScroll: true }));
 }
 
 const nameOf = node => node.id || node.name || node.getAttribute("aria-label") || node.textContent;

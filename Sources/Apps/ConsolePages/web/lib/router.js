@@ -4,7 +4,8 @@
 // and effects, resources and listeners made while mounting end by themselves. `go("/networks")` moves on;
 // `link("/networks/…")` is the text for an href. A part of a path is encoded with `part` of lib/api.js.
 
-import { h, scope, signal } from "./dom.js";
+import { h, scope, signal, focusOn } from "./dom.js";
+import { onResume } from "./activity.js";
 import { t } from "../texts.js";
 
 /// The path now, such as `/networks/abc`.
@@ -74,20 +75,31 @@ async function follow() {
   if (isFirst) return;
   scrollTo(0, 0);
   // The heading takes the focus, so that a screen reader says where one is and Tab goes on from there.
+  if (!focusHeading(place)) {
+    const watcher = new MutationObserver(() => { if (focusHeading(place)) watcher.disconnect(); });
+    watcher.observe(place, { childList: true, subtree: true });
+    mounted.endings.push(() => watcher.disconnect());
+  }
+}
+
+/// True when there is nothing left to do.
+function focusHeading(place) {
+  const now = document.activeElement;
+  if (now && now !== document.body && now.isConnected && (place.contains(now) || now.closest("dialog"))) return true;
   const heading = place.querySelector("h1");
-  if (place.contains(document.activeElement)) return;
-  heading?.setAttribute("tabindex", "-1");
-  heading?.focus({ preventScroll: true });
+  focusOn(heading);
+  return Boolean(heading);
 }
 
 export function setTitle(text) { document.title = text ? `${text} – ${t.app.name}` : t.app.name; }
 
-const message = (title, text) => ({
+const message = (title, text, onMount) => ({
   title,
   mount(place) {
+    onMount?.();
     place.append(h("div", { class: "page" }, h("h1", null, title), h("p", null, text),
       h("p", null, h("a", { href: link("/networks") }, t.app.toNetworks))));
   },
 });
 const missing = message(t.errors.noPageTitle, t.errors.noPage);
-const broken = message(t.errors.brokenTitle, t.errors.broken);
+const broken = message(t.errors.brokenTitle, t.errors.broken, () => onResume(() => location.reload()));

@@ -4,7 +4,7 @@ import { h, signal } from "../lib/dom.js";
 import { post, part } from "../lib/api.js";
 import { go } from "../lib/router.js";
 import { confirm, openDialog, toast } from "../lib/dialog.js";
-import { button, facts, copyable, field, form, select, checkbox, note } from "../lib/parts.js";
+import { button, facts, copyable, field, form, select, checkbox, note, bdi } from "../lib/parts.js";
 import { codeView } from "../lib/code.js";
 import { date, base64url } from "../lib/format.js";
 import { isOwner, name, presence, tokenWords } from "./network.js";
@@ -18,7 +18,8 @@ export const lives = [["86400", t.lives.day], ["604800", t.lives.week], ["259200
 
 export function openMember(id, member, network, source) {
   const mayManage = isOwner(network) && !member.isThisDevice && !member.isRevoked;
-  openDialog({ title: member.label ?? (member.isThisDevice ? t.app.thisDevice : w.title) }, close => [
+  openDialog({ title: member.label ? bdi(member.label) : member.isThisDevice ? t.app.thisDevice : w.title, isWide: true },
+    close => [
     facts([
       [w.state, presence(member)],
       [w.membership, tokenWords(member, network)],
