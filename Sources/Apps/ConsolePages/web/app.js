@@ -21,6 +21,7 @@ const routes = [
   ["/peers", () => import("./views/peers.js")],
   ["/peers/:peer", () => import("./views/peer.js")],
   ["/connect", () => import("./views/connect.js")],
+  ["/doctor", () => import("./views/peers-doctor.js")],
   ["/data", () => import("./views/records.js")],
   ["/data/records", () => import("./views/records.js")],
   ["/data/topics", () => import("./views/topics.js")],
@@ -37,14 +38,14 @@ const routes = [
 
 function tabOf(at) {
   const first = at.split("/")[1];
-  return { join: "networks", connect: "peers" }[first] ?? first;
+  return { join: "networks", connect: "peers", doctor: "peers" }[first] ?? first;
 }
 
 const lineState = () => h("p", { class: () => `line ${connection()}` },
   h("span", { class: "dot" }),
   () => ({ live: t.app.live, connecting: t.app.connecting, lost: t.app.lost })[connection()]);
 
-function frame(main) {
+function frame(main, news) {
   return [
     h("a", { class: "skip", href: "#main", onclick: event => {
       event.preventDefault();
@@ -59,6 +60,7 @@ function frame(main) {
     h("div", { class: "content" },
       () => (connection() === "lost" ? h("div", { class: "banner", role: "status" }, icon("warning", 18), t.app.lostLong)
         : null),
+      news,
       main),
   ];
 }
@@ -79,8 +81,9 @@ function watchLine() {
 async function start() {
   const app = document.getElementById("app");
   const main = h("main", { id: "main", tabindex: "-1" });
+  const news = h("div");
   effect(() => {
-    if (session() === "in") { app.replaceChildren(...frame(main)); }
+    if (session() === "in") { app.replaceChildren(...frame(main, news)); }
     if (session() === "out") import("./views/sign-in.js").then(view => view.show(app));
   });
   try { await openSession(); } catch { session.set("out"); }
@@ -92,6 +95,7 @@ async function start() {
   startRouter(main, routes);
   watchLine();
   runActivity();
+  import("./views/peers-news.js").then(view => news.append(view.news()));
   // So that every page is there also while the node is not.
   setTimeout(() => { for (const [, load] of routes) load().catch(() => {}); }, 1500);
 }
