@@ -428,7 +428,7 @@ export const t = {
     known: name => `“${name}” is known to this device now. To become a member it needs a token from the owner.`,
     showTitle: "1. Show this to the owner",
     showText: "The owner scans it under “Show its codes”. It holds the id of this device and nothing secret.",
-    deviceCodeLabel: "QR code of this device’s id",
+    deviceId: "Device id", deviceCodeLabel: "QR code of this device’s id",
     tokenTitle: "2. Scan the token", tokenText: "The owner’s screen then shows a code made for this device.",
     pasteToken: "Or paste the token", pasteTokenHint: "The text that the owner sends you.",
     welcome: "Welcome to", until: when => `You are a member until ${when}.`, noEnd: "You are a member, without end.",
@@ -479,7 +479,7 @@ export const t = {
     },
   },
 
-  code: { copy: "Copy the text", save: "Save as a picture" },
+  code: { copy: "Copy text", save: "Save picture" },
 
   phrase: {
     title: "Recovery phrase",

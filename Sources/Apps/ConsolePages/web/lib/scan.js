@@ -3,7 +3,7 @@
 // `scanner({onText, pasteLabel, pasteHint, action})`: `onText(text)` is called with what was read, may be async, and
 // throws an Error with words for the person when the text is not what is wanted here; the camera goes on then.
 
-import { h, signal, onEnd } from "./dom.js";
+import { h, signal, effect, onEnd } from "./dom.js";
 import { post } from "./api.js";
 import { button, note, field, form } from "./parts.js";
 import { say } from "./dialog.js";
@@ -74,6 +74,9 @@ export function scanner({ onText, pasteLabel = w.paste, pasteHint = w.pasteHint,
   addEventListener("paste", onPaste);
   onEnd(() => removeEventListener("paste", onPaste));
 
+  const told = h("div", null, () => (problem() ? note("bad", h("p", null, problem())) : null));
+  effect(() => { if (problem()) requestAnimationFrame(() => told.scrollIntoView({ block: "nearest" })); });
+
   const isOpen = () => typeof camera() === "object" || camera() === "starting";
   return h("div", { class: () => `scanner stack ${isDragging() ? "dragging" : ""}`,
     ondragover: event => { event.preventDefault(); isDragging.set(true); },
@@ -97,7 +100,7 @@ export function scanner({ onText, pasteLabel = w.paste, pasteHint = w.pasteHint,
   field({ label: pasteLabel, hint: pasteHint }, given => { for (const [key, one] of Object.entries(given)) {
     if (one) text.setAttribute(key, one); } return text; }),
   h("div", { class: "buttons" }, button(action, { type: "submit", icon: "text" }))),
-  h("div", { role: "alert" }, () => (problem() ? note("bad", h("p", null, problem())) : null)));
+  told);
 }
 
 /// Reads frames until one holds a code that is taken. The same refused text is not offered again and again.

@@ -53,7 +53,14 @@ function admission(id) {
 /// The device that a text names, or words that say what the text is instead.
 async function peerOf(text) {
   const found = await post("/inspect", { text });
-  if (found.kind === "identifier" && found.peer_text) return { id: found.peer_id ?? found.peer_text, text: found.peer_text };
-  if (found.kind === "device-request") return { id: found.peer_id, text: found.peer_text };
+  const device = deviceIn(found);
+  if (device) return device;
   throw new Error(w.notADevice[found.kind] ?? found.problem ?? w.notADevice.unknown);
+}
+
+/// The device of what `inspect` answered, if it is about one: `{id, text}`.
+export function deviceIn(found) {
+  if (!["identifier", "device-request"].includes(found.kind)) return null;
+  const text = found.peer_text ?? found.text;
+  return text ? { id: found.peer_id ?? found.base64 ?? text, text } : null;
 }

@@ -3,13 +3,14 @@
 import { h, signal, onEnd } from "../lib/dom.js";
 import { get, post, stream, part } from "../lib/api.js";
 import { query, go } from "../lib/router.js";
-import { page, card, button, note, bdi, facts, section } from "../lib/parts.js";
+import { page, card, button, note, bdi, facts, section, copyable } from "../lib/parts.js";
 import { codeView } from "../lib/code.js";
 import { scanner } from "../lib/scan.js";
 import { say } from "../lib/dialog.js";
 import { icon } from "../lib/icons.js";
 import { base64url, date, short } from "../lib/format.js";
 import { digitsView } from "./share.js";
+import { deviceIn } from "./admit.js";
 import { ownedNetworks } from "./network.js";
 import { t } from "../texts.js";
 
@@ -38,9 +39,8 @@ async function take(text, now) {
   let found = await post("/inspect", { text }).catch(error => ({ kind: "unknown", problem: error.message }));
   // The texts of a network and of a token may come together.
   if (found.kind === "unknown" && /\}\s*\{/.test(text)) found = { kind: "network", valid: true };
-  if (found.kind === "identifier" || found.kind === "device-request") {
-    return now.set({ step: "device", found, networks: await ownedNetworks() });
-  }
+  const device = deviceIn(found);
+  if (device) return now.set({ step: "device", device, networks: await ownedNetworks() });
   if (found.kind === "peer") return now.set({ step: "connect", text });
   if (!["invitation", "network", "token"].includes(found.kind)) {
     throw new Error(w.notForJoining[found.kind] ?? w.notForJoining.unknown);
@@ -105,7 +105,8 @@ const steps = {
   needsToken: ({ known, node }, { take }) => [
     note("info", h("p", null, w.known(known.name ?? t.networks.unnamed))),
     section({ title: w.showTitle }, card(h("p", null, w.showText),
-      codeView(node.peerId, { label: w.deviceCodeLabel, name: "runar-device" }))),
+      codeView(node.peerId, { label: w.deviceCodeLabel, name: "runar-device" }),
+      copyable(node.peerIdText, w.deviceId))),
     section({ title: w.tokenTitle }, card(h("p", null, w.tokenText),
       scanner({ onText: take, pasteLabel: w.pasteToken, pasteHint: w.pasteTokenHint, action: w.go }))),
   ],
@@ -117,11 +118,11 @@ const steps = {
     h("div", { class: "buttons" },
       button(w.toNetwork, { kind: "primary", href: `/networks/${base64url(joined.networkId)}`, id: "to-network" }))),
 
-  device: ({ found, networks }, { cancel }) => card(
+  device: ({ device, networks }, { cancel }) => card(
     h("h2", null, w.deviceTitle),
     h("p", null, networks.length ? w.deviceText : w.deviceNoNetwork),
     h("ul", { class: "rows" }, networks.map(one => h("li", null, h("a", { class: "row",
-      href: `#/networks/${base64url(one.networkId)}/admit?peer=${part(found.peer_id ?? found.peer_text)}` },
+      href: `#/networks/${base64url(one.networkId)}/admit?peer=${part(device.text)}` },
     h("span", { class: "row-main" }, h("span", { class: "row-title" }, w.admitTo, " ", bdi(one.name ?? t.networks.unnamed))),
     icon("forward", 18))))),
     h("div", { class: "buttons" }, button(w.readOther, { onPress: cancel }))),
