@@ -4,6 +4,7 @@ import { h, effect } from "./lib/dom.js";
 import { startRouter, path, link } from "./lib/router.js";
 import { openSession, session } from "./lib/api.js";
 import { runActivity, connection, restarted } from "./lib/activity.js";
+import { startHistory } from "./pictures/history.js";
 import { icon } from "./lib/icons.js";
 import { say, toast } from "./lib/dialog.js";
 import { t } from "./texts.js";
@@ -94,6 +95,7 @@ async function start() {
   }
   startRouter(main, routes);
   watchLine();
+  startHistory();
   runActivity();
   import("./views/peers-news.js").then(view => news.append(view.news()));
   // So that every page is there also while the node is not.

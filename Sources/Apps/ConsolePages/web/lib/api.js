@@ -8,6 +8,7 @@ import { signal } from "./dom.js";
 import { t } from "../texts.js";
 
 const base = "/api/v1";
+const metricsPath = "/metrics";
 const key = "runar.session";
 
 export class ApiError extends Error {
@@ -60,7 +61,7 @@ async function request(method, path, body, signal) {
   const payload = body === undefined || isBytes ? body : JSON.stringify(body);
   let answer;
   try {
-    answer = await fetch(base + path, { method, headers, body: payload, signal, cache: "no-store" });
+    answer = await fetch(path === metricsPath ? path : base + path, { method, headers, body: payload, signal, cache: "no-store" });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(0, "unreachable", t.errors.unreachable);
@@ -104,6 +105,9 @@ export async function blob(path, body) {
   const answer = await request(body === undefined ? "GET" : "POST", path, body);
   return answer.blob();
 }
+
+/// What collectors read; it stands beside the API.
+export const metricsText = async () => (await request("GET", metricsPath)).text();
 
 /// A part of a path: ids and names may hold any character.
 export const part = text => encodeURIComponent(text);

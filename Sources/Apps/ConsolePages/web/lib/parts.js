@@ -119,7 +119,10 @@ export const row = ({ href, icon: name, title, detail, end, label }) => {
 
 /// Places within a tab: `subnav("Data", [["/data/records", "Values"], …], "/data/records")`.
 export const subnav = (label, places, current) => h("nav", { class: "subnav", "aria-label": label },
-  places.map(([to, words]) => h("a", { href: link(to), "aria-current": to === current ? "page" : null }, words)));
+  places.map(([to, words]) => h("a", { href: link(to), "aria-current": to === current ? "page" : null, ref: node => {
+    // On a phone the one that is shown may be beyond the edge.
+    if (to === current) requestAnimationFrame(() => node.scrollIntoView({ inline: "center", block: "nearest" }));
+  } }, words)));
 
 export async function copy(text, words = t.app.copied) {
   try { await navigator.clipboard.writeText(text); } catch {

@@ -1,0 +1,128 @@
+// Pictures of the networks: who is connected to whom, how fast, whom the hash table knows, and what it does now.
+
+import { h, signal, computed, effect, each, onEnd, untracked } from "../lib/dom.js";
+import { resource, peerKinds } from "../lib/store.js";
+import { page, section, field, select, button, row, bdi, badge, empty, loaded } from "../lib/parts.js";
+import { link } from "../lib/router.js";
+import { part } from "../lib/api.js";
+import { ago, base64url, milliseconds, short, time } from "../lib/format.js";
+import { networkMap } from "../pictures/map.js";
+import { bucketPicture } from "../pictures/buckets.js";
+import { operationStrip } from "../pictures/strip.js";
+import { operations } from "../pictures/history.js";
+import { plots } from "./map-plots.js";
+import { t } from "../texts.js";
+
+const w = t.map;
+export const title = w.title;
+
+const tableReload = 15_000;
+
+export const nameOf = peer => peer.label || short(peer.peerIdText);
+const pageOf = peer => link(`/peers/${base64url(peer.peerId)}`);
+
+export function mount(root) {
+  const networks = resource("/networks", peerKinds);
+  const peers = resource("/peers?all=1", peerKinds, { every: 5000 });
+  const chosen = signal("");
+  const members = computed(() => (networks().value?.networks ?? []).filter(one => one.role !== "none"));
+  const shown = computed(() => (peers().value?.peers ?? [])
+    .filter(one => !chosen() || one.networks.includes(chosen())));
+  const names = computed(() => new Map((peers().value?.peers ?? []).map(one => [one.peerId, nameOf(one)])));
+
+  root.append(page({ title: w.title, lead: w.lead },
+    () => members().length > 1 && h("div", { class: "filters" }, field({ label: w.network }, p => select(
+      [["", w.all], ...members().map(one => [one.networkId, one.name ?? short(one.networkIdText)])],
+      { ...p, value: untracked(chosen), onChange: chosen.set }))),
+    section({ title: w.mapTitle }, loaded(peers, () => (shown().length ? null : emptyMap())), mapCard(shown, names)),
+    plots(names),
+    section({ title: w.tableTitle, lead: w.tableLead },
+      h("ul", { class: "legend" }, Object.entries(w.places).map(([kind, words]) =>
+        h("li", null, h("span", { class: `swatch place is-${kind}` }), words))),
+      each(() => members().filter(one => !chosen() || one.networkId === chosen()), one => one.networkId,
+        network => table(untracked(network)))),
+    liveOperations(members)));
+}
+
+const emptyMap = () => empty({ icon: "peers", title: w.emptyTitle, text: w.empty,
+  actions: [button(w.invite, { href: "/networks", kind: "primary" })] });
+
+function mapCard(shown, names) {
+  const box = h("div", { class: "picture" });
+  const way = peer => (!peer.connected ? w.away
+    : peer.relayed ? w.over(names().get(peer.relay) ?? w.unknownRelay) : w.direct);
+  const trip = peer => (peer.connected && peer.roundTripMicroseconds ? milliseconds(peer.roundTripMicroseconds) : "");
+  const map = networkMap(box, {
+    title: w.picture, self: w.self, hidden: w.hidden, name: nameOf, detail: trip,
+    describe: peer => w.describe(nameOf(peer), way(peer), trip(peer)),
+  }, pageOf);
+  effect(() => map.show(shown()));
+  const count = test => shown().filter(test).length;
+  const isOpen = signal(false);
+  return h("div", { class: "card", hidden: () => !shown().length },
+    h("p", { class: "quiet" }, () => w.summary(count(one => one.connected && !one.relayed),
+      count(one => one.connected && one.relayed), count(one => !one.connected))),
+    box,
+    h("ul", { class: "legend" }, ["direct", "relayed", "away"].map(kind =>
+      h("li", null, h("span", { class: `swatch is-${kind}` }), w[kind]))),
+    h("details", { ontoggle: event => isOpen.set(event.target.open) }, h("summary", null, w.asTable),
+      // A long table is made only for whoever wants it.
+      () => isOpen() && h("div", { class: "scroll-x", tabindex: 0, role: "region", "aria-label": w.mapTitle },
+        h("table", null,
+          h("thead", null, h("tr", null,
+            [w.device, w.way, w.roundTrip, w.seen].map(one => h("th", { scope: "col" }, one)))),
+          h("tbody", null, shown().slice(0, 500).map(peer => h("tr", null,
+            h("th", { scope: "row" }, h("a", { href: pageOf(peer) }, bdi(nameOf(peer)))), h("td", null, way(peer)),
+            h("td", null, trip(peer) || "–"),
+            h("td", null, peer.connected ? w.now : peer.lastSeen ? ago(peer.lastSeen) : w.never))))))));
+}
+
+function table(network) {
+  const report = resource(`/networks/${part(base64url(network.networkId))}/table`, peerKinds, { every: tableReload });
+  const box = h("div", { class: "picture" });
+  const count = (bucket, test) => bucket.members.filter(test).length;
+  const picture = bucketPicture(box, {
+    title: w.tableTitle, row: w.bucket,
+    describe: bucket => w.bucketLong(bucket.sharedBits, bucket.members.length, count(bucket, one => one.connected),
+      count(bucket, one => one.isSuspected)),
+  });
+  effect(() => { if (report().value) picture.show(report().value); });
+  const isFilled = () => Boolean(report().value?.isRunning && report().value.buckets.length);
+  return h("div", { class: "card" },
+    h("h3", null, bdi(network.name ?? short(network.networkIdText))),
+    loaded(report, value => h("p", { class: "quiet" }, !value.isRunning ? w.tableOff
+      : [value.buckets.length ? w.contacts(value.contacts, value.connected) : w.tableNone, " · ",
+        w.held(value.records, value.ownRecords)])),
+    h("div", { hidden: () => !isFilled() }, box));
+}
+
+function liveOperations(members) {
+  const box = h("div", { class: "picture" });
+  const strip = operationStrip(box, { title: w.strip, format: duration, ago: w.secondsAgo });
+  const draw = () => strip.show(untracked(operations).map(one => ({ ...one, outcome: kindOf(one) })), Date.now());
+  effect(() => { operations(); draw(); });
+  const timer = setInterval(() => { if (!document.hidden) draw(); }, 1000);
+  onEnd(() => clearInterval(timer));
+  return section({ title: w.operations, lead: w.operationsLead },
+    h("div", { class: "card" }, box,
+      () => (operations().length ? null : h("p", { class: "cluster" }, w.operationsNone,
+        h("a", { href: link("/data/records") }, w.tryOne)))),
+    h("ul", { class: "rows", "aria-label": w.operations, hidden: () => !operations().length },
+      each(() => operations().slice(0, 30), one => one.number,
+        one => h("li", null, () => operationRow(one(), members)))));
+}
+
+const kindOf = one => (one.failed ? "failed" : one.outcome === "nothing" ? "empty" : "good");
+const duration = value => (value < 1000 ? w.milliseconds(value) : w.seconds(Math.round(value / 100) / 10));
+
+function operationRow(one, members) {
+  const network = members().find(other => other.networkId === one.networkId);
+  const key = one.key ?? (one.keyHex && `${one.keyHex.slice(0, 12)}…`);
+  const said = one.phase === "begun" ? badge(w.running) : badge(w.outcomes[one.outcome]?.(one.count) ?? one.outcome,
+    { failed: "bad", empty: "warn", good: "ok" }[kindOf(one)]);
+  return row({
+    title: [w.verbs[one.operation] ?? one.operation, key && [" ", bdi(key, { class: "mono" })]],
+    detail: [time(one.at), network?.name && [" · ", bdi(network.name)]],
+    end: [said, one.milliseconds !== undefined && duration(one.milliseconds)],
+  });
+}

@@ -1,0 +1,94 @@
+// What the node counts, as tables that can be read.
+
+import { h, signal, onEnd } from "../lib/dom.js";
+import { metricsText } from "../lib/api.js";
+import { resource } from "../lib/store.js";
+import { section, button, bdi, note } from "../lib/parts.js";
+import { bytes, number, short } from "../lib/format.js";
+import { parseMetrics, quantile } from "./metrics-text.js";
+import { settingsPage, titleOf } from "./settings-page.js";
+import { t } from "../texts.js";
+
+const w = t.metrics;
+export const title = titleOf("metrics");
+const every = 3000;
+
+const parts = [
+  ["connections", /connections|networks$|active_peers|peers_per/], ["traffic", /bytes_total|bandwidth/],
+  ["messages", /message|peer_latency/], ["dht", /dht/], ["tokens", /token/], ["discovery", /discovery/], ["other", /./],
+];
+
+export function mount(root) {
+  const networks = resource("/networks");
+  const families = signal(null), failure = signal("");
+  const ask = async () => {
+    try {
+      families.set(parseMetrics(await metricsText()));
+      failure.set("");
+    } catch (error) { failure.set(error.message); }
+  };
+  const timer = setInterval(() => { if (!document.hidden) ask(); }, every);
+  onEnd(() => clearInterval(timer));
+  ask();
+  const nameOf = text => {
+    const network = networks().value?.networks.find(one => [one.networkId, one.networkIdText].includes(text)
+      || one.networkIdText.startsWith(text));
+    return network ? network.name ?? short(network.networkIdText) : short(text);
+  };
+  root.append(settingsPage("metrics", w.lead,
+    h("div", { class: "buttons" }, button(w.pictures, { icon: "map", href: "/data/map" })),
+    () => (failure() && !families() ? note("bad", h("p", null, failure())) : null),
+    () => (families() ? partsOf(families()).map(([part, all]) => partSection(part, all, nameOf))
+      : failure() ? null : h("div", { class: "loading", role: "status" }, h("span", { class: "away" }, t.app.loading))),
+    h("p", { class: "hint" }, w.rawLead)));
+}
+
+/// Each family stands in the first part that it fits.
+function partsOf(families) {
+  const left = new Set(families);
+  return parts.map(([part, pattern]) => {
+    const mine = [...left].filter(one => pattern.test(one.name));
+    mine.forEach(one => left.delete(one));
+    return [part, mine];
+  }).filter(([, mine]) => mine.some(one => one.series.length));
+}
+
+function partSection(part, families, nameOf) {
+  const counts = families.filter(one => one.kind !== "histogram" && one.series.length);
+  const spreads = families.filter(one => one.kind === "histogram" && one.series.length);
+  return section({ title: w.parts[part] },
+    counts.length ? table([w.what, w.value], w.parts[part], counts.flatMap(family => family.series.map(one =>
+      [family, labelsOf(one, nameOf), format(family, one.value)]))) : null,
+    spreads.length ? table([w.what, w.typical, w.slow, w.average, w.times], w.parts[part],
+      spreads.flatMap(family => family.series.map(one => [family, labelsOf(one, nameOf),
+        bound(family, one, 0.5), bound(family, one, 0.95),
+        one.count ? format(family, one.sum / one.count) : w.nothing, number(one.count)]))) : null);
+}
+
+const table = (columns, label, rows) => h("div", { class: "table-card scroll-x", tabindex: 0, role: "region",
+  "aria-label": `${label}: ${columns.at(-1)}` },
+h("table", { class: "numbers" },
+  h("thead", null, h("tr", null, columns.map(one => h("th", { scope: "col" }, one)))),
+  h("tbody", null, rows.map(([family, labels, ...values]) => h("tr", null,
+    h("th", { scope: "row", title: family.help }, w.names[family.name] ?? family.help ?? family.name,
+      labels && h("span", { class: "quiet" }, " ", labels)), values.map(one => h("td", null, one)))))));
+
+const labelsOf = (one, nameOf) => {
+  const values = Object.entries(one.labels).map(([name, value]) => (name === "network" ? nameOf(value) : value));
+  return values.length ? values.map((value, at) => [at ? ", " : "", bdi(value)]) : null;
+};
+
+function bound(family, one, share) {
+  const value = quantile(one, share);
+  if (value === null) return w.nothing;
+  return value === Infinity ? w.over(format(family, one.buckets.at(-2)?.[0] ?? 0)) : w.atMost(format(family, value));
+}
+
+function format({ name }, value) {
+  if (/per_second/.test(name)) return w.perSecond(/bytes/.test(name) ? bytes(Math.round(value)) : number(value));
+  if (/bytes/.test(name)) return bytes(Math.round(value));
+  if (!/seconds/.test(name)) return number(value);
+  const milli = value * 1000;
+  return milli < 1000 ? w.milliseconds(milli < 9.95 ? Math.round(milli * 10) / 10 : Math.round(milli))
+    : w.seconds(Math.round(value * 10) / 10);
+}
