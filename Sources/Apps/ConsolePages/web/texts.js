@@ -482,17 +482,6 @@ export const t = {
 
   code: { copy: "Copy text", save: "Save picture" },
 
-  phrase: {
-    title: "Recovery phrase",
-    what: "24 words from which your master key, and with it all networks that you own, can be made again on any device.",
-    danger: "Whoever knows the words owns your networks. Make sure that nobody looks over your shoulder, and that no camera sees the screen.",
-    passphrase: "Your passphrase", passphraseHint: "The one with which the node is opened on this device.",
-    typeShow: "Type “show” to go on",
-    show: "Show the words",
-    write: "Write them on paper, in this order, and keep that where you keep what matters. They are shown only now.",
-    hidden: "Hidden, because you looked elsewhere.", showAgain: "Show again",
-    written: "I have written down all 24 words",
-
   settings: {
     title: "Settings",
     places: { device: "This device", keys: "Keys", storage: "Storage", logs: "Logs", metrics: "Metrics" },

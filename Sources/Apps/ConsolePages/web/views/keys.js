@@ -6,9 +6,10 @@ import { resource } from "../lib/store.js";
 import { section, button, facts, copyable, empty, loaded, row, bdi, field, form, select, checkbox, save }
   from "../lib/parts.js";
 import { openDialog, toast } from "../lib/dialog.js";
+import { secretField } from "../lib/secret.js";
 import { short } from "../lib/format.js";
-import { base64Of, secretField, settingsPage, titleOf } from "./settings-page.js";
-import { openPhrase, openWords } from "./phrase.js";
+import { base64Of, settingsPage, titleOf } from "./settings-page.js";
+import { showRecoveryPhrase, restoreFromWords } from "../lib/phrase.js";
 import { t } from "../texts.js";
 
 const w = t.keys;
@@ -23,7 +24,8 @@ export function mount(root) {
     return [
       peerKey && section({ title: w.peerTitle, lead: w.peerText }, keyCard(peerKey, value)),
       rootKey
-        ? section({ title: w.rootTitle, lead: w.rootText }, keyCard(rootKey, value, () => openPhrase(value.vault)))
+        ? section({ title: w.rootTitle, lead: w.rootText },
+          keyCard(rootKey, value, () => showRecoveryPhrase(value.vault)))
         : noRoot(keys, value),
       section({ title: w.networksTitle, lead: value.networks.length ? w.networksLead : w.noNetworks },
         value.networks.length ? h("ul", { class: "rows" }, value.networks.map(networkKey)) : null),
@@ -50,9 +52,9 @@ const noRoot = (keys, value) => section({ title: w.rootTitle }, empty({ icon: "k
     button(w.makeRoot, { kind: "primary", icon: "plus", onPress: async () => {
       await post("/keys/root");
       keys.reload();
-      toast(w.made, { action: w.phrase, onAction: () => openPhrase(value.vault) });
+      toast(w.made, { action: w.phrase, onAction: () => showRecoveryPhrase(value.vault) });
     } }),
-    button(w.words, { onPress: async () => { if (await openWords(false)) keys.reload(); } }),
+    button(w.words, { onPress: async () => { if (await restoreFromWords(false)) keys.reload(); } }),
   ] }));
 
 function exportKey(key) {

@@ -7,7 +7,7 @@ import { section, button, facts, loaded, note } from "../lib/parts.js";
 import { bytes } from "../lib/format.js";
 import { settingsPage, titleOf } from "./settings-page.js";
 import { openFile, openSecretFile } from "./keys.js";
-import { openPhrase, openWords } from "./phrase.js";
+import { showRecoveryPhrase, restoreFromWords } from "../lib/phrase.js";
 import { t } from "../texts.js";
 
 const w = t.storage;
@@ -30,7 +30,7 @@ function backup(keys, value) {
   const hasRoot = value.keys.some(one => one.key === "root");
   const offers = [
     [w.paper, w.paperText,
-      button(t.keys.phrase, { icon: "eye", kind: "primary", onPress: () => openPhrase(value.vault) })],
+      button(t.keys.phrase, { icon: "eye", kind: "primary", onPress: () => showRecoveryPhrase(value.vault) })],
     [w.inFile, w.inFileText, button(w.save, { icon: "download", onPress: saveBackup })],
   ];
   const reload = isDone => { if (isDone) keys.reload(); };
@@ -40,7 +40,7 @@ function backup(keys, value) {
       : note("info", h("p", null, w.noRoot)),
     h("details", null, h("summary", null, w.restoreLost), h("div", { class: "buttons" },
       button(w.restore, { onPress: async () => reload(await restore(hasRoot)) }),
-      button(t.keys.words, { onPress: async () => reload(await openWords(hasRoot)) }))),
+      button(t.keys.words, { onPress: async () => reload(await restoreFromWords(hasRoot)) }))),
   ];
 }
 
