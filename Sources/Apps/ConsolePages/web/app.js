@@ -79,20 +79,22 @@ function watchLine() {
   });
 }
 
+/// `runar console` may open its address in this tab, or in another one of this browser.
+function watchSession() {
+  addEventListener("hashchange", () => { if (location.hash.startsWith("#secret=")) location.reload(); });
+  addEventListener("storage", () => { if (session.peek() === "out") location.reload(); });
+}
+
 async function start() {
   const app = document.getElementById("app");
   const main = h("main", { id: "main", tabindex: "-1" });
-  const news = h("div");
+  watchSession();
   effect(() => {
-    if (session() === "in") { app.replaceChildren(...frame(main, news)); }
+    if (session() === "in") app.replaceChildren(...frame(main));
     if (session() === "out") import("./views/sign-in.js").then(view => view.show(app));
   });
   try { await openSession(); } catch { session.set("out"); }
-  if (session() !== "in") {
-    // Another tab of this browser may open the console meanwhile.
-    addEventListener("storage", () => location.reload());
-    return;
-  }
+  if (session.peek() !== "in") return;
   startRouter(main, routes);
   watchLine();
   startHistory();

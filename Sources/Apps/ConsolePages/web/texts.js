@@ -339,6 +339,9 @@ export const t = {
     created: name => `“${name}” is ready, and this device owns it. Now let the first device join.`,
     keepPhrase: "Your master key was made on this device. Write down its recovery phrase: it is the only way back if this device is lost.",
     showPhrase: "Show the recovery phrase",
+    more: "More settings",
+    addresses: "Address of this device", addressesHint: "Only if the other device reaches this one at another address than it knows, such as a forwarded port.",
+    preallowed: "Let the first one in without asking", preallowedHint: "Only when nobody else can see the code.",
     show: "Show the invitation",
     scanThis: "Scan this on the other device",
     how: [

@@ -72,6 +72,7 @@ export function toast(text, { kind = "ok", action = null, onAction = null, secon
   for (const on of ["mouseleave", "focusout"]) node.addEventListener(on, wait);
   while (place.childElementCount >= 3) place.firstElementChild.remove();
   place.append(node);
+  say(text);
   // Above an open dialog, too.
   if (place.matches(":popover-open")) place.hidePopover();
   place.showPopover();

@@ -126,6 +126,7 @@ function live(body) {
   const end = document.createComment("");
   const place = document.createDocumentFragment();
   let shown = [];
+  let isOwed = false;
   place.append(end);
   effect(() => {
     const result = body();
@@ -139,8 +140,12 @@ function live(body) {
     for (const one of shown) one.remove();
     shown = [...next.childNodes];
     end.before(next);
-    // What had the focus and is there again, by its id or its words, keeps it.
-    if (focused) focusOn(candidates(shown).find(one => nameOf(one) === focused) ?? headingIn(shown));
+    // What had the focus and is there again, by its id or its words, keeps it; else the next heading that comes gets it.
+    if (focused) isOwed = true;
+    if (!isOwed || (!focused && document.activeElement !== document.body)) { isOwed = false; return; }
+    const target = candidates(shown).find(one => nameOf(one) === focused) ?? headingIn(shown);
+    focusOn(target);
+    isOwed = !target;
   });
   return place;
 }

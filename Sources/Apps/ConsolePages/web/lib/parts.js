@@ -67,9 +67,9 @@ export const select = (options, { value, onChange, ...rest } = {}) =>
   h("select", { ...rest, onchange: event => onChange?.(event.target.value) },
     options.map(([id, words]) => h("option", { value: id, selected: id === value }, words)));
 
-export const checkbox = (label, { checked, onChange, hint } = {}) =>
+export const checkbox = (label, { checked, onChange, hint, name } = {}) =>
   h("label", { class: "check" },
-    h("input", { type: "checkbox", checked: checked ?? false, onchange: event => onChange?.(event.target.checked) }),
+    h("input", { type: "checkbox", name, checked: checked ?? false, onchange: event => onChange?.(event.target.checked) }),
     h("span", null, label, hint && h("span", { class: "hint" }, hint)));
 
 /// A form whose submission may be async. `error` (a signal) gets the words of a failure; without it they are told.

@@ -52,6 +52,8 @@ function decoded(text) {
 }
 
 async function follow() {
+  // The way in (see app.js), not a page.
+  if (location.hash.startsWith("#secret=")) return;
   const [at, rest = ""] = location.hash.replace(/^#/, "").split("?", 2);
   if (!at.startsWith("/")) return go("/networks", { replace: true });
   const mine = ++turn;

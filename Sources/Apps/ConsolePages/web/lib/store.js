@@ -8,16 +8,18 @@ import { onActivity, onResume } from "./activity.js";
 
 export function resource(path, kinds = [], { every = 0 } = {}) {
   const state = signal({ value: undefined, error: null, isLoading: true });
-  let ended = false, running = false, again = false, shown = null;
+  let ended = false, running = false, again = false, shown = null, took = 0;
 
   async function reload() {
     if (running) { again = true; return; }
     running = true;
     do {
       again = false;
+      const begun = performance.now();
       try {
         const value = await get(typeof path === "function" ? path() : path);
         if (!ended) show(value);
+        took = performance.now() - begun;
       } catch (error) {
         // What was there stays visible while the node is away; the shell says that it is.
         if (!ended) state.update(old => ({ value: old.value, error, isLoading: false }));
@@ -35,7 +37,8 @@ export function resource(path, kinds = [], { every = 0 } = {}) {
     state.set({ value, error: null, isLoading: false });
   }
 
-  const soon = debounce(reload, 40);
+  // Long answers are fetched less often: the page has something else to do, too.
+  const soon = debounce(reload, () => Math.min(2000, Math.max(30, 4 * (took - 20))));
   if (kinds === null || kinds.length) onActivity(kinds, soon);
   onResume(reload);
   const timer = every ? setInterval(() => { if (!document.hidden) reload(); }, every) : null;
@@ -50,10 +53,12 @@ export function resource(path, kinds = [], { every = 0 } = {}) {
   });
 }
 
-/// Bursts of events become one call.
+/// Bursts of events become one call, so many milliseconds after the first (a number or a function).
 export function debounce(body, milliseconds) {
   let timer = null;
-  return () => { timer ??= setTimeout(() => { timer = null; body(); }, milliseconds); };
+  return () => {
+    timer ??= setTimeout(() => { timer = null; body(); }, typeof milliseconds === "function" ? milliseconds() : milliseconds);
+  };
 }
 
 /// Kinds of activity after which networks, members and peers look different.

@@ -3,7 +3,7 @@
 import { h, signal, onEnd } from "../lib/dom.js";
 import { post, stream, part } from "../lib/api.js";
 import { query } from "../lib/router.js";
-import { page, card, button, form, note, bdi, loaded, section } from "../lib/parts.js";
+import { page, card, button, form, field, checkbox, note, bdi, loaded, section } from "../lib/parts.js";
 import { codeView } from "../lib/code.js";
 import { showRecoveryPhrase } from "../lib/phrase.js";
 import { say } from "../lib/dialog.js";
@@ -79,9 +79,16 @@ const steps = {
     const terms = {};
     if (data.get("life")) terms.lifeSeconds = Number(data.get("life"));
     if (data.get("label").trim()) terms.label = data.get("label").trim();
+    const addresses = data.get("addresses").split(/[\s,]+/).filter(Boolean);
+    if (addresses.length) terms.addresses = addresses;
+    if (data.get("preallowed")) terms.preallowed = true;
     start(terms);
   } },
   tokenFields("", { withRenewal: false }),
+  h("details", null, h("summary", null, w.more), h("div", { class: "stack" },
+    field({ label: w.addresses, hint: w.addressesHint }, given => h("input", { ...given, name: "addresses",
+      autocomplete: "off", spellcheck: "false", placeholder: "192.168.1.2:4242" })),
+    h("div", null, checkbox(w.preallowed, { name: "preallowed", hint: w.preallowedHint })))),
   h("div", { class: "buttons" }, button(w.show, { kind: "primary", icon: "code", type: "submit" })))),
 
   asking: () => h("div", { class: "loading", role: "status" }, h("span", { class: "away" }, t.app.loading)),
@@ -99,7 +106,7 @@ const steps = {
     h("h2", null, w.compare),
     h("p", null, w.compareText),
     digitsView(request.digits),
-    isAnswered
+    isAnswered || request.isPreallowed
       ? h("p", { class: "waiting", role: "status" }, h("span", { class: "spinner" }), w.admitting)
       : h("div", { class: "buttons" },
         button(w.same, { kind: "primary", icon: "check", id: "same-digits", onPress: async () => {
