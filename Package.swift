@@ -158,7 +158,16 @@ let package = Package(
         ),
 
         // Apps.
-        module("Console", in: "Apps", ["Bytes", "Locking", hummingbird, hummingbirdCore, nio, httpTypes, logging]),
+        // The files of web/, embedded in C; scripts/console-pages.sh lists them.
+        .target(name: "ConsolePages", path: "Sources/Apps/ConsolePages", exclude: ["web"]),
+        module(
+            "Console",
+            in: "Apps",
+            [
+                "ConsolePages", "Bytes", "Locking", "Platform", crypto, hummingbird, hummingbirdCore, nio,
+                httpTypes, logging,
+            ]
+        ),
         .executableTarget(
             name: "runar",
             dependencies: [
@@ -282,7 +291,7 @@ let package = Package(
         tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),
         tests(
             of: "Console",
-            ["Console", "MetricsText", "RunarNode", "Locking", "TestSupport", logging, metrics]
+            ["Console", "MetricsText", "RunarNode", "Platform", "Locking", "TestSupport", logging, metrics]
         ),
         // Real processes, whose consoles a real browser shows.
         tests(of: "ConsoleBrowser", ["runar", "TestSupport"]),

@@ -13,10 +13,10 @@ internal import Testing
         try home.makeNode()
         var tokens: Set<String> = []
         for _ in 0..<2 {
-            let node = try await aside { try RunningCommand(["up", "--metrics", "0", "--json"], home: home) }
-            let text = try await aside { try #require(try node.next("ready")["metrics"] as? String) }
+            let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
+            let text = try await aside { try #require(try node.next("ready")["console"] as? String) }
             let port = try #require(URL(string: text)?.port.flatMap { UInt16(exactly: $0) })
-            #expect(text == "http://127.0.0.1:\(port)/metrics")
+            #expect(text == "http://localhost:\(port)/")
             let file = home.path + "/" + NodeConsole.tokenName
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600)
@@ -35,11 +35,11 @@ internal import Testing
         #expect(tokens.count == 1)
     }
 
-    @Test func `without the setting nothing listens and there is no token`() async throws {
+    @Test func `switched off nothing listens and there is no token`() async throws {
         let home = try TemporaryHome()
         try home.makeNode()
         let node = try await aside { try RunningCommand(["up", "--json"], home: home) }
-        #expect(try await aside { try node.next("ready")["metrics"] == nil })
+        #expect(try await aside { try node.next("ready")["console"] == nil })
         #expect(!FileManager.default.fileExists(atPath: home.path + "/" + NodeConsole.tokenName))
         #expect(try await aside { node.end(by: SIGTERM) } == 0)
     }
@@ -48,10 +48,10 @@ internal import Testing
         let (home, other) = (try TemporaryHome(), try TemporaryHome())
         try home.makeNode()
         try other.makeNode()
-        let node = try await aside { try RunningCommand(["up", "--metrics", "0", "--json"], home: home) }
-        let text = try await aside { try #require(try node.next("ready")["metrics"] as? String) }
+        let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
+        let text = try await aside { try #require(try node.next("ready")["console"] as? String) }
         let port = try #require(URL(string: text)?.port)
-        let outcome = try await aside { try other.runar(["up", "--metrics", "\(port)", "--json"]) }
+        let outcome = try await aside { try other.runar(["up", "--console", "\(port)", "--json"]) }
         #expect(outcome.status == ExitStatus.cannotCreate.rawValue)
         #expect(try outcome.failure["code"] as? String == "no-console")
         #expect(try (outcome.failure["message"] as? String)?.contains("127.0.0.1:\(port)") == true)
@@ -67,11 +67,11 @@ internal import Testing
         }
     }
 
-    @Test func `a port of the metrics is a port, or off`() throws {
-        #expect(try Settings.metricsPort("off") == nil && Settings.metricsPort("0") == 0)
-        #expect(try Settings.metricsPort("9464") == 9464)
+    @Test func `a port of the console is a port, or off`() throws {
+        #expect(try Settings.port("off") == nil && Settings.port("0") == 0)
+        #expect(try Settings.port("9464") == 9464)
         for text in ["-1", "65536", "on", "9464/tcp", ""] {
-            #expect(throws: CommandFailure.self) { try Settings.metricsPort(text) }
+            #expect(throws: CommandFailure.self) { try Settings.port(text) }
         }
     }
 }

@@ -35,7 +35,7 @@ struct ConsoleTests {
                     ("GET", "/metrics", [token]),
                     ("GET", "/metrics", [host, token, ["Origin", "http://evil.example"]]),
                     ("POST", "/metrics", [host, token]),
-                    ("GET", "/", [host, token]),
+                    ("GET", "/nothing", [host, token]),
                     ("GET", "/metrics", [host, token]),
                 ]
             )
@@ -82,7 +82,13 @@ struct ConsoleTests {
         let registry = registry
         try await withConsole(registry) { port in
             let second = Console(
-                Console.Configuration(port: port, token: "x", metrics: { ("", "") }, logger: Logger(label: "test"))
+                Console.Configuration(
+                    port: port,
+                    sessions: ConsoleSessions(key: "x"),
+                    routes: [],
+                    uploads: "/nonexistent",
+                    logger: Logger(label: "test")
+                )
             )
             await #expect(throws: ConsoleError.self) { try await second.run { _ in Issue.record("it is there twice") } }
         }

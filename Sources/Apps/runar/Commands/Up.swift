@@ -35,6 +35,7 @@ struct Up: AsyncParsableCommand {
             keys: nodeHome.keys,
             home: nodeHome.directory,
             settings: settings,
+            console: console,
             stop: { stop.yield() }
         )
         let run = NodeRun(

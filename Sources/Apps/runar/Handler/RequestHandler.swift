@@ -15,6 +15,8 @@ final class RequestHandler: Sendable {
     let keys: any KeyStorage
     let home: HomeDirectory
     let settings: Settings
+    /// The web console, if this node has one.
+    let console: NodeConsole?
     let files = FileDesk()
     let joins = QuestionDesk<Bool>(asker: "the joiner")
     let calls = QuestionDesk<CallAnswer>(asker: "the caller")
@@ -30,12 +32,14 @@ final class RequestHandler: Sendable {
         keys: any KeyStorage,
         home: HomeDirectory,
         settings: Settings,
+        console: NodeConsole? = nil,
         stop: (@Sendable () -> Void)? = nil
     ) {
         self.node = node
         self.keys = keys
         self.home = home
         self.settings = settings
+        self.console = console
         self.stop = stop
     }
 
