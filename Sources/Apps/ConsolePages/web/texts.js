@@ -633,7 +633,7 @@ export const t = {
     rawLead: "Prometheus reads the same at /metrics of this address, with the token in "
       + "console.token as bearer.", milliseconds: value => `${value} ms`, perSecond: value => `${value}/s`,
     seconds: value => `${value} s`,
-    pictures: "See the last two minutes as pictures",
+    pictures: "The last two minutes as pictures",
   },
 
   map: {

@@ -18,7 +18,7 @@ export function bucketPicture(box, words) {
     const { buckets } = table;
     const left = width < 420 ? 96 : 132;
     const places = Math.min(Math.max(table.bucketSize, ...buckets.map(bucket => bucket.members.length), 1), most);
-    const step = Math.min((width - left) / places, 26);
+    const step = Math.min((width - left) / places, 30);
     const height = Math.max(buckets.length, 1) * row;
     set(picture, { viewBox: `0 0 ${width} ${height}`, width, height,
       "aria-label": [words.title, ...buckets.map(words.describe)].join(" ") });

@@ -31,7 +31,7 @@ export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matc
 export function niceTop(value, least) {
   const wanted = Math.max(value, least);
   const power = 10 ** Math.floor(Math.log10(wanted));
-  return [1, 2, 5, 10].map(step => step * power).find(top => top >= wanted * 0.999);
+  return [1, 2, 3, 4, 6, 8, 10].map(step => step * power).find(top => top >= wanted * 0.999);
 }
 
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);

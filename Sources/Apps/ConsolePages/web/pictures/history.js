@@ -30,10 +30,12 @@ export function startHistory() {
 /// A line of 120 seconds that ends with the newest sample; seconds without one are null.
 export function seconds(all, value) {
   const line = new Array(span).fill(null);
-  const end = all.at(-1)?.at ?? 0;
-  for (const sample of all) {
-    const second = span - 1 - Math.round((end - sample.at) / 1000);
-    if (second >= 0) line[second] = value(sample) ?? null;
+  let second = span - 1;
+  for (let index = all.length - 1; index >= 0 && second >= 0; index--) {
+    line[second] = value(all[index]) ?? null;
+    // A sample may be late; only a longer silence is a gap.
+    const step = index && (all[index].at - all[index - 1].at) / 1000;
+    second -= step < 2.5 ? 1 : Math.round(step);
   }
   return line;
 }

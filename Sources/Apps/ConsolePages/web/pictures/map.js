@@ -6,27 +6,29 @@ import { places } from "./layout.js";
 
 const glideMilliseconds = 350;
 const narrow = 560;
+const few = 8;
 
-/// Draws into `box`. `words` has `title`, `self`, `name(peer)`, `detail(peer)`, `describe(peer)` and `hidden(count)`;
-/// `open(peer)` is the address of a peer's page. `show(peers)` of the answer draws them, gliding from where they were.
-export function networkMap(box, words, open) {
+/// Draws into `box`. `words` has `title`, `self`, `name(peer)`, `detail(peer)` and `describe(peer)`; `open(peer)` is
+/// the address of a peer's page, and `onHidden` is told for how many there is no room. `show(peers)` of the answer
+/// draws them, gliding from where they were.
+export function networkMap(box, { words, open, onHidden }) {
   const lines = svg("g");
   const nodes = svg("g");
-  const rest = svg("text", { class: "map-rest", "text-anchor": "middle" });
   const self = selfNode(words.self);
-  const picture = svg("svg", { class: "map", role: "group", "aria-label": words.title }, lines, nodes, rest);
+  const picture = svg("svg", { class: "map", role: "group", "aria-label": words.title }, lines, nodes);
   const shown = new Map();
   let peers = [], width = 0, frame = 0;
   box.append(picture);
 
   function draw(mayGlide) {
     if (!width) return;
-    const height = Math.round(width < narrow ? width * 1.3 : Math.min(width * 0.56, 520));
+    const tall = Math.min(width * 0.56, peers.length > few ? 520 : 400);
+    const height = Math.round(width < narrow ? width * 1.3 : tall);
     const { centre, placed, hidden } = places(peers, width, height);
     set(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
     set(self, { transform: `translate(${centre.x} ${centre.y})` });
-    set(rest, { x: centre.x, y: height - 6 });
-    rest.textContent = hidden > 0 ? words.hidden(hidden) : "";
+    const isDense = placed.size > (width < narrow ? 5 : 12);
+    onHidden(hidden);
     for (const [id, item] of shown) if (!placed.has(id)) { item.remove(); shown.delete(id); }
     for (const [id, place] of placed) {
       let item = shown.get(id);
@@ -35,7 +37,7 @@ export function networkMap(box, words, open) {
         nodes.append(item.node);
         shown.set(id, item);
       }
-      item.update(place, width < narrow);
+      item.update(place, width < narrow, isDense);
       item.from = item.at ?? centre;
       item.to = { x: place.x, y: place.y };
     }
@@ -82,7 +84,7 @@ function peerItem(first, lines, words, open) {
   return {
     node,
     remove() { node.remove(); line.remove(); },
-    update(place, isNarrow) {
+    update(place, isNarrow, isDense) {
       peer = place.peer;
       const state = !peer.connected ? "away" : peer.relayed ? "relayed" : "direct";
       const text = words.name(peer);
@@ -90,12 +92,12 @@ function peerItem(first, lines, words, open) {
       set(line, { class: `map-line is-${state}` });
       letter.textContent = [...text.replace(/[^\p{L}\p{N}]/gu, "")][0]?.toUpperCase() ?? "•";
       // The isolates keep a name that runs from right to left from turning what stands beside it.
-      name.textContent = `\u2068${shorten(text, isNarrow ? 11 : 18)}\u2069`;
-      detail.textContent = words.detail(peer);
+      name.textContent = `\u2068${shorten(text, isNarrow ? 10 : place.isInner && isDense ? 11 : 14)}\u2069`;
+      detail.textContent = isDense && (isNarrow || place.isInner) ? "" : words.detail(peer);
       // Words stand where no line runs: outside of the outer ring, and beside or below the dots of the inner one.
-      const side = isNarrow ? 0 : sideOf(place, state === "direct");
+      const side = sideOf(place, isNarrow);
       const anchor = ["end", "middle", "start"][side + 1];
-      const isAbove = !side && state !== "direct" && Math.sin(place.angle) < -0.2;
+      const isAbove = !side && !place.isInner && Math.sin(place.angle) < -0.2;
       const y = side ? (detail.textContent ? -1 : 5) : isAbove ? (detail.textContent ? -36 : -22) : 31;
       set(name, { x: side * 23, y, "text-anchor": anchor });
       set(detail, { x: side * 23, y: y + 14, "text-anchor": anchor });
@@ -109,9 +111,9 @@ function peerItem(first, lines, words, open) {
   };
 }
 
-function sideOf({ angle }, isInner) {
-  if (isInner) return Math.abs(Math.sin(angle)) > 0.8 ? 1 : 0;
-  return Math.abs(Math.cos(angle)) > 0.5 ? Math.sign(Math.cos(angle)) : 0;
+function sideOf({ angle, isInner }, isNarrow) {
+  if (isInner) return Math.abs(Math.sin(angle)) < 0.8 ? 0 : Math.cos(angle) < -0.1 ? -1 : 1;
+  return !isNarrow && Math.abs(Math.cos(angle)) > 0.5 ? Math.sign(Math.cos(angle)) : 0;
 }
 
 function shorten(text, count) {

@@ -8,7 +8,8 @@ import { section, button, facts, copyable, empty, loaded, row, bdi, field, form,
 import { openDialog, toast } from "../lib/dialog.js";
 import { secretField } from "../lib/secret.js";
 import { short } from "../lib/format.js";
-import { base64Of, settingsPage, titleOf } from "./settings-page.js";
+import { toBase64 } from "./data.js";
+import { settingsPage, titleOf } from "./settings-page.js";
 import { showRecoveryPhrase, restoreFromWords } from "../lib/phrase.js";
 import { t } from "../texts.js";
 
@@ -94,8 +95,8 @@ export async function openFile({ title: heading, text, action, hasOther, extra, 
       if (!file) return fileError.set(w.chooseFile);
       if (!data.get("passphrase")) return error.set(w.missing);
       try {
-        const words = await send({ file: await base64Of(file), passphrase: data.get("passphrase"),
-          replace: node.elements.replace?.checked ?? false });
+        const words = await send({ file: toBase64(new Uint8Array(await file.arrayBuffer())),
+          passphrase: data.get("passphrase"), replace: node.elements.replace?.checked ?? false });
         close(true);
         toast(words);
       } catch (failure) { error.set(failure.message); }

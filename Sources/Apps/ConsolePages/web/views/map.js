@@ -2,7 +2,7 @@
 
 import { h, signal, computed, effect, each, onEnd, untracked } from "../lib/dom.js";
 import { resource, peerKinds } from "../lib/store.js";
-import { page, section, field, select, button, row, bdi, badge, empty, loaded } from "../lib/parts.js";
+import { section, field, select, button, row, bdi, badge, empty, loaded } from "../lib/parts.js";
 import { link } from "../lib/router.js";
 import { part } from "../lib/api.js";
 import { ago, base64url, milliseconds, short, time } from "../lib/format.js";
@@ -10,6 +10,7 @@ import { networkMap } from "../pictures/map.js";
 import { bucketPicture } from "../pictures/buckets.js";
 import { operationStrip } from "../pictures/strip.js";
 import { operations } from "../pictures/history.js";
+import { dataPage } from "./data.js";
 import { plots } from "./map-plots.js";
 import { t } from "../texts.js";
 
@@ -17,6 +18,7 @@ const w = t.map;
 export const title = w.title;
 
 const tableReload = 15_000;
+const tableLimit = 500;
 
 export const nameOf = peer => peer.label || short(peer.peerIdText);
 const pageOf = peer => link(`/peers/${base64url(peer.peerId)}`);
@@ -30,18 +32,19 @@ export function mount(root) {
     .filter(one => !chosen() || one.networks.includes(chosen())));
   const names = computed(() => new Map((peers().value?.peers ?? []).map(one => [one.peerId, nameOf(one)])));
 
-  root.append(page({ title: w.title, lead: w.lead },
+  dataPage(root, { place: "map", title: w.title, lead: w.lead, content: [
     () => members().length > 1 && h("div", { class: "filters" }, field({ label: w.network }, p => select(
       [["", w.all], ...members().map(one => [one.networkId, one.name ?? short(one.networkIdText)])],
       { ...p, value: untracked(chosen), onChange: chosen.set }))),
     section({ title: w.mapTitle }, loaded(peers, () => (shown().length ? null : emptyMap())), mapCard(shown, names)),
     plots(names),
+    liveOperations(members),
     section({ title: w.tableTitle, lead: w.tableLead },
       h("ul", { class: "legend" }, Object.entries(w.places).map(([kind, words]) =>
         h("li", null, h("span", { class: `swatch place is-${kind}` }), words))),
       each(() => members().filter(one => !chosen() || one.networkId === chosen()), one => one.networkId,
         network => table(untracked(network)))),
-    liveOperations(members)));
+  ] });
 }
 
 const emptyMap = () => empty({ icon: "peers", title: w.emptyTitle, text: w.empty,
@@ -52,10 +55,11 @@ function mapCard(shown, names) {
   const way = peer => (!peer.connected ? w.away
     : peer.relayed ? w.over(names().get(peer.relay) ?? w.unknownRelay) : w.direct);
   const trip = peer => (peer.connected && peer.roundTripMicroseconds ? milliseconds(peer.roundTripMicroseconds) : "");
-  const map = networkMap(box, {
-    title: w.picture, self: w.self, hidden: w.hidden, name: nameOf, detail: trip,
+  const hidden = signal(0);
+  const map = networkMap(box, { open: pageOf, onHidden: hidden.set, words: {
+    title: w.picture, self: w.self, name: nameOf, detail: trip,
     describe: peer => w.describe(nameOf(peer), way(peer), trip(peer)),
-  }, pageOf);
+  } });
   effect(() => map.show(shown()));
   const count = test => shown().filter(test).length;
   const isOpen = signal(false);
@@ -63,6 +67,7 @@ function mapCard(shown, names) {
     h("p", { class: "quiet" }, () => w.summary(count(one => one.connected && !one.relayed),
       count(one => one.connected && one.relayed), count(one => !one.connected))),
     box,
+    h("p", { class: "hint", hidden: () => !hidden() }, () => w.hidden(hidden())),
     h("ul", { class: "legend" }, ["direct", "relayed", "away"].map(kind =>
       h("li", null, h("span", { class: `swatch is-${kind}` }), w[kind]))),
     h("details", { ontoggle: event => isOpen.set(event.target.open) }, h("summary", null, w.asTable),
@@ -71,10 +76,11 @@ function mapCard(shown, names) {
         h("table", null,
           h("thead", null, h("tr", null,
             [w.device, w.way, w.roundTrip, w.seen].map(one => h("th", { scope: "col" }, one)))),
-          h("tbody", null, shown().slice(0, 500).map(peer => h("tr", null,
+          h("tbody", null, shown().slice(0, tableLimit).map(peer => h("tr", null,
             h("th", { scope: "row" }, h("a", { href: pageOf(peer) }, bdi(nameOf(peer)))), h("td", null, way(peer)),
             h("td", null, trip(peer) || "–"),
-            h("td", null, peer.connected ? w.now : peer.lastSeen ? ago(peer.lastSeen) : w.never))))))));
+            h("td", null, peer.connected ? w.now : peer.lastSeen ? ago(peer.lastSeen) : w.never))))),
+        shown().length > tableLimit && h("p", { class: "hint" }, w.hidden(shown().length - tableLimit)))));
 }
 
 function table(network) {

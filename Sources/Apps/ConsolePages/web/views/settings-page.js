@@ -14,11 +14,3 @@ export const settingsPage = (place, lead, ...children) => page(
   { title: [w.title, h("span", { class: "away" }, `: ${w.places[place]}`)] },
   subnav(w.title, places.map(one => [`/settings/${one}`, w.places[one]]), `/settings/${place}`),
   lead && h("p", { class: "lead" }, lead), children);
-
-/// The bytes of a chosen file in base64.
-export async function base64Of(file) {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  return btoa(text);
-}
