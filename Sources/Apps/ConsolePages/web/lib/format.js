@@ -4,6 +4,7 @@ import { t } from "../texts.js";
 
 const dateTime = new Intl.DateTimeFormat(t.language, { dateStyle: "medium", timeStyle: "short" });
 const dateOnly = new Intl.DateTimeFormat(t.language, { dateStyle: "medium" });
+const clockOnly = new Intl.DateTimeFormat(t.language, { timeStyle: "short" });
 const timeOnly = new Intl.DateTimeFormat(t.language, { timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(t.language, { numeric: "auto" });
 const whole = new Intl.NumberFormat(t.language);
@@ -14,6 +15,7 @@ export const date = seconds => dateTime.format(seconds * 1000);
 export const day = seconds => dateOnly.format(seconds * 1000);
 /// From milliseconds since 1970, as the activity counts.
 export const time = milliseconds => timeOnly.format(milliseconds);
+export const clock = milliseconds => clockOnly.format(milliseconds);
 
 const units = [["year", 31_557_600], ["month", 2_629_800], ["week", 604_800], ["day", 86_400], ["hour", 3600],
   ["minute", 60]];

@@ -5,11 +5,12 @@ import { blob } from "../lib/api.js";
 import { button, save, note } from "../lib/parts.js";
 import { icon } from "../lib/icons.js";
 import { tellFailure, say } from "../lib/dialog.js";
-import { bytes, time, day } from "../lib/format.js";
+import { bytes, clock, day } from "../lib/format.js";
 import { nameOf, clean } from "./peers-store.js";
 import { messages, files, offers, transfers, watchMessages, sendMessage, sendFile, forgetTransfer, markRead,
   conversationInSight, filesDirectory } from "./messages-store.js";
 import { offerCard } from "./peers-news.js";
+import { plainWords } from "./peers-doctor.js";
 import { longText } from "./data.js";
 import { t } from "../texts.js";
 
@@ -69,7 +70,7 @@ function draw({ at, day, message, file, transfer }) {
   return [
     day && h("p", { class: "log-day" }, day),
     message ? messageBubble(message) : file ? fileBubble(file) : transferBubble(transfer),
-    h("p", { class: "log-note" }, time(at), message?.direction === "out" && message.state !== "delivered" && [" · ",
+    h("p", { class: "log-note" }, clock(at), message?.direction === "out" && message.state !== "delivered" && [" · ",
       h("span", { class: message.state === "failed" ? "bad-text" : null }, w.states[message.state])]),
   ];
 }
@@ -78,7 +79,7 @@ function messageBubble(message) {
   return [
     h("span", { class: "away" }, message.direction === "in" ? w.theySaid : w.youSaid),
     h("div", { class: "bubble" }, message.text === undefined ? binary(message) : longText(message.text)),
-    message.state === "failed" && h("p", { class: "log-note bad-text" }, message.failure, " ",
+    message.state === "failed" && h("p", { class: "log-note bad-text" }, plainWords(message.failure ?? ""), " ",
       message.text !== undefined && h("button", { type: "button", class: "link",
         onclick: () => sendMessage(message.peerId, message.text).catch(tellFailure) }, w.again)),
   ];
@@ -120,10 +121,17 @@ function transferWords({ state, count, total, direction, failure }) {
 
 /// The newest entry stays in sight unless the person reads further up.
 function keepAtEnd(log, all) {
-  let isAtEnd = true;
-  log.addEventListener("scroll", () => { isAtEnd = log.scrollTop + log.clientHeight > log.scrollHeight - 40; },
-    { passive: true });
-  const follow = () => { if (isAtEnd) log.scrollTop = log.scrollHeight; };
+  let isAtEnd = true, height = 0, room = 0;
+  log.addEventListener("scroll", () => {
+    // What moved because something came or the room changed was not moved by the person.
+    if (log.scrollHeight !== height || log.clientHeight !== room) return;
+    isAtEnd = log.scrollTop + log.clientHeight > log.scrollHeight - 40;
+  }, { passive: true });
+  const follow = () => {
+    if (isAtEnd) log.scrollTop = log.scrollHeight;
+    height = log.scrollHeight;
+    room = log.clientHeight;
+  };
   const watcher = new ResizeObserver(follow);
   watcher.observe(log);
   onEnd(() => watcher.disconnect());

@@ -51,10 +51,10 @@ const shortText = 1500;
 const longestText = 200_000;
 
 /// A text that somebody else wrote, however long: its beginning, and the rest on demand.
-export function longText(text, { mono = false } = {}) {
+export function longText(text, { mono = false, limit = shortText } = {}) {
   const kind = mono ? "said mono" : "said";
-  if (text.length <= shortText) return h("p", { class: kind, dir: "auto" }, text);
-  return [h("p", { class: kind, dir: "auto" }, `${text.slice(0, shortText)}…`),
+  if (text.length <= limit) return h("p", { class: kind, dir: "auto" }, text);
+  return [h("p", { class: kind, dir: "auto" }, `${text.slice(0, limit)}…`),
     h("div", { class: "buttons" },
       button(w.showAll(number(text.length)), { kind: "quiet", onPress: () => showWhole(text) }),
       button(w.saveText, { kind: "quiet", icon: "download", onPress: () => save(new Blob([text], { type: "text/plain" }), w.textName) }))];
@@ -66,7 +66,7 @@ const showWhole = text => void openDialog({ title: w.wholeText, isWide: true }, 
 ]);
 
 /// A value, which is a text or bytes in base64.
-export const value = (one, name) => (one.text !== undefined ? longText(one.text, { mono: true })
+export const value = (one, name, limit) => (one.text !== undefined ? longText(one.text, { mono: true, limit })
   : h("div", { class: "cluster" }, h("span", null, w.noText(bytes(one.bytes))),
     button(w.saveBytes, { icon: "download", onPress: () => save(fromBase64(one.base64 ?? ""), name) })));
 

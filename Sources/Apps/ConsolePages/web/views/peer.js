@@ -7,11 +7,11 @@ import { page, section, card, button, facts, badge, copyable, loadedOnce } from 
 import { toast, confirm } from "../lib/dialog.js";
 import { resource } from "../lib/store.js";
 import { setTitle } from "../lib/router.js";
-import { ago, date, time } from "../lib/format.js";
+import { ago, date, clock } from "../lib/format.js";
 import { peers, watchPeers, name, nameOf, isOwn, clean } from "./peers-store.js";
 import { way, foundWords, seen, roundTrip, presence } from "./peers.js";
 import { conversation } from "./conversation.js";
-import { findings } from "./peers-doctor.js";
+import { findings, plainWords } from "./peers-doctor.js";
 import { t } from "../texts.js";
 
 const w = t.peer;
@@ -45,7 +45,8 @@ function whole(peer, detail) {
   h("div", { class: "beside" },
     conversation(id, isConnected),
     h("div", { class: "stack wide-gap" },
-      section({ title: w.about }, card(() => about(peer()))),
+      section({ title: w.about }, card(() => about(peer()), h("div", { class: "stack tight" },
+        h("p", { class: "quiet" }, w.id), copyable(peer.peek().peerIdText, w.id)))),
       section({ title: w.trouble, lead: w.troubleLead }, doctor(id)),
       section({ title: w.history, lead: w.historyLead }, history(() => peer().history)))));
 }
@@ -65,7 +66,6 @@ const about = peer => facts([
   peer.connected && [w.way, way(peer)],
   peer.address && [w.address, h("code", null, peer.address)],
   [w.seen, peer.connected ? t.peers.now : peer.lastSeen ? `${seen(peer)} (${date(peer.lastSeen)})` : t.peers.never],
-  [w.id, copyable(peer.peerIdText, w.id)],
 ]);
 
 // Connecting and disconnecting.
@@ -117,14 +117,12 @@ function history(steps) {
     h("ol", { class: "attempts" }, each(() => attempts(steps()), attempt => attempt[0].time, attempt => {
       const isNewest = attempt.peek()[0].time === untracked(() => attempts(steps())[0][0].time);
       const end = () => outcome(attempt());
-      const words = () => w.outcomes[end().event] ?? ["quiet", sentence(end().text)];
+      const words = () => w.outcomes[end().event] ?? ["quiet", plainWords(end().text)];
       return h("li", null, h("details", { open: isNewest },
         h("summary", null, () => badge(words()[1], words()[0]), " ",
           h("span", { class: "quiet" }, () => ago(end().time))),
         h("ol", { class: "steps" }, () => attempt().map(step => h("li", null,
-          h("time", { class: "quiet" }, time(step.time * 1000)), h("span", null, sentence(step.text)))))));
+          h("time", { class: "quiet" }, clock(step.time * 1000)), h("span", null, plainWords(step.text)))))));
     })),
   ];
 }
-
-const sentence = text => text.charAt(0).toUpperCase() + text.slice(1);

@@ -6,13 +6,14 @@ import { page, section, button, facts, note, loaded } from "../lib/parts.js";
 import { icon } from "../lib/icons.js";
 import { query } from "../lib/router.js";
 import { resource } from "../lib/store.js";
-import { watchPeers } from "./peers-store.js";
+import { peers, clean, watchPeers } from "./peers-store.js";
 import { t } from "../texts.js";
 
 const w = t.doctor;
 export const title = w.title;
 
 export function mount(root) {
+  watchPeers();
   const peer = query.peek().get("peer");
   const report = resource(`/doctor${peer ? `?peer=${part(peer)}` : ""}`);
   root.append(page({
@@ -37,15 +38,23 @@ export function findings(report) {
     h("ul", { class: "findings" }, list.map(one => h("li", { class: kinds[one.level]?.[1] },
       icon(kinds[one.level]?.[0] ?? "info"),
       h("div", null, h("span", { class: "away" }, `${w.levels[one.level] ?? one.level}: `),
-        h("p", null, sentence(one.message)),
-        one.advice && h("p", { class: "quiet" }, w.advice, " ", commands(sentence(one.advice))))))),
+        h("p", null, plainWords(one.message)),
+        one.advice && h("p", { class: "quiet" }, w.advice, " ", plainWords(one.advice)))))),
   ];
 }
 
-const sentence = text => text.charAt(0).toUpperCase() + text.slice(1);
+/// What the node says, as a sentence: commands in back quotes as such, and peers by their names here.
+export function plainWords(text) {
+  // The first letter is made large unless it begins a name such as eth0.
+  const sentence = /^\p{L}+\d/u.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  return sentence.split("`").map((one, index) => (index % 2 ? h("code", null, one)
+    : one.split(/\b([a-z2-7]{8})\b/).map((part, at) => (at % 2 && labelOf(part) ? h("bdi", { dir: "auto" }, labelOf(part)) : part))));
+}
 
-/// What stands between back quotes is a command.
-const commands = text => text.split("`").map((one, index) => (index % 2 ? h("code", null, one) : one));
+function labelOf(short) {
+  for (const peer of peers().values()) if (peer.label && peer.peerIdText.startsWith(short)) return clean(peer.label);
+  return null;
+}
 
 const device = report => facts([
   ...report.interfaces.filter(one => one.up && !one.loopback).map(one => [one.name, one.addresses.join(", ")]),

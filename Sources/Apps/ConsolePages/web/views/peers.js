@@ -36,7 +36,7 @@ export function mount(root) {
   root.append(page({
     title: w.title, lead: w.lead,
     actions: [
-      button(w.doctor, { icon: "info", href: "/doctor" }),
+      button(w.doctor, { href: "/doctor" }),
       button(w.connect, { icon: "scan", kind: "primary", href: "/connect" }),
     ],
   },
@@ -125,7 +125,7 @@ function peerRow(peer, minute) {
         h("bdi", { dir: "auto" }, one.slice(0, 64))]))),
     h("span", { class: "peer-way" }, h("span", null, () => way(peer)), h("span", { class: "quiet" }, foundWords(peer))),
     h("span", { class: "peer-time" }, () => roundTrip(peer)),
-    h("span", { class: "peer-seen" }, () => { minute(); return seen(peer); }));
+    h("span", { class: "peer-seen" }, () => { minute(); return seen(peer); }), icon("forward", 18));
 }
 
 const nothing = () => h("p", { class: "quiet centered" }, search() || network() ? w.noMatch : w.noneOf[show()]);

@@ -27,7 +27,7 @@ export function openRecord(network, key, { format, shown }) {
   load(true);
   const dialog = openDialog({ title: w.value, isWide: true }, close => [
     h("p", { class: "key-shown mono" }, h("bdi", { dir: "auto" }, clean(shown ?? key, 1024))),
-    h("div", { class: "stack wide-gap", role: "status" }, () => content(state())),
+    h("div", { class: "stack", role: "status" }, () => content(state())),
     h("div", { class: "buttons end" },
       button(w.again, { icon: "renew", onPress: () => load(false) }),
       () => ownButtons(state(), close)),
@@ -98,5 +98,5 @@ export function openPut(network, { key = "", format = "text", shown, text = "", 
   field({ label: w.life, hint: w.lifeHint }, p => select(w.lives, { ...p, value: life.peek(), onChange: life.set })),
   !isKnown && checkbox(w.ifAbsent, { onChange: checked => { isNew = checked; } }),
   h("p", { class: "field-error", role: "alert" }, () => error()),
-  h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close() }), button(w.store, { kind: "primary", type: "submit" }))));
+  h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close() }), button(w.storeIt, { kind: "primary", type: "submit" }))));
 }

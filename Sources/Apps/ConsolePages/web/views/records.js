@@ -3,7 +3,7 @@
 import { h, signal, effect, onEnd, untracked } from "../lib/dom.js";
 import { get } from "../lib/api.js";
 import { longList } from "../lib/list.js";
-import { button, empty, form, field, note } from "../lib/parts.js";
+import { button, empty, form, note } from "../lib/parts.js";
 import { icon } from "../lib/icons.js";
 import { query } from "../lib/router.js";
 import { onActivity, onResume } from "../lib/activity.js";
@@ -35,21 +35,25 @@ function browser(network) {
   const wanted = query.peek().get("key");
   if (wanted) openRecord(network, wanted, { format: "hex" });
 
-  return h("div", { class: "stack wide-gap" },
-    lookUp(network),
-    h("div", { class: "stack" },
-      h("div", { class: "filters" },
-        h("fieldset", { class: "segments" }, h("legend", { class: "away" }, w.which),
-          ["held", "own"].map(kind => h("label", null,
-            h("input", { type: "radio", name: "whose", value: kind, checked: () => whose() === kind, onchange: () => whose.set(kind) }),
-            h("span", null, w.whose[kind])))),
-        h("div", { class: "search" }, icon("search", 18),
-          h("input", { type: "search", "aria-label": w.search, placeholder: w.search, autocomplete: "off", spellcheck: "false",
-            oninput: event => search.set(event.target.value.trim()) }))),
-      h("p", { class: "quiet", role: "status" }, () => (table.error() ? null : table.total() === null ? t.app.loading : w.count(table.total()))),
-      () => (table.error() ? note("bad", h("p", null, table.error()), button(t.app.tryAgain, { onPress: table.reload })) : null),
-      longList({ label: w.list, items: table.rows, key: row => row.index, rowHeight: 68, render: row => recordRow(row, network, table) }),
-      () => (table.total() === 0 ? nothing(search(), network) : null)));
+  return h("div", { class: "stack" },
+    form({ class: "stack tight", label: w.lookUp, onSubmit: async (data, node) => {
+      const key = data.get("key").trim();
+      if (key) openRecord(network, key, { format: "text" }); else node.elements.key.focus();
+    } },
+    h("div", { class: "filters" },
+      h("fieldset", { class: "segments" }, h("legend", { class: "away" }, w.which),
+        ["held", "own"].map(kind => h("label", null,
+          h("input", { type: "radio", name: "whose", value: kind, checked: () => whose() === kind, onchange: () => whose.set(kind) }),
+          h("span", null, w.whose[kind])))),
+      h("div", { class: "search" }, icon("search", 18),
+        h("input", { type: "search", name: "key", "aria-label": w.search, placeholder: w.search, autocomplete: "off", spellcheck: "false",
+          autocapitalize: "off", maxlength: 1024, oninput: event => search.set(event.target.value.trim()) })),
+      button(w.lookUp, { type: "submit" })),
+    h("p", { class: "hint" }, w.searchHint)),
+    h("p", { class: "quiet", role: "status" }, () => (table.error() ? null : table.total() === null ? t.app.loading : w.count(table.total()))),
+    () => (table.error() ? note("bad", h("p", null, table.error()), button(t.app.tryAgain, { onPress: table.reload })) : null),
+    longList({ label: w.list, items: table.rows, key: row => row.index, rowHeight: 68, render: row => recordRow(row, network, table) }),
+    () => (table.total() === 0 ? nothing(search(), network) : null));
 }
 
 /// Rows that are fetched in pages when they come into sight; a hundred thousand of them are as many small objects.
@@ -121,16 +125,6 @@ function recordRow({ index, record }, network, table) {
     h("span", { class: "record-size" }, record.isDeleted ? w.deleted : bytes(record.bytes)),
     h("span", { class: "record-when" }, h("span", null, w.written(ago(record.version / 1e6))),
       h("span", { class: "quiet" }, isOver ? w.over : w.expires(ago(record.expiration)))));
-}
-
-function lookUp(network) {
-  return form({ class: "form inline lookup", label: w.lookUp, onSubmit: async data => {
-    const key = data.get("key").trim();
-    if (key) openRecord(network, key, { format: "text" });
-  } },
-  field({ label: w.key, hint: w.keyHint }, p => h("input", { ...p, name: "key", class: "mono", autocomplete: "off", autocapitalize: "off",
-    spellcheck: "false", placeholder: w.keyExample, maxlength: 2048 })),
-  button(w.lookUp, { icon: "search", type: "submit" }));
 }
 
 const nothing = (search, network) => (search ? h("p", { class: "quiet centered" }, w.noMatch) : empty({

@@ -17,6 +17,7 @@ export const title = w.title;
 const mostFeeds = 3;
 const keptEvents = 500;
 const shownEvents = 100;
+const shortEvent = 400;
 
 const feeds = signal([]);
 const draft = { topic: "", text: "" };
@@ -120,7 +121,7 @@ function close(feed) {
 function feedCard(feed) {
   return h("section", { class: "card feed", "aria-label": w.feedOf(feed.topic) },
     h("div", { class: "section-head" },
-      h("h2", { class: "mono" }, h("bdi", { dir: "auto" }, clean(feed.topic))),
+      feed.topic === ">" ? h("h2", null, w.everything) : h("h2", { class: "mono" }, h("bdi", { dir: "auto" }, clean(feed.topic))),
       h("div", { class: "buttons" },
         () => badge(feed.state() === "live" && feed.isAlone() ? w.states.alone : w.states[feed.state()],
           { live: feed.isAlone() ? "warn" : "ok", failed: "bad" }[feed.state()] ?? "quiet"),
@@ -137,4 +138,4 @@ const eventRow = event => h("li", null,
     event.missed > 0 && w.missed(event.missed)),
   h("p", { class: "event-head" }, name(event.peerId, event.label), h("bdi", { class: "mono quiet", dir: "auto" }, clean(event.topic)),
     h("time", { class: "quiet" }, time(event.publishedAt * 1000))),
-  value(event, w.fileName));
+  value(event, w.fileName, shortEvent));
