@@ -8,6 +8,9 @@ import { stream, session } from "./api.js";
 export const connection = signal("connecting");
 /// Set when the node that answers is another run than before; the shell says so and clears it.
 export const restarted = signal(false);
+/// False when the page has been out of sight for a while. A browser opens six connections to one address at most, for
+/// all of its tabs together: those out of sight give theirs up, and catch up when they are seen again.
+export const isAwake = signal(true);
 
 const listeners = new Set();
 const resumers = new Set();
@@ -29,14 +32,15 @@ export function onResume(body) {
 
 // The node sends a line at least every five seconds.
 const silence = 12_000;
+const patience = 30_000;
 const waits = [300, 500, 1000, 2000, 3000];
 
 /// Runs as long as the page.
 export async function runActivity() {
   addEventListener("online", () => wake?.());
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) wake?.(); });
+  document.addEventListener("visibilitychange", sleepOrWake);
   for (let failures = 0; ; ) {
-    if (session.peek() !== "in") { await pause(500); continue; }
+    if (session.peek() !== "in" || !isAwake.peek()) { await pause(500); continue; }
     attempt = new AbortController();
     let timer = null;
     const alive = () => { clearTimeout(timer); timer = setTimeout(() => attempt.abort(), silence); };
@@ -46,9 +50,18 @@ export async function runActivity() {
       await stream(`/activity${query}`, undefined, line => { failures = 0; alive(); take(line); }, attempt.signal);
     } catch { /* Whatever ended the line, it is tried again below. */ }
     clearTimeout(timer);
+    if (!isAwake.peek()) continue;
     connection.set("lost");
     await pause(waits[Math.min(failures++, waits.length - 1)]);
   }
+}
+
+let sleepTimer = null;
+
+function sleepOrWake() {
+  clearTimeout(sleepTimer);
+  if (document.hidden) sleepTimer = setTimeout(() => { isAwake.set(false); attempt?.abort(); }, patience);
+  else { isAwake.set(true); wake?.(); }
 }
 
 function pause(milliseconds) {

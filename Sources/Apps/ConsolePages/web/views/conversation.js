@@ -25,9 +25,9 @@ export function conversation(peer, isConnected) {
   const shown = signal(shownAtOnce);
   const all = computed(() => entries(peer));
   const visible = () => all().slice(-shown());
-  const log = h("ol", { class: "log", role: "log", "aria-label": w.title, tabindex: "0" },
-    each(visible, entry => entry.key, entry => h("li", { class: () => `entry ${entry().direction}` },
-      () => draw(entry()))));
+  const log = h("div", { class: "log", role: "log", "aria-label": w.title, tabindex: "0", hidden: () => !all().length },
+    h("ol", null, each(visible, entry => entry.key, entry => h("li", { class: () => `entry ${entry().direction}` },
+      () => draw(entry())))));
   keepAtEnd(log, all);
   inSight(peer, all);
 

@@ -1,8 +1,8 @@
 // Topics: what members tell all who want to hear it. Feeds go on while the page is open, whichever view is shown.
 
-import { h, signal, each } from "../lib/dom.js";
+import { h, signal, each, effect, scope } from "../lib/dom.js";
 import { post, stream } from "../lib/api.js";
-import { connection } from "../lib/activity.js";
+import { connection, isAwake } from "../lib/activity.js";
 import { button, iconButton, form, field, note, checkbox, empty, badge } from "../lib/parts.js";
 import { toast } from "../lib/dialog.js";
 import { time, number } from "../lib/format.js";
@@ -17,6 +17,7 @@ export const title = w.title;
 const mostFeeds = 3;
 const keptEvents = 500;
 const shownEvents = 100;
+const keptNames = 5000;
 const shortEvent = 400;
 
 const feeds = signal([]);
@@ -78,24 +79,29 @@ let lastFeed = 0;
 function open(network, topic, past) {
   const stop = new AbortController();
   const feed = { id: ++lastFeed, network, topic, events: signal([]), state: signal("opening"), isAlone: signal(false), failure: signal(""),
-    total: signal(0), end: () => stop.abort() };
+    total: signal(0), seen: new Set(),
+    from: past ? 0 : Date.now() / 1000 - 5, end: () => stop.abort() };
   feeds.update(list => [...list, feed]);
   follow(feed, past, stop.signal);
 }
 
 async function follow(feed, past, stop) {
   for (let wait = 500; !stop.aborted; wait = Math.min(wait * 2, 8000)) {
+    const turn = new AbortController();
+    const watch = scope(() => effect(() => { if (!isAwake()) turn.abort(); }));
     try {
-      await stream(`${networkPath(feed.network.id)}/subscriptions`, { topic: feed.topic, past }, line => { wait = 500; take(feed, line); }, stop);
+      await stream(`${networkPath(feed.network.id)}/subscriptions`, { topic: feed.topic, past }, line => { wait = 500; take(feed, line); },
+        AbortSignal.any([stop, turn.signal]));
     } catch (error) {
       if (stop.aborted) break;
-      feed.failure.set(error.message);
       // What the node refuses, it refuses again.
-      if (error.status >= 400 && error.status < 500) { feed.state.set("failed"); return; }
-    }
+      if (error.status >= 400 && error.status < 500) { feed.failure.set(error.message); feed.state.set("failed"); return; }
+      if (!turn.signal.aborted) feed.failure.set(error.message);
+    } finally { watch.end(); }
     feed.state.set("waiting");
-    past = false;
-    await new Promise(resolve => { setTimeout(resolve, connection.peek() === "live" ? wait : 2000); });
+    // What comes meanwhile is asked for then; what was shown already is not shown again.
+    past = true;
+    do await new Promise(resolve => { setTimeout(resolve, connection.peek() === "live" ? wait : 2000); }); while (!isAwake.peek());
   }
 }
 
@@ -107,6 +113,10 @@ function take(feed, line) {
   }
   if (line.event === "eventsIsolated" || line.event === "eventsConnected") feed.isAlone.set(line.event === "eventsIsolated");
   if (line.event !== "published") return;
+  const same = `${line.peerId} ${line.publishedAt} ${line.number} ${line.topic}`;
+  if (feed.seen.has(same) || line.publishedAt < feed.from) return;
+  feed.seen.add(same);
+  if (feed.seen.size > keptNames) feed.seen.delete(feed.seen.values().next().value);
   feed.isAlone.set(false);
   feed.total.update(count => count + 1);
   const entry = { ...line, id: feed.total.peek(), cameAt: Date.now() };
@@ -127,8 +137,8 @@ function feedCard(feed) {
           { live: feed.isAlone() ? "warn" : "ok", failed: "bad" }[feed.state()] ?? "quiet"),
         iconButton("close", w.unsubscribe(feed.topic), () => close(feed)))),
     () => (feed.failure() ? h("p", { class: "bad-text", role: "alert" }, feed.failure()) : null),
-    h("ol", { class: "events", role: "log", "aria-label": w.feedOf(feed.topic), tabindex: "0", hidden: () => !feed.events().length },
-      each(() => feed.events().slice(0, shownEvents), event => event.id, event => eventRow(event.peek()))),
+    h("div", { class: "events", role: "log", "aria-label": w.feedOf(feed.topic), tabindex: "0", hidden: () => !feed.events().length },
+      h("ol", { class: "plain" }, each(() => feed.events().slice(0, shownEvents), event => event.id, event => eventRow(event.peek())))),
     () => (feed.events().length ? h("p", { class: "quiet" }, w.count(feed.total()), feed.total() > shownEvents && ` ${w.newestShown(number(shownEvents))}`)
       : feed.state() === "live" ? h("p", { class: "quiet" }, w.quietSoFar) : null));
 }
