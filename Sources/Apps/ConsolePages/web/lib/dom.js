@@ -143,7 +143,8 @@ function live(body) {
     // What had the focus and is there again, by its id or its words, keeps it; else the next heading that comes gets it.
     if (focused) isOwed = true;
     if (!isOwed || (!focused && document.activeElement !== document.body)) { isOwed = false; return; }
-    const target = candidates(shown).find(one => nameOf(one) === focused) ?? headingIn(shown);
+    const target = candidates(shown).find(one => nameOf(one) === focused) ?? headingIn(shown)
+      ?? end.parentElement?.closest("dialog")?.querySelector("h2");
     focusOn(target);
     isOwed = !target;
   });
