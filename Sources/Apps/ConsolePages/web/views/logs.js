@@ -28,7 +28,7 @@ export function mount(root) {
       && (!wanted || textOf(line).toLowerCase().includes(wanted)));
   });
   root.append(settingsPage("logs", w.lead,
-    h("div", { class: "filters" },
+    h("div", { class: "filter-grid" },
       field({ label: w.level }, p => select(Object.entries(w.atLeast), { ...p, value: "trace", onChange: level.set })),
       field({ label: w.part }, p => select([["", w.allParts], ...Object.entries(w.parts)],
         { ...p, value: "", onChange: part.set })),
@@ -76,7 +76,7 @@ function follow() {
 }
 
 function linesBox(fitting, all) {
-  const box = h("div", { class: "log", role: "log", "aria-live": "off", "aria-label": w.list, tabindex: 0 },
+  const box = h("div", { class: "log-box", role: "log", "aria-live": "off", "aria-label": w.list, tabindex: 0 },
     each(() => fitting().slice(-drawn), line => line.seq, line => logLine(untracked(line))),
     () => (fitting().length ? null : h("p", { class: "quiet" }, all().length ? w.none : w.nothing)));
   let isAtEnd = true;
@@ -109,7 +109,7 @@ function levelForm() {
     } catch (error) { tellFailure(error); state.reload(); }
   };
   const options = levels.map(one => [one, w.levels[one]]);
-  return loaded(state, value => h("div", { class: "card" }, h("div", { class: "filters" },
+  return loaded(state, value => h("div", { class: "card" }, h("div", { class: "filter-grid" },
     field({ label: w.everywhere }, p => select(options, { ...p, value: value.level,
       onChange: level => change({ level }) })),
     Object.entries(w.parts).map(([subsystem, words]) => field({ label: words }, p => select(

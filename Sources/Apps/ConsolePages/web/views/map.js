@@ -33,7 +33,7 @@ export function mount(root) {
   const names = computed(() => new Map((peers().value?.peers ?? []).map(one => [one.peerId, nameOf(one)])));
 
   dataPage(root, { place: "map", title: w.title, lead: w.lead, content: [
-    () => members().length > 1 && h("div", { class: "filters" }, field({ label: w.network }, p => select(
+    () => members().length > 1 && h("div", { class: "filter-grid" }, field({ label: w.network }, p => select(
       [["", w.all], ...members().map(one => [one.networkId, one.name ?? short(one.networkIdText)])],
       { ...p, value: untracked(chosen), onChange: chosen.set }))),
     section({ title: w.mapTitle }, loaded(peers, () => (shown().length ? null : emptyMap())), mapCard(shown, names)),

@@ -35,7 +35,7 @@ function backup(keys, value) {
   ];
   const reload = isDone => { if (isDone) keys.reload(); };
   return [
-    hasRoot ? h("div", { class: "pair" }, offers.map(([name, text, press]) => h("div", { class: "card offer" },
+    hasRoot ? h("div", { class: "pair" }, offers.map(([name, text, press]) => h("div", { class: "card deed" },
       h("h3", null, name), h("p", { class: "quiet" }, text), h("div", { class: "buttons" }, press))))
       : note("info", h("p", null, w.noRoot)),
     h("details", null, h("summary", null, w.restoreLost), h("div", { class: "buttons" },
