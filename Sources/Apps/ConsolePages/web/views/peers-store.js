@@ -43,7 +43,7 @@ export function watchPeers() {
 
 export function refresh(id) {
   if (id && peers.peek().size > fewPeers) changed.add(id); else all = true;
-  timer ??= setTimeout(run, 15);
+  timer ??= setTimeout(run, 0);
 }
 
 async function run() {

@@ -43,8 +43,9 @@ function listen(network) {
     if (feeds.peek().some(feed => feed.topic === topic && feed.network.id === network.id)) throw new Error(w.already);
     if (feeds.peek().length >= mostFeeds) throw new Error(w.tooMany(mostFeeds));
     draft.topic ||= topic;
-    open(network, topic, past);
-    node.reset();
+    const feed = open(network, topic, past);
+    node.elements.topic.value = "";
+    requestAnimationFrame(() => document.getElementById(`feed-${feed.id}`)?.scrollIntoView({ block: "nearest" }));
   } },
   h("h2", null, w.listen),
   field({ label: w.topic, hint: w.patternHint, error }, p => h("input", { ...p, name: "topic", class: "mono", autocomplete: "off",
@@ -83,6 +84,7 @@ function open(network, topic, past) {
     from: past ? 0 : Date.now() / 1000 - 5, end: () => stop.abort() };
   feeds.update(list => [...list, feed]);
   follow(feed, past, stop.signal);
+  return feed;
 }
 
 async function follow(feed, past, stop) {
@@ -129,7 +131,7 @@ function close(feed) {
 }
 
 function feedCard(feed) {
-  return h("section", { class: "card feed", "aria-label": w.feedOf(feed.topic) },
+  return h("section", { class: "card feed", id: `feed-${feed.id}`, "aria-label": w.feedOf(feed.topic) },
     h("div", { class: "section-head" },
       feed.topic === ">" ? h("h2", null, w.everything) : h("h2", { class: "mono" }, h("bdi", { dir: "auto" }, clean(feed.topic))),
       h("div", { class: "buttons" },
