@@ -4,7 +4,7 @@ import { h, signal, computed, effect, each, onEnd, untracked } from "../lib/dom.
 import { get, put } from "../lib/api.js";
 import { onResume } from "../lib/activity.js";
 import { resource } from "../lib/store.js";
-import { section, button, field, select, loaded, note, save } from "../lib/parts.js";
+import { section, button, field, select, loadedOnce, note, save } from "../lib/parts.js";
 import { toast, tellFailure } from "../lib/dialog.js";
 import { time } from "../lib/format.js";
 import { settingsPage, titleOf } from "./settings-page.js";
@@ -37,7 +37,7 @@ export function mount(root) {
     () => (log.failure() ? note("bad", h("p", null, log.failure())) : null),
     () => (log.missed() ? note("info", h("p", null, w.missed)) : null),
     h("div", { class: "stack" }, h("div", { class: "section-head" },
-      h("p", { class: "quiet", role: "status" }, () => [w.shown(fitting().length, log.lines().length),
+      h("p", { class: "quiet" }, () => [w.shown(fitting().length, log.lines().length),
         log.isFollowing() ? "" : ` · ${w.paused}`]),
       h("div", { class: "buttons" },
         button(() => (log.isFollowing() ? w.pause : w.follow), { onPress: () => log.isFollowing.update(one => !one) }),
@@ -108,11 +108,14 @@ function levelForm() {
       toast(w.changed);
     } catch (error) { tellFailure(error); state.reload(); }
   };
+  const choice = (properties, all, current, onChange) => h("select", { ...properties,
+    onchange: event => onChange(event.target.value) }, all.map(([id, words, isOff]) =>
+    h("option", { value: id, selected: () => current() === id, disabled: isOff }, words)));
   const options = levels.map(one => [one, w.levels[one]]);
-  return loaded(state, value => h("div", { class: "card" }, h("div", { class: "filter-grid" },
-    field({ label: w.everywhere }, p => select(options, { ...p, value: value.level,
-      onChange: level => change({ level }) })),
-    Object.entries(w.parts).map(([subsystem, words]) => field({ label: words }, p => select(
-      value.subsystems[subsystem] ? options : [["", w.elsewhere], ...options], { ...p,
-        value: value.subsystems[subsystem] ?? "", onChange: level => level && change({ level, subsystem }) }))))));
+  // A part that was told its own level keeps one; only the end of the node takes it back.
+  return loadedOnce(state, value => h("div", { class: "card" }, h("div", { class: "filter-grid" },
+    field({ label: w.everywhere }, p => choice(p, options, () => value().level, level => change({ level }))),
+    Object.entries(w.parts).map(([subsystem, words]) => field({ label: words }, p => choice(p,
+      [["", w.elsewhere, () => Boolean(value().subsystems[subsystem])], ...options],
+      () => value().subsystems[subsystem] ?? "", level => change({ level, subsystem })))))));
 }

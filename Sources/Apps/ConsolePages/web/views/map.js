@@ -55,6 +55,7 @@ function mapCard(shown, names) {
   const way = peer => (!peer.connected ? w.away
     : peer.relayed ? w.over(names().get(peer.relay) ?? w.unknownRelay) : w.direct);
   const trip = peer => (peer.connected && peer.roundTripMicroseconds ? milliseconds(peer.roundTripMicroseconds) : "");
+  const seen = peer => (peer.connected ? w.now : peer.lastSeen ? ago(peer.lastSeen) : w.never);
   const hidden = signal(0);
   const map = networkMap(box, { open: pageOf, onHidden: hidden.set, words: {
     title: w.picture, self: w.self, name: nameOf, detail: trip,
@@ -76,11 +77,10 @@ function mapCard(shown, names) {
         h("table", null,
           h("thead", null, h("tr", null,
             [w.device, w.way, w.roundTrip, w.seen].map(one => h("th", { scope: "col" }, one)))),
-          h("tbody", null, shown().slice(0, tableLimit).map(peer => h("tr", null,
-            h("th", { scope: "row" }, h("a", { href: pageOf(peer) }, bdi(nameOf(peer)))), h("td", null, way(peer)),
-            h("td", null, trip(peer) || "–"),
-            h("td", null, peer.connected ? w.now : peer.lastSeen ? ago(peer.lastSeen) : w.never))))),
-        shown().length > tableLimit && h("p", { class: "hint" }, w.hidden(shown().length - tableLimit)))));
+          h("tbody", null, each(() => shown().slice(0, tableLimit), one => one.peerId, peer => h("tr", null,
+            h("th", { scope: "row" }, h("a", { href: pageOf(untracked(peer)) }, () => bdi(nameOf(peer())))),
+            [way, one => trip(one) || "–", seen].map(words => h("td", null, () => words(peer()))))))),
+        () => shown().length > tableLimit && h("p", { class: "hint" }, w.hidden(shown().length - tableLimit)))));
 }
 
 function table(network) {

@@ -1,6 +1,6 @@
 // What the node counts, as tables that can be read.
 
-import { h, signal, onEnd } from "../lib/dom.js";
+import { h, signal, each, onEnd, untracked } from "../lib/dom.js";
 import { metricsText } from "../lib/api.js";
 import { resource } from "../lib/store.js";
 import { section, button, bdi, note } from "../lib/parts.js";
@@ -38,8 +38,9 @@ export function mount(root) {
   root.append(settingsPage("metrics", w.lead,
     h("div", { class: "buttons" }, button(w.pictures, { icon: "map", href: "/data/map" })),
     () => (failure() && !families() ? note("bad", h("p", null, failure())) : null),
-    () => (families() ? partsOf(families()).map(([part, all]) => partSection(part, all, nameOf))
-      : failure() ? null : h("div", { class: "loading", role: "status" }, h("span", { class: "away" }, t.app.loading))),
+    () => (families() || failure() ? null
+      : h("div", { class: "loading", role: "status" }, h("span", { class: "away" }, t.app.loading))),
+    each(() => partsOf(families() ?? []), ([part]) => part, one => partSection(one, nameOf)),
     h("p", { class: "hint" }, w.rawLead)));
 }
 
@@ -53,25 +54,32 @@ function partsOf(families) {
   }).filter(([, mine]) => mine.some(one => one.series.length));
 }
 
-function partSection(part, families, nameOf) {
-  const counts = families.filter(one => one.kind !== "histogram" && one.series.length);
-  const spreads = families.filter(one => one.kind === "histogram" && one.series.length);
+function partSection(one, nameOf) {
+  const [part] = untracked(one);
+  const rows = isSpread => one()[1].filter(family => (family.kind === "histogram") === isSpread)
+    .flatMap(family => family.series.map(series =>
+      ({ family, series, id: family.name + JSON.stringify(series.labels) })));
   return section({ title: w.parts[part] },
-    counts.length ? table([w.what, w.value], w.parts[part], counts.flatMap(family => family.series.map(one =>
-      [family, labelsOf(one, nameOf), format(family, one.value)]))) : null,
-    spreads.length ? table([w.what, w.typical, w.slow, w.average, w.times], w.parts[part],
-      spreads.flatMap(family => family.series.map(one => [family, labelsOf(one, nameOf),
-        bound(family, one, 0.5), bound(family, one, 0.95),
-        one.count ? format(family, one.sum / one.count) : w.nothing, number(one.count)]))) : null);
+    table([w.what, w.value], w.parts[part], () => rows(false), ({ family, series }) => [format(family, series.value)],
+      nameOf),
+    table([w.what, w.typical, w.slow, w.average, w.times], w.parts[part], () => rows(true), ({ family, series }) =>
+      [bound(family, series, 0.5), bound(family, series, 0.95),
+        series.count ? format(family, series.sum / series.count) : w.nothing, number(series.count)], nameOf));
 }
 
-const table = (columns, label, rows) => h("div", { class: "table-card scroll-x", tabindex: 0, role: "region",
-  "aria-label": `${label}: ${columns.at(-1)}` },
+/// Rows stay while their values change, so that what somebody reads or marks stays, too.
+const table = (columns, label, rows, values, nameOf) => h("div", { class: "table-card scroll-x", tabindex: 0,
+  role: "region", "aria-label": `${label}: ${columns.at(-1)}`, hidden: () => !rows().length },
 h("table", { class: "numbers" },
   h("thead", null, h("tr", null, columns.map(one => h("th", { scope: "col" }, one)))),
-  h("tbody", null, rows.map(([family, labels, ...values]) => h("tr", null,
-    h("th", { scope: "row", title: family.help }, w.names[family.name] ?? family.help ?? family.name,
-      labels && h("span", { class: "quiet" }, " ", labels)), values.map(one => h("td", null, one)))))));
+  h("tbody", null, each(rows, one => one.id, row => h("tr", null, rowHead(row, nameOf),
+    columns.slice(1).map((_, at) => h("td", null, () => values(row())[at])))))));
+
+function rowHead(row, nameOf) {
+  const { family, series } = untracked(row);
+  return h("th", { scope: "row", title: family.help }, w.names[family.name] ?? family.help ?? family.name,
+    () => { const labels = labelsOf(series, nameOf); return labels && h("span", { class: "quiet" }, " ", labels); });
+}
 
 const labelsOf = (one, nameOf) => {
   const values = Object.entries(one.labels).map(([name, value]) => (name === "network" ? nameOf(value) : value));

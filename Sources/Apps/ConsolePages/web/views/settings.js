@@ -1,9 +1,9 @@
 // This device: who it is, how its node is set up, who may open this console, and the end of the node.
 
-import { h } from "../lib/dom.js";
+import { h, untracked } from "../lib/dom.js";
 import { post, del, closeSession } from "../lib/api.js";
 import { resource, peerKinds } from "../lib/store.js";
-import { section, button, facts, copyable, loaded } from "../lib/parts.js";
+import { section, button, facts, copyable, loaded, loadedOnce } from "../lib/parts.js";
 import { confirm, toast } from "../lib/dialog.js";
 import { link } from "../lib/router.js";
 import { duration } from "../lib/format.js";
@@ -21,7 +21,8 @@ export function mount(root) {
     section({ title: w.node }, loaded(node, who => h("div", { class: "card" },
       loaded(status, how => nodeFacts(who, how))))),
     section({ title: w.idTitle, lead: w.idLead }, loaded(node, who => copyable(who.peerIdText, w.idLabel))),
-    section({ title: w.setUp, lead: w.setUpLead }, loaded(status, how => settingsTable(how.configuration))),
+    section({ title: w.setUp, lead: w.setUpLead },
+      loadedOnce(status, how => settingsTable(untracked(how).configuration))),
     section({ title: w.access, lead: w.accessLead },
       h("div", { class: "buttons" }, button(w.signOut, { icon: "lock", onPress: signOut }))),
     section({ title: w.stop, lead: w.stopLead },
@@ -31,8 +32,8 @@ export function mount(root) {
 function nodeFacts(who, how) {
   const nearby = how.discovery;
   return facts([
-    [w.networks, h("a", { href: link("/networks") }, w.networkCount(how.networks ?? 0))],
-    [w.peers, h("a", { href: link("/peers") }, w.peerCount(how.connectedPeers ?? 0))],
+    [w.networks, h("a", { id: "to-networks", href: link("/networks") }, w.networkCount(how.networks ?? 0))],
+    [w.peers, h("a", { id: "to-peers", href: link("/peers") }, w.peerCount(how.connectedPeers ?? 0))],
     [w.listens, h("span", { class: "mono" }, who.addresses.join(", "))],
     nearby && [w.nearby, nearby.running ? w.onInterfaces(nearby.interfaces) : w.off],
     [w.runningFor, duration(Date.now() / 1000 - who.startedAt)],
