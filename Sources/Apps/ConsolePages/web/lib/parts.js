@@ -1,6 +1,6 @@
 // The pieces that views are built of. How each looks is in app.css; a view needs no style of its own.
 
-import { h, signal, effect, nodes } from "./dom.js";
+import { h, signal, effect, nodes, untracked } from "./dom.js";
 import { icon } from "./icons.js";
 import { link } from "./router.js";
 import { tellFailure, toast } from "./dialog.js";
@@ -151,14 +151,21 @@ export const loaded = (resource, body) => () => {
 
 /// As `loaded`, but the body is made once and gets a signal of the value, so that nothing in it is made anew (a list
 /// keeps its place, a form what was typed).
-export function loadedOnce(resource, body) {
+///
+/// `frame` goes around what stands there before and instead of it: `frame: { title, back: "/peers" }` is a page, so
+/// that the heading and the way back are there from the beginning.
+export function loadedOnce(resource, body, { frame = null } = {}) {
   const value = signal(undefined), state = signal("loading");
   effect(() => {
     const now = resource();
     if (now.value !== undefined) value.set(now.value);
     state.set(now.value !== undefined ? "there" : now.error ? "failed" : "loading");
   });
-  return () => (state() === "there" ? nodes([body(value)]) : loaded(resource, () => null)());
+  const otherwise = () => loaded(resource, () => null)();
+  return () => {
+    if (state() === "there") return untracked(() => nodes([body(value)]));
+    return frame ? page(frame, otherwise) : otherwise();
+  };
 }
 
 /// Saves bytes or a Blob under a name.

@@ -26,7 +26,7 @@ export function mount(root, { network: id }) {
   section({ title: isOwner(value()) ? w.first : null }, card(h("p", null, w.networkCode),
     () => (value().text ? codeView(value().text, { label: w.networkCodeLabel, name: `runar-${value().name ?? "network"}` })
       : note("warn", h("p", null, w.noText))))),
-  isOwner(value()) && admission(id)))));
+  isOwner(value()) && admission(id)), { frame: { title: w.title, back: "/networks", isNarrow: true } })));
 }
 
 function admission(id) {

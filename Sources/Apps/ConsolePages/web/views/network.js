@@ -23,7 +23,7 @@ export function mount(root, { network: id }) {
   root.append(h("div", null, loadedOnce(network, value => {
     effect(() => setTitle(value().name ?? w.title));
     return content(id, network, value);
-  })));
+  }, { frame: { title: w.title, back: "/networks", backTitle: t.networks.title } })));
 }
 
 function content(id, source, value) {

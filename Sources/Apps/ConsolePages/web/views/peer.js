@@ -28,7 +28,8 @@ export function mount(root, { peer: id }) {
   onActivity(null, line => {
     if (line.kind === "event" && line.peerId && line.peerId === detail.peek().value?.peerId) detail.reload();
   });
-  root.append(h("div", null, loadedOnce(detail, value => whole(value, detail))));
+  root.append(h("div", null, loadedOnce(detail, value => whole(value, detail),
+    { frame: { title: w.title, back: "/peers", backTitle: t.peers.title } })));
 }
 
 function whole(peer, detail) {

@@ -3,7 +3,7 @@
 import { h, signal, onEnd } from "../lib/dom.js";
 import { post, stream, part } from "../lib/api.js";
 import { query } from "../lib/router.js";
-import { page, card, button, form, field, checkbox, note, bdi, loaded, section } from "../lib/parts.js";
+import { page, card, button, form, field, checkbox, note, bdi, loadedOnce, section } from "../lib/parts.js";
 import { codeView } from "../lib/code.js";
 import { showRecoveryPhrase } from "../lib/phrase.js";
 import { say } from "../lib/dialog.js";
@@ -21,14 +21,15 @@ export function mount(root, { network: id }) {
   const network = resource(`/networks/${part(id)}`);
   const isNew = query.peek().has("new");
   const invitation = inviting(id);
-  root.append(h("div", null, loaded(network, value => page({
-    title: w.headline, back: `/networks/${part(id)}`, backTitle: value.name ? bdi(value.name) : t.network.title,
-    lead: w.lead, isNarrow: true,
+  root.append(h("div", null, loadedOnce(network, value => page({
+    title: w.headline, back: `/networks/${part(id)}`, lead: w.lead, isNarrow: true,
+    backTitle: () => (value().name ? bdi(value().name) : t.network.title),
   },
-  isNew && created(value),
-  isOwner(value) ? invitation.view : note("info", h("p", null, w.ownerOnly)),
+  isNew && created(value()),
+  () => (isOwner(value()) ? invitation.view : note("info", h("p", null, w.ownerOnly))),
   section({ title: w.otherWay, lead: w.otherWayLead },
-    h("div", { class: "buttons" }, button(w.otherWayGo, { icon: "code", href: `/networks/${part(id)}/admit` })))))));
+    h("div", { class: "buttons" }, button(w.otherWayGo, { icon: "code", href: `/networks/${part(id)}/admit` })))),
+  { frame: { title: w.headline, back: "/networks", isNarrow: true } })));
   if (isNew) invitation.start({ lifeSeconds: 2592000 });
 }
 
