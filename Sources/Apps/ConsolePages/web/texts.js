@@ -257,7 +257,7 @@ export const t = {
     input: "What it gets", inputHint: "JSON or a text. Leave it empty if it needs nothing.", optional: "optional", json: "JSON",
     provider: "Who shall answer", anybody: "Whoever can", returns: "Answers with:",
     ask: "Ask", run: "Run", streaming: "This action answers with a stream of values; only its first answer can be shown here.",
-    missing: field => `“${field}” is needed.`, noJSON: field => `“${field}” must be JSON.`,
+    missing: field => `“${field}” is needed.`, noSegment: field => `“${field}” can have no slash and no colon.`, noJSON: field => `“${field}” must be JSON.`,
     answered: milliseconds => `Answered after ${milliseconds} ms`, nothing: "Done. It answered nothing.", fileName: "answer.bin",
   },
 

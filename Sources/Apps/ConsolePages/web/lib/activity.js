@@ -8,8 +8,8 @@ import { stream, session } from "./api.js";
 export const connection = signal("connecting");
 /// Set when the node that answers is another run than before; the shell says so and clears it.
 export const restarted = signal(false);
-/// False when the page has been out of sight for a while. A browser opens six connections to one address at most, for
-/// all of its tabs together: those out of sight give theirs up, and catch up when they are seen again.
+/// False while the page is out of sight and another tab shows the console. A browser opens six connections to one
+/// address at most, for all of its tabs together; a tab that sleeps catches up when it is seen again.
 export const isAwake = signal(true);
 
 const listeners = new Set();
@@ -32,13 +32,14 @@ export function onResume(body) {
 
 // The node sends a line at least every five seconds.
 const silence = 12_000;
-const patience = 30_000;
 const waits = [300, 500, 1000, 2000, 3000];
 
 /// Runs as long as the page.
 export async function runActivity() {
   addEventListener("online", () => wake?.());
-  document.addEventListener("visibilitychange", sleepOrWake);
+  document.addEventListener("visibilitychange", showPresence);
+  addEventListener("pagehide", () => tabs.postMessage("gone"));
+  showPresence();
   for (let failures = 0; ; ) {
     if (session.peek() !== "in" || !isAwake.peek()) { await pause(500); continue; }
     attempt = new AbortController();
@@ -56,12 +57,18 @@ export async function runActivity() {
   }
 }
 
-let sleepTimer = null;
+const tabs = new BroadcastChannel("runar");
+tabs.onmessage = ({ data }) => {
+  if (data === "here" && document.hidden) { isAwake.set(false); attempt?.abort(); }
+  if (data === "gone") isAwake.set(true);
+};
 
-function sleepOrWake() {
-  clearTimeout(sleepTimer);
-  if (document.hidden) sleepTimer = setTimeout(() => { isAwake.set(false); attempt?.abort(); }, patience);
-  else { isAwake.set(true); wake?.(); }
+/// The tab in sight is awake, and lets the others sleep until it goes.
+function showPresence() {
+  if (document.hidden) return;
+  tabs.postMessage("here");
+  isAwake.set(true);
+  wake?.();
 }
 
 function pause(milliseconds) {

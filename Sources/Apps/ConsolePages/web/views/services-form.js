@@ -16,7 +16,7 @@ export function actionForm(network, card, action) {
   const offers = untracked(() => card().offers);
   return form({ class: "form action", label: action.name, error, onSubmit: async data => {
     answer.set(null);
-    const name = action.name.replace(/\{(\w+)\}/g, (_, one) => encodeURIComponent(required(data.get(`path.${one}`), one)));
+    const name = action.name.replace(/\{(\w+)\}/g, (_, one) => segment(data.get(`path.${one}`), one));
     const request = { path: `${card.peek().path}/${name}`, network: network.id, idempotent: action.isIdempotent };
     const payload = schema ? payloadOf(schema, data) : freePayload(data.get("payload"));
     if (payload !== undefined) request.payload = payload;
@@ -104,7 +104,9 @@ function freePayload(text) {
   try { return JSON.parse(text); } catch { return text; }
 }
 
-function required(text, name) {
+/// A part of a path stands for itself: it has no slash and no colon.
+function segment(text, name) {
   if (!text?.trim()) throw new Error(w.missing(name));
+  if (/[/:]/.test(text)) throw new Error(w.noSegment(name));
   return text.trim();
 }
