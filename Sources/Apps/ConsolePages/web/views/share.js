@@ -67,7 +67,9 @@ function inviting(id) {
       }, mine.signal);
       if (mine === ending && !["admitted", "failed"].includes(now.peek().step)) now.set({ step: "failed", words: w.ended });
     } catch (error) {
-      if (mine === ending && error.name !== "AbortError") now.set({ step: "failed", words: error.message });
+      if (mine === ending && error.name !== "AbortError") {
+        now.set({ step: "failed", words: w.failures[error.code] ?? error.message });
+      }
     }
   }
 
