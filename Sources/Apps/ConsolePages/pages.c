@@ -144,6 +144,10 @@ static const unsigned char page_views_data_js[] = {
 #embed "web/views/data.js"
 };
 
+static const unsigned char page_views_devices_js[] = {
+#embed "web/views/devices.js"
+};
+
 static const unsigned char page_views_join_js[] = {
 #embed "web/views/join.js"
 };
@@ -288,6 +292,7 @@ static const console_page pages[] = {
     {"views/conversation.js", page_views_conversation_js, sizeof page_views_conversation_js},
     {"views/create.js", page_views_create_js, sizeof page_views_create_js},
     {"views/data.js", page_views_data_js, sizeof page_views_data_js},
+    {"views/devices.js", page_views_devices_js, sizeof page_views_devices_js},
     {"views/join.js", page_views_join_js, sizeof page_views_join_js},
     {"views/keys.js", page_views_keys_js, sizeof page_views_keys_js},
     {"views/logs.js", page_views_logs_js, sizeof page_views_logs_js},

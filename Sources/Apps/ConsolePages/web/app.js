@@ -31,6 +31,7 @@ const routes = [
   ["/data/map", () => import("./views/map.js")],
   ["/settings", () => import("./views/settings.js")],
   ["/settings/device", () => import("./views/settings.js")],
+  ["/settings/devices", () => import("./views/devices.js")],
   ["/settings/keys", () => import("./views/keys.js")],
   ["/settings/storage", () => import("./views/storage.js")],
   ["/settings/logs", () => import("./views/logs.js")],

@@ -123,13 +123,19 @@ export function nodes(children) {
 }
 
 function live(body) {
-  const end = document.createComment("");
+  const begin = document.createComment(""), end = document.createComment("");
   const place = document.createDocumentFragment();
-  let shown = [];
   let isOwed = false;
-  place.append(end);
+  place.append(begin, end);
+  // Looked up each time: what is live inside changes by itself.
+  const inside = () => {
+    const found = [];
+    for (let node = begin.nextSibling; node && node !== end; node = node.nextSibling) found.push(node);
+    return found;
+  };
   effect(() => {
     const result = body();
+    let shown = inside();
     if (isText(result) && shown.length === 1 && shown[0].nodeType === Node.TEXT_NODE) {
       shown[0].data = String(result);
       return;

@@ -98,14 +98,13 @@ function pick(count, wanted) {
 export async function restoreFromWords(hasOther) {
   const { closed } = openDialog({ title: w.restoreTitle }, close => {
     const error = signal(""), count = signal(0);
-    const replace = checkbox(t.keys.replace, { hint: t.keys.replaceHint });
     let area;
     onLeaving(() => area.classList.add("covered"));
-    return form({ error, onSubmit: async () => {
+    return form({ error, onSubmit: async data => {
       const words = area.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
       if (words.length !== 24) return error.set(w.count(words.length));
       const answer = await post("/recovery-phrase/restore", { words: words.join(" "),
-        replace: hasOther && replace.querySelector("input").checked });
+        replace: data.get("replace") === "on" });
       close(true);
       toast(w.restored(answer?.networks ?? 0));
     } },
@@ -115,7 +114,7 @@ export async function restoreFromWords(hasOther) {
       onfocus: () => area.classList.remove("covered"), onblur: () => area.classList.add("covered"),
       oninput: () => count.set(area.value.trim().split(/\s+/).filter(Boolean).length) }))),
     h("p", { class: "hint", role: "status" }, () => w.count(count())),
-    hasOther && replace,
+    hasOther && h("div", null, checkbox(t.keys.replace, { hint: t.keys.replaceHint, name: "replace" })),
     h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close(false) }),
       button(w.restore, { kind: "primary", type: "submit" })));
   });

@@ -96,7 +96,7 @@ export async function openFile({ title: heading, text, action, hasOther, extra, 
       if (!data.get("passphrase")) return error.set(w.missing);
       try {
         const words = await send({ file: toBase64(new Uint8Array(await file.arrayBuffer())),
-          passphrase: data.get("passphrase"), replace: node.elements.replace?.checked ?? false });
+          passphrase: data.get("passphrase"), replace: data.get("replace") === "on" });
         close(true);
         toast(words);
       } catch (failure) { error.set(failure.message); }
@@ -104,18 +104,12 @@ export async function openFile({ title: heading, text, action, hasOther, extra, 
     h("p", null, text), extra,
     field({ label: w.file, error: fileError }, p => h("input", { ...p, type: "file", name: "file" })),
     secretField({ label: w.filePassphrase, name: "passphrase", error }),
-    hasOther && replaceBox(),
+    hasOther && h("div", null, checkbox(w.replace, { hint: w.replaceHint, name: "replace" })),
     h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close(false) }),
       button(action, { kind: "primary", type: "submit" })));
   });
   return closed;
 }
-
-const replaceBox = () => {
-  const box = checkbox(w.replace, { hint: w.replaceHint });
-  box.querySelector("input").name = "replace";
-  return box;
-};
 
 async function importKey(keys) {
   let key = "root";
