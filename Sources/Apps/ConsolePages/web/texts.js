@@ -378,6 +378,7 @@ export const t = {
     somebodyCame: digits => `A device wants to join. Compare the digits ${digits}.`,
     admitted: label => `${label ?? "The device"} is a member now.`,
     isMember: " is a member now", newMember: "The device is a member now",
+    nameIt: "Give it a name that tells you which one it is", nameExample: "Phone",
     connectedNow: "It is connected.", notConnectedYet: "It has not connected as a member yet; that may take a moment.",
     toNetwork: "Go to the network", another: "Invite another",
     failures: {

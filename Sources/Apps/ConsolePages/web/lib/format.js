@@ -53,5 +53,16 @@ export function milliseconds(micro) {
 /// The first letters of an id are enough to tell devices apart at a glance; its whole is on the detail page.
 export const short = id => id.slice(0, 8);
 
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
+
+/// The same first letters, of an id in base64: eight letters of base32 are its first five bytes.
+export function shortOf(base64) {
+  let bytes;
+  try { bytes = atob(base64.slice(0, 8)); } catch { return short(base64); }
+  let bits = 0;
+  for (let at = 0; at < 5; at++) bits = bits * 256 + (bytes.charCodeAt(at) || 0);
+  return Array.from({ length: 8 }, (_, at) => alphabet[Math.floor(bits / 2 ** (35 - 5 * at)) % 32]).join("");
+}
+
 /// Ids stand in paths as base64url, without padding.
 export const base64url = id => id.replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");

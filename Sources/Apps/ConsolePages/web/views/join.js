@@ -8,7 +8,7 @@ import { codeView } from "../lib/code.js";
 import { scanner } from "../lib/scan.js";
 import { say } from "../lib/dialog.js";
 import { icon } from "../lib/icons.js";
-import { base64url, date, short } from "../lib/format.js";
+import { base64url, date, shortOf } from "../lib/format.js";
 import { digitsView } from "./share.js";
 import { deviceIn } from "./admit.js";
 import { ownedNetworks } from "./network.js";
@@ -88,8 +88,8 @@ const steps = {
     h("h2", null, w.invitedTitle),
     h("p", null, w.invitedText),
     facts([
-      [w.network, h("code", null, short(found.network_text ?? found.network_id), "…")],
-      [w.inviter, h("code", null, short(found.inviter), "…")],
+      [w.network, h("code", null, shortOf(found.network_id), "…")],
+      [w.inviter, h("code", null, shortOf(found.inviter), "…")],
       [w.good, date(found.expiration)],
     ]),
     h("div", { class: "buttons" },

@@ -7,7 +7,7 @@ import { h, signal, scope } from "../lib/dom.js";
 import { get } from "../lib/api.js";
 import { onActivity, onResume } from "../lib/activity.js";
 import { resource, peerKinds } from "../lib/store.js";
-import { base64url } from "../lib/format.js";
+import { base64url, shortOf } from "../lib/format.js";
 import { t } from "../texts.js";
 
 export const peers = signal(new Map());
@@ -81,17 +81,6 @@ async function fetchChanged() {
   peers.set(next);
 }
 
-const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
-
-/// The first letters of an id as people type it.
-export function shortId(id) {
-  let bytes;
-  try { bytes = atob(id.slice(0, 8)); } catch { return id.slice(0, 8); }
-  let bits = 0;
-  for (let at = 0; at < 5; at++) bits = bits * 256 + (bytes.charCodeAt(at) || 0);
-  return Array.from({ length: 8 }, (_, at) => alphabet[Math.floor(bits / 2 ** (35 - 5 * at)) % 32]).join("");
-}
-
 // Characters without a look of their own, and those that turn the direction of what follows.
 const unseen = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
@@ -105,7 +94,7 @@ export function clean(text, limit = 100) {
 export function nameOf(id, label) {
   if (id && id === own?.()?.value?.peerId) return t.app.thisDevice;
   const known = label || (id && peers().get(id)?.label);
-  return known ? clean(known) : id ? shortId(id) : "?";
+  return known ? clean(known) : id ? shortOf(id) : "?";
 }
 
 /// The same as a node that stays right when the name changes.

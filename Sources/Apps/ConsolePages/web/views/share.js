@@ -118,10 +118,11 @@ const steps = {
         } }),
         button(w.different, { icon: "close", onPress: () => post(`/joins/${request.number}`, { allowed: false }) }))),
 
-  admitted: ({ admission, terms }, { start, stop }) => card(
+  admitted: ({ admission, terms }, { start, stop, now }) => card(
     h("div", { class: "success" }, icon("check", 34)),
     h("h2", null, admission.label ? [bdi(admission.label), w.isMember] : w.newMember),
     h("p", { class: "quiet" }, admission.isConnected ? w.connectedNow : w.notConnectedYet),
+    !admission.label && naming(admission, terms, now),
     h("div", { class: "buttons" },
       button(w.toNetwork, { kind: "primary", href: `/networks/${base64url(admission.networkId)}` }),
       button(w.another, { icon: "plus", onPress: () => (terms.label ? stop() : start(terms)) }))),
@@ -129,6 +130,18 @@ const steps = {
   failed: ({ words }, { stop }) => h("div", { class: "stack" }, note("bad", h("p", null, words)),
     h("div", { class: "buttons" }, button(w.again, { kind: "primary", icon: "renew", onPress: stop }))),
 };
+
+/// A name belongs to a token, so a device that is named later gets another one of the same length.
+const naming = (admission, terms, now) => form({ class: "form inline", onSubmit: async data => {
+  const label = data.get("label").trim();
+  if (!label) return;
+  await post(`/networks/${base64url(admission.networkId)}/tokens`,
+    { peer: admission.peerId, label, lifeSeconds: terms.lifeSeconds, renewable: true });
+  now.set({ step: "admitted", admission: { ...admission, label }, terms });
+} },
+field({ label: w.nameIt }, given => h("input", { ...given, name: "label", maxlength: 64, autocomplete: "off",
+  placeholder: w.nameExample })),
+button(t.app.save, { type: "submit" }));
 
 /// Six digits, large, and one by one for who listens.
 export const digitsView = digits => h("p", { class: "digits", "aria-label": spoken(digits), role: "img" },
