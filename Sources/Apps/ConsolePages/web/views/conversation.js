@@ -1,13 +1,12 @@
 // What was said and sent between this device and a peer, and the line to say more.
 
 import { h, signal, effect, each, computed, onEnd, untracked } from "../lib/dom.js";
-import { blob } from "../lib/api.js";
 import { button, save, note } from "../lib/parts.js";
 import { icon } from "../lib/icons.js";
 import { tellFailure, say } from "../lib/dialog.js";
 import { bytes, clock, day } from "../lib/format.js";
 import { nameOf, clean } from "./peers-store.js";
-import { messages, files, offers, transfers, watchMessages, sendMessage, sendFile, forgetTransfer, markRead,
+import { messages, files, offers, transfers, watchMessages, sendMessage, sendFile, openFile, forgetTransfer, markRead,
   conversationInSight, filesDirectory } from "./messages-store.js";
 import { offerCard } from "./peers-news.js";
 import { plainWords } from "./peers-doctor.js";
@@ -94,7 +93,7 @@ const fileBubble = file => h("div", { class: "bubble file" }, icon("file", 24),
     h("p", { class: "quiet" }, bytes(file.bytes), () => filesDirectory() && [" · ", w.savedIn, " ",
       h("span", { class: "mono" }, filesDirectory())]),
     button(w.saveCopy, { icon: "download", onPress: async () =>
-      save(await blob(`/files/${encodeURIComponent(file.id)}`), clean(file.name, 200)) })));
+      save(await openFile(file), clean(file.name, 200)) })));
 
 function transferBubble(transfer) {
   const isMoving = transfer.state === "moving" || transfer.state === "preparing";

@@ -3,7 +3,7 @@
 // seen.
 
 import { signal, scope } from "../lib/dom.js";
-import { get, post, stream, part } from "../lib/api.js";
+import { get, post, del, stream, blob, part } from "../lib/api.js";
 import { onActivity, onResume } from "../lib/activity.js";
 import { base64url } from "../lib/format.js";
 import { t } from "../texts.js";
@@ -104,6 +104,8 @@ export async function sendFile(peerId, file) {
   }
 }
 
+export const openFile = file => blob(`/files/${part(file.id)}`);
+
 export const forgetTransfer = id => transfers.update(list => list.filter(one => one.id !== id));
 
 function arriving(line) {
@@ -122,6 +124,11 @@ function arrived(file) {
   forgetTransfer(id);
   files.update(list => [file, ...list.filter(one => one.id !== file.id)]);
   if (file.peerId) tell(file.peerId, { file });
+}
+
+export async function removeFile(file) {
+  await del(`/files/${part(file.id)}`);
+  files.update(list => list.filter(one => one.id !== file.id));
 }
 
 /// What the person says to a file that is offered.

@@ -2,13 +2,13 @@
 
 import { h, signal, each } from "../lib/dom.js";
 import { post } from "../lib/api.js";
-import { button, empty, form, field, note, section } from "../lib/parts.js";
+import { button, iconButton, empty, form, field, note, section, save } from "../lib/parts.js";
 import { icon } from "../lib/icons.js";
 import { link } from "../lib/router.js";
-import { toast } from "../lib/dialog.js";
+import { toast, confirm, tellFailure } from "../lib/dialog.js";
 import { ago, bytes, number } from "../lib/format.js";
 import { name, clean, peerPath, watchPeers } from "./peers-store.js";
-import { messages, files, messagesState, unread, watchMessages, load } from "./messages-store.js";
+import { messages, files, filesDirectory, openFile, removeFile, messagesState, unread, watchMessages, load } from "./messages-store.js";
 import { dataPage, networkPath, longText } from "./data.js";
 import { t } from "../texts.js";
 
@@ -16,13 +16,14 @@ const w = t.messages;
 export const title = w.title;
 
 const shownBroadcasts = 5;
+const shownFiles = 10;
 
 export function mount(root) {
   watchPeers();
   watchMessages();
   dataPage(root, {
     place: "messages", title: w.title, lead: w.lead,
-    content: conversations(),
+    content: [conversations(), arrivals()],
     body: network => section({ title: w.everybody, lead: w.everybodyLead }, broadcast(network), sentToAll(network)),
   });
 }
@@ -56,6 +57,24 @@ function row({ id, at, message, file }) {
         message?.state === "failed" && h("span", { class: "bad-text" }, `${w.notDelivered} `),
         h("bdi", { dir: "auto" }, file ? clean(file.name) : message.text === undefined ? w.noText(bytes(message.bytes)) : clean(message.text, 160)))),
     h("span", { class: "row-end" }, ago(at / 1000)));
+}
+
+function arrivals() {
+  const shown = signal(shownFiles);
+  return () => (files().length ? section({ title: w.files, lead: w.filesLead(filesDirectory()) },
+    h("ul", { class: "rows", "aria-label": w.files }, each(() => files().slice(0, shown()), one => one.id, one => h("li", null, fileRow(one.peek())))),
+    files().length > shown() && button(w.allFiles(number(files().length)), { kind: "quiet", onPress: () => shown.set(Infinity) })) : null);
+}
+
+const fileRow = file => h("div", { class: "row" }, h("span", { class: "row-icon" }, icon("file")),
+  h("span", { class: "row-main" }, h("bdi", { class: "row-title", dir: "auto" }, clean(file.name)),
+    h("span", { class: "row-detail" }, bytes(file.bytes), " · ", file.peerId ? name(file.peerId, file.label) : w.fromUnknown, " · ", ago(file.at / 1000))),
+  h("span", { class: "row-end" },
+    button(w.save, { icon: "download", kind: "quiet", label: `${w.save}: ${clean(file.name)}`, onPress: async () => save(await openFile(file), clean(file.name, 200)) }),
+    iconButton("trash", w.remove(clean(file.name)), () => remove(file).catch(tellFailure))));
+
+async function remove(file) {
+  if (await confirm({ title: w.removeTitle(clean(file.name)), text: w.removeText, action: w.removeAction, isDangerous: true })) await removeFile(file);
 }
 
 function broadcast(network) {

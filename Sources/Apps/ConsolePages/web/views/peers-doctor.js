@@ -26,22 +26,25 @@ export function mount(root) {
 }
 
 const kinds = { ok: ["check", "ok"], note: ["info", "info"], problem: ["warning", "bad"] };
-const order = { problem: 0, note: 1, ok: 2 };
 
-/// The findings, the worst first, under a sentence that sums them up.
+/// The findings under a sentence that sums them up: the worst first, and what is fine folded away.
 export function findings(report) {
-  const list = report.findings.toSorted((a, b) => order[a.level] - order[b.level]);
-  const problems = list.filter(one => one.level === "problem").length;
+  const problems = report.findings.filter(one => one.level === "problem");
+  const fine = report.findings.filter(one => one.level === "ok");
+  const notes = report.findings.filter(one => one.level !== "problem" && one.level !== "ok");
   return [
-    h("p", { class: `verdict ${problems ? "bad" : "ok"}` }, icon(problems ? "warning" : "check"),
-      h("strong", null, problems ? w.problems(problems) : w.healthy)),
-    h("ul", { class: "findings" }, list.map(one => h("li", { class: kinds[one.level]?.[1] },
-      icon(kinds[one.level]?.[0] ?? "info"),
-      h("div", null, h("span", { class: "away" }, `${w.levels[one.level] ?? one.level}: `),
-        h("p", null, plainWords(one.message)),
-        one.advice && h("p", { class: "quiet" }, w.advice, " ", plainWords(one.advice)))))),
+    h("p", { class: `verdict ${problems.length ? "bad" : "ok"}` }, icon(problems.length ? "warning" : "check"),
+      h("strong", null, problems.length ? w.problems(problems.length) : w.healthy)),
+    problems.length + notes.length > 0 && findingList([...problems, ...notes]),
+    fine.length > 0 && h("details", null, h("summary", null, w.fine(fine.length)), findingList(fine)),
   ];
 }
+
+const findingList = list => h("ul", { class: "findings" }, list.map(one => h("li", { class: kinds[one.level]?.[1] },
+  icon(kinds[one.level]?.[0] ?? "info"),
+  h("div", null, h("span", { class: "away" }, `${w.levels[one.level] ?? one.level}: `),
+    h("p", null, plainWords(one.message)),
+    one.advice && h("p", { class: "quiet" }, w.advice, " ", plainWords(one.advice))))));
 
 /// What the node says, as a sentence: commands in back quotes as such, and peers by their names here.
 export function plainWords(text) {

@@ -94,7 +94,7 @@ export function clean(text, limit = 100) {
 export function nameOf(id, label) {
   if (id && id === own?.()?.value?.peerId) return t.app.thisDevice;
   const known = label || (id && peers().get(id)?.label);
-  return known ? clean(known) : id ? shortOf(id) : "?";
+  return known ? clean(known) : id ? t.peers.unnamedDevice(shortOf(id)) : "?";
 }
 
 /// The same as a node that stays right when the name changes.
