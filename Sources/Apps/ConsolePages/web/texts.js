@@ -483,6 +483,7 @@ export const t = {
       token: "This token does not carry the signature of the network. It is damaged or forged: ask the owner for it again.",
       invitation: "This invitation is damaged. Ask for a new one.",
     },
+    otherDevice: "This token was made for another device. Show the owner the code of this one, and scan what comes then.",
     notForJoining: {
       unknown: "This is no code of Runar, or it is damaged. Scan or copy it again, whole.",
       identifier: "This is the id of a network. Joining needs an invitation, or the network’s code.",

@@ -18,8 +18,9 @@ const w = t.join;
 export const title = w.title;
 
 export function mount(root) {
-  // {step: "read" | "invited" | "pending" | "needsToken" | "joined" | "device" | "failed", …}
-  const now = signal({ step: "read" });
+  const { text, network } = { text: query.peek().get("text"), network: query.peek().get("network") };
+  // {step: "read" | "looking" | "invited" | "pending" | "needsToken" | "joined" | "device" | "connect" | "failed", …}
+  const now = signal({ step: text || network ? "looking" : "read" });
   let ending = null;
   onEnd(() => ending?.abort());
   const course = {
@@ -29,7 +30,6 @@ export function mount(root) {
   };
   root.append(page({ title: w.title, lead: w.lead, back: "/networks", backTitle: t.networks.title, isNarrow: true },
     h("div", { class: "stack" }, () => steps[now().step](now(), course))));
-  const { text, network } = { text: query.peek().get("text"), network: query.peek().get("network") };
   if (text) course.take(text).catch(error => now.set({ step: "failed", words: error.message }));
   else if (network) waitForToken(network, now);
 }
@@ -46,6 +46,7 @@ async function take(text, now) {
     throw new Error(w.notForJoining[found.kind] ?? w.notForJoining.unknown);
   }
   if (!found.valid) throw new Error(problem(found));
+  if (found.kind === "token" && found.peer_id !== (await get("/node")).peerId) throw new Error(w.otherDevice);
   if (found.kind === "invitation") return now.set({ step: "invited", text, found });
   const joined = await post("/join", { text });
   if (joined.isMember || joined.role === "owner") return now.set({ step: "joined", joined });
@@ -83,6 +84,8 @@ const steps = {
     card(scanner({ onText: take, pasteLabel: w.paste, pasteHint: w.pasteHint, action: w.go })),
     section({ title: w.whereTitle }, h("ul", { class: "bullets" }, w.where.map(one => h("li", null, one)))),
   ],
+
+  looking: () => h("div", { class: "loading", role: "status" }, h("span", { class: "away" }, t.app.loading)),
 
   invited: ({ text, found }, { accept, cancel }) => card(
     h("h2", null, w.invitedTitle),
