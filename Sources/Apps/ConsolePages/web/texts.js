@@ -319,7 +319,7 @@ export const t = {
     memberUntil: when => `Member until ${when}`, renews: "· renewed by itself",
     memberNoEnd: "Member without end", memberUnknown: "Member", ended: when => `Membership ended ${when}`,
     leaving: "Change or leave", rename: "Rename", name: "Name",
-    renameHint: "The other members see the new name as soon as they meet this device.",
+    renameHint: "The other members see it when they get the network’s code again; new ones see it at once.",
     renamed: "The network has a new name", leave: "Leave",
     leaveTitle: name => `Leave “${name}”?`,
     leaveText: ["This device forgets the network and its values. To come back it needs a new invitation."],
@@ -485,7 +485,8 @@ export const t = {
     },
     otherDevice: "This token was made for another device. Show the owner the code of this one, and scan what comes then.",
     notForJoining: {
-      unknown: "This is no code of Runar, or it is damaged. Scan or copy it again, whole.",
+      unknown: "This is no code of Runar.",
+      ours: "This is a code of Runar, but it is damaged or not whole. Scan or copy it again.",
       identifier: "This is the id of a network. Joining needs an invitation, or the network’s code.",
       "recovery-phrase": "Stop: these look like the words of a recovery phrase. Never show them to anybody. To restore a key go to Settings, Keys.",
       "device-answer": "This is the answer for a new device of yours. It belongs in Settings, Your devices.",

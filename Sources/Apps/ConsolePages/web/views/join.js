@@ -36,6 +36,8 @@ export function mount(root) {
 
 /// Looks at a text; throws words for the person when it cannot be joined with.
 async function take(text, now) {
+  // Secret words go no further than this page.
+  if (/^([a-z]{3,8}[\s,]+){11,}[a-z]{3,8}$/i.test(text)) throw new Error(w.notForJoining["recovery-phrase"]);
   let found = await post("/inspect", { text }).catch(error => ({ kind: "unknown", problem: error.message }));
   // The texts of a network and of a token may come together.
   if (found.kind === "unknown" && /\}\s*\{/.test(text)) found = { kind: "network", valid: true };
@@ -43,7 +45,8 @@ async function take(text, now) {
   if (device) return now.set({ step: "device", device, networks: await ownedNetworks() });
   if (found.kind === "peer") return now.set({ step: "connect", text });
   if (!["invitation", "network", "token"].includes(found.kind)) {
-    throw new Error(w.notForJoining[found.kind] ?? w.notForJoining.unknown);
+    const isOurs = /^runar:|"(network_id|peer_id)"/i.test(text);
+    throw new Error(w.notForJoining[found.kind === "unknown" && isOurs ? "ours" : found.kind] ?? w.notForJoining.unknown);
   }
   if (!found.valid) throw new Error(problem(found));
   if (found.kind === "token" && found.peer_id !== (await get("/node")).peerId) throw new Error(w.otherDevice);

@@ -43,6 +43,7 @@ function content(id, source, value) {
 
 function actions(id, network) {
   const to = `/networks/${part(id)}`;
+  if (network.isRevoked) return null;
   if (network.role === "none") {
     return button(w.becomeMember, { icon: "scan", kind: "primary", href: `/join?network=${part(id)}` });
   }
