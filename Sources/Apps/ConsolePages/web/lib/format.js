@@ -64,5 +64,17 @@ export function shortOf(base64) {
   return Array.from({ length: 8 }, (_, at) => alphabet[Math.floor(bits / 2 ** (35 - 5 * at)) % 32]).join("");
 }
 
+// Characters without a look of their own, and those that turn the direction of what follows.
+const unseen = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/// A name that somebody else chose, short and without characters that hide what it says.
+export function clean(text, limit = 100) {
+  const shown = text.slice(0, limit).replace(unseen, "\ufffd");
+  return text.length > limit ? `${shown}…` : shown;
+}
+
+/// The same within a sentence, whose direction it does not change.
+export const within = text => `\u2068${clean(text)}\u2069`;
+
 /// Ids stand in paths as base64url, without padding.
 export const base64url = id => id.replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");

@@ -2,6 +2,7 @@
 
 import { h, signal, effect, nodes, untracked } from "./dom.js";
 import { icon } from "./icons.js";
+import { clean } from "./format.js";
 import { link } from "./router.js";
 import { tellFailure, toast } from "./dialog.js";
 import { t } from "../texts.js";
@@ -24,8 +25,8 @@ export const section = ({ title, actions, lead }, ...children) =>
 
 export const card = (...children) => h("div", { class: "card" }, children);
 
-/// A name that somebody else chose: it cannot change the direction of the text around it.
-export const bdi = (text, properties) => h("bdi", { dir: "auto", ...properties }, text);
+/// A name that somebody else chose: it cannot change the direction of the text around it, nor hide what it says.
+export const bdi = (text, properties) => h("bdi", { dir: "auto", ...properties }, clean(text));
 
 /// `kind`: "" | primary | danger | quiet. `onPress` may be async: the button rests and shows so until it is done, and a
 /// failure is told. With `href` it is a link.

@@ -10,7 +10,7 @@ import { codeView } from "../lib/code.js";
 import { scanner } from "../lib/scan.js";
 import { short } from "../lib/format.js";
 import { tokenFields, issue } from "./member.js";
-import { isOwner } from "./network.js";
+import { isOwner, nameIn } from "./network.js";
 import { t } from "../texts.js";
 
 const w = t.admit;
@@ -19,7 +19,7 @@ export const title = w.title;
 export function mount(root, { network: id }) {
   const network = resource(`/networks/${part(id)}`);
   root.append(h("div", null, loadedOnce(network, value => page({
-    title: () => w.headline(value().name ?? t.networks.unnamed), back: `/networks/${part(id)}`,
+    title: () => w.headline(nameIn(value())), back: `/networks/${part(id)}`,
     backTitle: () => (value().name ? bdi(value().name) : t.network.title), isNarrow: true,
     lead: isOwner(value()) ? w.leadOwner : w.leadMember,
   },

@@ -11,7 +11,7 @@ import { icon } from "../lib/icons.js";
 import { base64url, date, shortOf } from "../lib/format.js";
 import { digitsView } from "./share.js";
 import { deviceIn } from "./admit.js";
-import { ownedNetworks } from "./network.js";
+import { nameIn, ownedNetworks } from "./network.js";
 import { t } from "../texts.js";
 
 const w = t.join;
@@ -109,7 +109,7 @@ const steps = {
     h("div", { class: "buttons" }, button(t.app.cancel, { onPress: cancel }))),
 
   needsToken: ({ known, node }, { take }) => [
-    note("info", h("p", null, w.known(known.name ?? t.networks.unnamed))),
+    note("info", h("p", null, w.known(nameIn(known)))),
     section({ title: w.showTitle }, card(h("p", null, w.showText),
       codeView(node.peerId, { label: w.deviceCodeLabel, name: "runar-device" }),
       copyable(node.peerIdText, w.deviceId))),

@@ -6,8 +6,8 @@ import { go } from "../lib/router.js";
 import { confirm, openDialog, toast } from "../lib/dialog.js";
 import { button, facts, copyable, field, form, select, checkbox, note, bdi } from "../lib/parts.js";
 import { codeView } from "../lib/code.js";
-import { date, base64url } from "../lib/format.js";
-import { isOwner, name, presence, tokenWords } from "./network.js";
+import { date, base64url, short, within } from "../lib/format.js";
+import { isOwner, name, nameIn, presence, tokenWords } from "./network.js";
 import { t } from "../texts.js";
 
 const w = t.member;
@@ -72,9 +72,9 @@ export function issue(id, peer, data) {
 }
 
 async function remove(id, member, network, source) {
-  const who = member.label ?? member.peerIdText.slice(0, 8);
+  const who = member.label ? within(member.label) : short(member.peerIdText);
   const agreed = await confirm({
-    title: w.removeTitle(who, network.name ?? t.networks.unnamed), text: w.removeText, action: w.remove,
+    title: w.removeTitle(who, nameIn(network)), text: w.removeText, action: w.remove,
     isDangerous: true,
   });
   if (!agreed) return;

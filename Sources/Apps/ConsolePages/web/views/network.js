@@ -8,7 +8,7 @@ import { confirm, openDialog, toast } from "../lib/dialog.js";
 import { longList } from "../lib/list.js";
 import { icon } from "../lib/icons.js";
 import { page, section, card, button, facts, badge, bdi, note, copyable, field, form, loadedOnce } from "../lib/parts.js";
-import { ago, date, day, short } from "../lib/format.js";
+import { ago, clean, date, day, short, within } from "../lib/format.js";
 import { state } from "./networks.js";
 import { openMember } from "./member.js";
 import { t } from "../texts.js";
@@ -21,7 +21,7 @@ export const isOwner = network => network.role === "owner" || network.role === "
 export function mount(root, { network: id }) {
   const network = resource(`/networks/${part(id)}`, membershipKinds);
   root.append(h("div", null, loadedOnce(network, value => {
-    effect(() => setTitle(value().name ?? w.title));
+    effect(() => setTitle(value().name ? clean(value().name) : w.title));
     return content(id, network, value);
   }, { frame: { title: w.title, back: "/networks", backTitle: t.networks.title } })));
 }
@@ -138,15 +138,19 @@ async function rename(id, network, source) {
     button(t.app.save, { kind: "primary", type: "submit" }))));
 }
 
+/// The name of a network within a sentence.
+export const nameIn = network => (network.name ? within(network.name) : t.networks.unnamed);
+
 async function leave(id, network) {
   const own = isOwner(network);
   const agreed = await confirm({
-    title: w.leaveTitle(network.name ?? t.networks.unnamed), text: own ? w.leaveOwnerText : w.leaveText,
-    action: w.leave, isDangerous: true, word: own ? network.name : null,
+    title: w.leaveTitle(nameIn(network)), text: own ? w.leaveOwnerText : w.leaveText,
+    // What cannot be typed is not asked for.
+    action: w.leave, isDangerous: true, word: !own ? null : clean(network.name) === network.name ? network.name : w.leave,
   });
   if (!agreed) return;
   await del(`/networks/${part(id)}`);
-  toast(w.left(network.name ?? t.networks.unnamed));
+  toast(w.left(nameIn(network)));
   go("/networks");
 }
 

@@ -7,8 +7,10 @@ import { h, signal, scope } from "../lib/dom.js";
 import { get } from "../lib/api.js";
 import { onActivity, onResume } from "../lib/activity.js";
 import { resource, peerKinds } from "../lib/store.js";
-import { base64url, shortOf } from "../lib/format.js";
+import { base64url, clean, shortOf } from "../lib/format.js";
 import { t } from "../texts.js";
+
+export { clean };
 
 export const peers = signal(new Map());
 /// `{isLoaded, error}`.
@@ -79,15 +81,6 @@ async function fetchChanged() {
   const next = new Map(peers.peek());
   for (const [id, peer] of found) if (peer) next.set(id, peer); else next.delete(id);
   peers.set(next);
-}
-
-// Characters without a look of their own, and those that turn the direction of what follows.
-const unseen = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
-
-/// A name that somebody else chose, short and without characters that hide what it says.
-export function clean(text, limit = 100) {
-  const shown = text.slice(0, limit).replace(unseen, "\ufffd");
-  return text.length > limit ? `${shown}…` : shown;
 }
 
 /// What a device is called here.

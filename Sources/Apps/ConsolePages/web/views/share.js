@@ -9,9 +9,9 @@ import { showRecoveryPhrase } from "../lib/phrase.js";
 import { say } from "../lib/dialog.js";
 import { resource } from "../lib/store.js";
 import { icon } from "../lib/icons.js";
-import { base64url } from "../lib/format.js";
+import { base64url, within } from "../lib/format.js";
 import { tokenFields } from "./member.js";
-import { isOwner } from "./network.js";
+import { isOwner, nameIn } from "./network.js";
 import { t } from "../texts.js";
 
 const w = t.share;
@@ -37,7 +37,7 @@ export function mount(root, { network: id }) {
 function created(network) {
   const isKept = signal(query.peek().get("new") !== "key");
   return h("div", { class: "stack" },
-    note("info", h("p", null, w.created(network.name))),
+    note("info", h("p", null, w.created(nameIn(network)))),
     () => (isKept() ? null : note("warn", h("p", null, w.keepPhrase), h("div", { class: "buttons" },
       button(w.showPhrase, { icon: "key", onPress: async () => { if (await showRecoveryPhrase()) isKept.set(true); } })))));
 }
@@ -62,7 +62,7 @@ function inviting(id) {
         }
         if (line.event === "done") {
           now.set({ step: "admitted", admission: line.result, terms });
-          say(w.admitted(line.result.label));
+          say(w.admitted(line.result.label && within(line.result.label)));
         }
       }, mine.signal);
       if (mine === ending && !["admitted", "failed"].includes(now.peek().step)) now.set({ step: "failed", words: w.ended });
