@@ -47,6 +47,7 @@ export const t = {
 
   // What the node says, in the words of the console; by the code of its error.
   failures: {
+    "wrong-passphrase": "This is not the passphrase of this device. Try again.",
     "bad-text": "This is no invitation, no code of a network and no token, or it is damaged. Scan or copy it again, whole.",
     "invitation-expired": "This invitation has ended: invitations are good for ten minutes. Make or ask for a new one.",
     "invitation-used": "This invitation was used already: each is good for one device. Ask for a new one.",

@@ -10,7 +10,7 @@ import { t } from "../texts.js";
 /// A whole page: `root.append(page({title, lead, back: "/networks", actions: [button(…)]}, …))`.
 export const page = ({ title, lead, back, backTitle, actions, isNarrow }, ...children) =>
   h("div", { class: isNarrow ? "page narrow" : "page" },
-    back && h("a", { class: "back", href: link(back) }, icon("back", 18), backTitle ?? t.app.back),
+    back && h("a", { class: "back", href: link(back) }, icon("back", 18), h("span", null, backTitle ?? t.app.back)),
     h("div", { class: "page-head" },
       h("div", null, h("h1", null, title), lead && h("p", { class: "lead" }, lead)),
       actions && h("div", { class: "buttons" }, actions)),
