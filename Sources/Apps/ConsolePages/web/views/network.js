@@ -79,7 +79,7 @@ function about(network) {
 
 function members(id, source, value) {
   const ordered = computed(() => [...value().members].sort((one, other) => rank(one) - rank(other)
-    || (one.label ?? "\uffff").localeCompare(other.label ?? "\uffff") || one.peerIdText.localeCompare(other.peerIdText)));
+    || byName.compare(one.label ?? "\uffff", other.label ?? "\uffff") || byName.compare(one.peerIdText, other.peerIdText)));
   return [
     longList({
       label: w.members, items: ordered, key: member => member.peerId, rowHeight: width => (width <= 760 ? 88 : 64),
@@ -89,6 +89,7 @@ function members(id, source, value) {
   ];
 }
 
+const byName = new Intl.Collator(t.language, { numeric: true });
 const rank = member => (member.isThisDevice ? 0 : member.isRevoked ? 3 : member.connected ? 1 : 2);
 
 const memberRow = (member, network, onPress) => h("button", { type: "button", class: "row row-button", onclick: onPress },
