@@ -21,8 +21,8 @@ internal import Testing
         }
         #expect(found.sorted() == pages.map(\.path).sorted())
         for page in pages {
-            let content = try Data(contentsOf: folder.appending(path: page.path))
-            #expect(Array(content) == page.bytes, "\(page.path)")
+            let isSame = try Data(contentsOf: folder.appending(path: page.path)) == Data(page.bytes)
+            #expect(isSame, "\(page.path)")
         }
     }
 

@@ -2,7 +2,8 @@
 
 ask_console.py check                says what is missing, or an empty line
 ask_console.py ask PORT             reads requests as lines of JSON from standard input and answers each with a line:
-                                    {"method", "path", "headers"} -> {"status", "headers", "body"}
+                                    {"method", "path", "headers", "body"} -> {"status", "headers", "body"}; the body
+                                    is a text, or nothing
 ask_console.py raw PORT             sends each line (hexadecimal digits) on a connection of its own: {"status": first line}
 ask_console.py read PORT TOKEN      collects /metrics: one line {"name", "type", "help", "samples": [[name, labels, value]]}
                                     for each family, and an empty one at the end
@@ -14,16 +15,18 @@ import socket
 import sys
 
 
-def ask(port, method, path, headers):
+def ask(port, method, path, headers, body=None):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     for name, value in headers:
         connection.putheader(name, value)
-    connection.endheaders()
+    if body is not None:
+        connection.putheader("Content-Length", str(len(body.encode())))
+    connection.endheaders(body.encode() if body is not None else None)
     answer = connection.getresponse()
-    body = answer.read().decode()
+    text = answer.read().decode()
     connection.close()
-    return answer.status, dict((name.lower(), value) for name, value in answer.getheaders()), body
+    return answer.status, dict((name.lower(), value) for name, value in answer.getheaders()), text
 
 
 def main(words):
@@ -39,7 +42,7 @@ def main(words):
     if words[0] == "ask":
         for line in sys.stdin:
             request = json.loads(line)
-            status, headers, body = ask(port, request["method"], request["path"], request["headers"])
+            status, headers, body = ask(port, request["method"], request["path"], request["headers"], request.get("body"))
             print(json.dumps({"status": status, "headers": headers, "body": body}), flush=True)
     elif words[0] == "raw":
         for line in sys.stdin:

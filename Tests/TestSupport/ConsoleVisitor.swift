@@ -45,20 +45,43 @@ package enum ConsoleVisitor {
     package static let missing = PythonScripts.missing(for: script, otherwise: "the console is not asked")
     private static let script = "ask_console.py"
 
+    /// A request.
+    package struct Question: Sendable {
+        package let method: String
+        package let path: String
+        package let headers: [[String]]
+        package let body: String?
+
+        package init(_ method: String, _ path: String, _ headers: [[String]], body: String? = nil) {
+            self.method = method
+            self.path = path
+            self.headers = headers
+            self.body = body
+        }
+    }
+
     /// Asks one request after the other.
-    package static func ask(
-        _ port: UInt16,
-        _ requests: [(method: String, path: String, headers: [[String]])]
-    ) async throws -> [Answer] {
+    package static func ask(_ port: UInt16, _ questions: [Question]) async throws -> [Answer] {
         try await aside {
             let process = try ChildProcess(script: script, arguments: ["ask", "\(port)"], takesLines: true)
-            return try requests.map { method, path, headers in
-                let request: [String: Any] = ["method": method, "path": path, "headers": headers]
+            return try questions.map { question in
+                var request: [String: Any] = [
+                    "method": question.method, "path": question.path, "headers": question.headers,
+                ]
+                request["body"] = question.body
                 let line = try JSONSerialization.data(withJSONObject: request)
                 try process.write(String(decoding: line, as: UTF8.self))
                 return try JSONDecoder().decode(Answer.self, from: Data((process.nextLine() ?? "").utf8))
             }
         }
+    }
+
+    /// Asks requests without a body.
+    package static func ask(
+        _ port: UInt16,
+        _ requests: [(method: String, path: String, headers: [[String]])]
+    ) async throws -> [Answer] {
+        try await ask(port, requests.map { Question($0.method, $0.path, $0.headers) })
     }
 
     /// Sends bytes, each on a connection of its own, and returns the first lines of the answers.

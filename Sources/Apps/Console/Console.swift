@@ -23,6 +23,8 @@ package struct Console: Sendable {
         package var uploads: String
         /// Makes a new key and returns it, when the person signs out everywhere; nil if that cannot be kept.
         package var replaceKey: @Sendable () -> String? = { nil }
+        /// Told whenever a secret became a token.
+        package var onSignIn: @Sendable () -> Void = {}
         /// A client that keeps the server waiting for so long is cut off.
         package var patience = Duration.seconds(30)
         package var logger: Logger

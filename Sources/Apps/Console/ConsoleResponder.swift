@@ -22,9 +22,11 @@ final class ConsoleResponder: Sendable {
         let (sessions, streams) = (configuration.sessions, self.streams)
         let own = [
             ConsoleRoute(.post, Self.sessionPath, body: .json()) { request in
-                await Self.exchange(request, sessions)
+                let session = Self.exchange(request, sessions)
+                if case .success = session { configuration.onSignIn() }
+                return Self.answer(session)
             },
-            ConsoleRoute(.post, "\(Self.sessionPath)/renew") { _ in Self.answer(sessions.makeSession()) },
+            ConsoleRoute(.post, "\(Self.sessionPath)/renew") { _ in Self.answer(.success(sessions.makeSession())) },
             ConsoleRoute(.delete, "\(Self.sessionPath)/all") { _ in
                 guard let key = configuration.replaceKey() else {
                     return .failure(ConsoleFailure(507, "not-kept", "the new key cannot be kept: look at the disk"))
@@ -139,23 +141,30 @@ final class ConsoleResponder: Sendable {
         return try ConsoleResponse.answer(answer)
     }
 
-    private static func exchange(_ request: ConsoleRequest, _ sessions: ConsoleSessions) async -> ConsoleAnswer {
+    private static func exchange(
+        _ request: ConsoleRequest,
+        _ sessions: ConsoleSessions
+    ) -> Result<ConsoleSessions.Session, ConsoleFailure> {
         struct Question: Decodable { let secret: String }
-        guard let question = try? ConsoleJSON.decode(Question.self, from: request.body) else {  // said below
+        guard let question = try? ConsoleJSON.decode(Question.self, from: request.body) else {  // said in other words
             return .failure(ConsoleFailure(400, "bad-json", "send {\"secret\": …}"))
         }
         guard let session = sessions.exchange(question.secret) else {
             let advice = "this link was used before, or is older than a minute: run `runar console` again"
             return .failure(ConsoleFailure(401, "wrong-secret", advice))
         }
-        return answer(session)
+        return .success(session)
     }
 
-    private static func answer(_ session: ConsoleSessions.Session) -> ConsoleAnswer {
+    private static func answer(_ session: Result<ConsoleSessions.Session, ConsoleFailure>) -> ConsoleAnswer {
         struct Report: Encodable {
             let token: String
             let expires: UInt64
         }
-        return .json(ConsoleJSON.bytes(Report(token: session.token, expires: session.expires)))
+        switch session {
+        case .success(let session):
+            return .json(ConsoleJSON.bytes(Report(token: session.token, expires: session.expires)))
+        case .failure(let failure): return .failure(failure)
+        }
     }
 }

@@ -21,7 +21,7 @@ struct Runar: AsyncParsableCommand {
                 subcommands: [Init.self, Device.self, Keys.self, Backup.self, Reset.self]
             ),
             CommandGroup(name: "Networks", subcommands: [Network.self, Join.self, Inspect.self]),
-            CommandGroup(name: "The node", subcommands: [Up.self, Status.self, Stop.self]),
+            CommandGroup(name: "The node", subcommands: [Up.self, Status.self, OpenConsole.self, Stop.self]),
             CommandGroup(
                 name: "Others",
                 subcommands: [Discover.self, Peers.self, Connect.self, Send.self, Listen.self]

@@ -66,6 +66,8 @@ final class RequestHandler: Sendable {
             guard let stop else { throw Self.passingNode }
             stop()
             return JSONText.encode(StopReport(stopped: true, processId: SystemProcess.id))
+        case .consoleAddress: return JSONText.encode(try consoleAddress())
+        case .openConsole: return JSONText.encode(try await openConsole(reply))
         case .peers(let all): return JSONText.encode(try peers(all: all))
         case .connect(let peer, let network, let address, let isRelayOnly):
             return JSONText.encode(try await connect(peer, network, address, overRelay: isRelayOnly))

@@ -22,6 +22,11 @@ final class NodeConsole: Sendable {
     private let home: HomeDirectory
     /// Nil until it is there.
     private let address = Locked<String?>(nil)
+    /// Who waits for a browser, by the secrets that they gave out.
+    private let waiting = Locked<[String: AsyncStream<Void>.Continuation]>([:])
+
+    /// Where it is; nil until it is there.
+    var currentAddress: String? { address.withLock { $0 } }
 
     /// Makes it; nil when it is switched off.
     ///
@@ -51,6 +56,8 @@ final class NodeConsole: Sendable {
         configuration.mayMove = !isChosen
         let home = self.home
         configuration.replaceKey = { try? Self.makeToken(in: home) }  // whoever asked is told that it is not kept
+        configuration.onSignIn = { [weak self] in self?.tellUses() }
+        ConsoleLink.removeAll(in: home)
         do {
             try await Console(configuration).run { port in
                 let address = "http://localhost:\(port)/"
@@ -60,6 +67,32 @@ final class NodeConsole: Sendable {
         } catch let error as ConsoleError {
             throw CommandFailure("no-console", .cannotCreate, error.description)
         }
+    }
+
+    /// Waits until a browser signs in with a secret; false when the secret has expired before.
+    func waitForUse(of secret: String) async -> Bool {
+        let (uses, use) = AsyncStream.makeStream(of: Void.self)
+        waiting.withLock { $0[secret] = use }
+        defer { waiting.withLock { _ = $0.removeValue(forKey: secret) } }
+        // The browser may have been quicker.
+        guard sessions.isWaiting(for: secret) else { return true }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in uses { return true }
+                return false
+            }
+            group.addTask {
+                try? await Task.sleep(for: ConsoleSessions.secretLife)  // cancelled: nobody waits any more
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
+    private func tellUses() {
+        let used = waiting.withLock { waiting in waiting.filter { !sessions.isWaiting(for: $0.key) }.map(\.value) }
+        for use in used { use.yield() }
     }
 
     /// What a person should know of an address that is not the usual one.
