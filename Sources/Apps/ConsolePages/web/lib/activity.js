@@ -1,6 +1,8 @@
 // What happens at the node, live: `onActivity(["peerJoined", "message"], line => …)` hears these kinds until the view
-// ends, `onActivity(null, …)` all of them; the kind of an event of the node is its name. `connection()` is the state of the line: `connecting`, `live`, or `lost`.
-// `onResume(body)` is called after a gap (the node was away, or restarted): whatever was fetched may be old then.
+// ends, `onActivity(null, …)` all of them. The kind of an event of the node is its name; `changed:networks` (`changed`
+// for everything) is what a command or another page has changed. `connection()` is the state of the line: `connecting`,
+// `live`, or `lost`. `onResume(body)` is called after a gap (the node was away, or restarted): whatever was fetched may
+// be old then.
 
 import { signal, onEnd } from "./dom.js";
 import { stream, session } from "./api.js";
@@ -100,6 +102,6 @@ function take(line) {
 
 function namesOf(line) {
   if (line.kind === "event") return [line.event];
-  if (line.kind === "changed") return line.what.map(what => `changed:${what}`);
+  if (line.kind === "changed") return ["changed", ...line.what.map(what => `changed:${what}`)];
   return [line.kind];
 }

@@ -4,7 +4,7 @@ import { h, signal, effect, untracked } from "../lib/dom.js";
 import { get, post, part } from "../lib/api.js";
 import { page, card, button, note, field, select, empty, loadedOnce } from "../lib/parts.js";
 import { openDialog, toast } from "../lib/dialog.js";
-import { go } from "../lib/router.js";
+import { go, query } from "../lib/router.js";
 import { resource, membershipKinds } from "../lib/store.js";
 import { codeView } from "../lib/code.js";
 import { scanner } from "../lib/scan.js";
@@ -30,7 +30,8 @@ export function mount(root) {
 
 const sides = list => h("div", { class: "beside even" },
   card(h("h2", null, w.read), h("p", { class: "quiet" }, w.readLead),
-    scanner({ onText: text => read(text, list), pasteHint: w.pasteHint, action: w.connect })),
+    scanner({ onText: text => read(text, list), pasteHint: w.pasteHint, action: w.connect,
+      value: query.peek().get("text") ?? "" })),
   card(h("h2", null, w.show), h("p", { class: "quiet" }, w.showLead), own(list)));
 
 // Reading.
