@@ -79,7 +79,7 @@ package struct Console: Sendable {
             },
             server: .http1(
                 configuration: .init(
-                    additionalChannelHandlers: [SlowReaderHandler(patience: patience)],
+                    additionalChannelHandlers: [SlowReaderHandler(patience: patience), DepartureHandler()],
                     idleTimeout: patience,
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: Self.headByteLimit,

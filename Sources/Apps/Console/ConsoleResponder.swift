@@ -46,7 +46,7 @@ final class ConsoleResponder: Sendable {
         var body = IncomingBody(request, channel: context.channel, patience: TimeAmount(configuration.patience))
         let answer: Response
         do throws(ConsoleFailure) {
-            answer = try await respond(to: request, &body)
+            answer = try await respond(to: request, context, &body)
         } catch {
             answer = ConsoleResponse.failure(error)
         }
@@ -54,7 +54,11 @@ final class ConsoleResponder: Sendable {
         return ConsoleResponse.closing(answer, context.channel)
     }
 
-    private func respond(to request: Request, _ body: inout IncomingBody) async throws(ConsoleFailure) -> Response {
+    private func respond(
+        to request: Request,
+        _ context: ConsoleContext,
+        _ body: inout IncomingBody
+    ) async throws(ConsoleFailure) -> Response {
         let parts = (request.head.path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = String(parts.first ?? "")
         let isForPrograms = routes.covers(path)
@@ -80,7 +84,7 @@ final class ConsoleResponder: Sendable {
                 throw ConsoleFailure(400, "bad-query", "what stands behind the question mark is broken")
             }
             question.query = query
-            return try await ask(route, question, request, &body)
+            return try await ask(route, question, request, context, &body)
         }
     }
 
@@ -111,6 +115,7 @@ final class ConsoleResponder: Sendable {
         _ route: ConsoleRoute,
         _ asked: ConsoleRequest,
         _ request: Request,
+        _ context: ConsoleContext,
         _ body: inout IncomingBody
     ) async throws(ConsoleFailure) -> Response {
         var question = asked
@@ -134,7 +139,7 @@ final class ConsoleResponder: Sendable {
         let answer = await route.answer(question)
         if case .lines(let course) = answer {
             // Only what lasts is cancelled by the end of a connection; all else is done once it was asked.
-            let lines = OutgoingBody.lines(course, after: request, in: streams, finally: cleanUp)
+            let lines = OutgoingBody.lines(course, for: context.channel, in: streams, finally: cleanUp)
             return ConsoleResponse.lines(lines)
         }
         cleanUp()

@@ -18,7 +18,7 @@ enum OutgoingBody {
     /// The course is cancelled then, and its last line is not waited for.
     static func lines(
         _ course: @escaping @Sendable (ConsoleLines) async -> Void,
-        after request: Request,
+        for channel: any Channel,
         in streams: OpenStreams,
         finally: @escaping @Sendable () -> Void
     ) -> ResponseBody {
@@ -27,11 +27,8 @@ enum OutgoingBody {
             let (lines, source) = AsyncStream.makeStream(of: Line.self)
             let ticket = streams.enter { source.finish() }
             defer { streams.leave(ticket) }
-            try await request.body.consumeWithInboundCloseHandler { _ in
-                try await Self.pass(lines, source, from: course, to: &writer)
-            } onInboundClosed: {
-                source.finish()
-            }
+            DepartureHandler.whenGone(from: channel) { source.finish() }
+            try await Self.pass(lines, source, from: course, to: &writer)
             try await writer.finish(nil)
         }
     }
