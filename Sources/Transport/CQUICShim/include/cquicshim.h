@@ -253,6 +253,8 @@ int rq_conn_migrate(rq_conn *conn, const rq_addr *local, const rq_addr *remote, 
 bool rq_conn_take_refused_path(rq_conn *conn, rq_addr *remote);
 // Whether probe timeouts passed without a sign of the peer while something was under way.
 bool rq_conn_is_silent(const rq_conn *conn);
+// The smoothed time from a packet to its acknowledgement, in nanoseconds; 0 before the first.
+uint64_t rq_conn_round_trip(const rq_conn *conn);
 // Send errors since the last call.
 uint32_t rq_conn_take_send_errors(rq_conn *conn);
 

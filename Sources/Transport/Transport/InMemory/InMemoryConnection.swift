@@ -7,6 +7,8 @@ internal import Locking
 final class InMemoryConnection: Connection {
     let remotePeerId: PeerId
     let remoteAddress: SocketAddress
+    /// Its time is that of a test.
+    var roundTrip: Duration? { nil }
     private let wire: Wire
     private let side: WireSide
     /// The endpoint lives as long as its connections.
