@@ -22,7 +22,10 @@ enum OutgoingBody {
         in streams: OpenStreams,
         finally: @escaping @Sendable () -> Void
     ) -> ResponseBody {
-        ResponseBody { writer in
+        // Its end was read with it; without one, what waits for the end of the connection takes the whole program along.
+        var request = request
+        request.body = RequestBody(buffer: ByteBuffer())
+        return ResponseBody { [request] writer in
             defer { finally() }
             let (lines, source) = AsyncStream.makeStream(of: Line.self)
             let ticket = streams.enter { source.finish() }
