@@ -172,8 +172,9 @@ let package = Package(
             name: "runar",
             dependencies: [
                 "Console", "MetricsText", "RunarNode", "Simulation", "Bytes", "Identity", "Certificates", "Locking",
-                "NodeCore", "QRCode", "PictureFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", "Node",
-                logging, arguments,
+                "Kademlia", "NodeCore", "QRCode", "PictureFiles", "Traversal", "Transport", "QUIC", "Platform",
+                "Storage",
+                "Node", logging, metrics, deque, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house

@@ -15,6 +15,10 @@ final class NodeConsole: Sendable {
 
     /// What the node measures.
     let registry: MetricsRegistry
+    /// The same on its way there.
+    let tap: MetricsTap
+    /// What the node logs.
+    let logs: LogRing
     let sessions: ConsoleSessions
     private let port: UInt16
     /// Whether the person chose the port.
@@ -39,6 +43,8 @@ final class NodeConsole: Sendable {
         self.home = home
         isChosen = setting.source != .standard
         registry = MetricsRegistry(explanations: RunarMetric.explanations)
+        tap = MetricsTap(registry)
+        logs = LogRing(levels: try Settings.levels(settings.text(.logLevel) ?? ""))
         sessions = ConsoleSessions(key: try Self.token(in: home))
     }
 
@@ -106,7 +112,7 @@ final class NodeConsole: Sendable {
             ConsoleRoute(.get, "/metrics") { [registry] _ in
                 .text(registry.text(), contentType: MetricsRegistry.contentType)
             }
-        ]
+        ] + (handler.watch.map { NodeAPI(handler: handler, watch: $0).routes } ?? [])
     }
 
     /// The token, which outlives a restart so that a program can be told it once.

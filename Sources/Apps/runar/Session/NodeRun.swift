@@ -51,6 +51,10 @@ struct NodeRun: Sendable {
     private func serve() async throws {
         let events = handler.node.eventStream
         try await withThrowingDiscardingTaskGroup { group in
+            if let watch = handler.watch {
+                let sources = watch.listen()
+                group.addTask { await watch.run(sources) }
+            }
             let console = try await self.startConsole(in: &group)
             try await handler.startNode()
             group.addTask { await server.run() }

@@ -31,7 +31,7 @@ const choose = (keys, step) => h("div", { class: "pair" },
       disabled: !keys.keys.some(one => one.key === "root"), onPress: () => step.set({ name: "read" }) }))),
   h("div", { class: "card deed" }, h("h2", null, w.getTitle), h("p", { class: "quiet" }, w.getText),
     h("div", { class: "buttons" }, button(w.get, { icon: "code",
-      onPress: async () => step.set({ name: "show", request: await get("/device/request") }) }))));
+      onPress: async () => step.set({ name: "show", request: await post("/device/request", {}) }) }))));
 
 const again = step => button(t.app.cancel, { onPress: () => step.set({ name: "choose" }) });
 
