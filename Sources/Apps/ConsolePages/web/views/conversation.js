@@ -84,9 +84,9 @@ function messageBubble(message) {
   ];
 }
 
-const binary = message => [h("span", null, w.noText(bytes(message.bytes))),
+const binary = message => h("div", { class: "cluster" }, h("span", null, w.noText(bytes(message.bytes))),
   button(w.save, { icon: "download", kind: "quiet", onPress: () =>
-    save(Uint8Array.from(atob(message.base64 ?? ""), one => one.charCodeAt(0)), w.binaryName(message.number)) })];
+    save(Uint8Array.from(atob(message.base64 ?? ""), one => one.charCodeAt(0)), w.binaryName(message.number)) }));
 
 const fileBubble = file => h("div", { class: "bubble file" }, icon("file", 24),
   h("div", null, h("bdi", { dir: "auto", class: "file-name" }, clean(file.name)),

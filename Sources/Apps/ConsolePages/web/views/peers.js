@@ -64,7 +64,8 @@ function matching() {
     if (!shows[show()](peer)) continue;
     if (network() && !peer.networks.includes(network())) continue;
     if (wanted && !(peer.label ?? "").toLowerCase().includes(wanted) && !peer.peerIdText.startsWith(wanted)) continue;
-    list.push([peer, peer.label ?? peer.peerIdText]);
+    // Those without a name come last.
+    list.push([peer, peer.label || `\uffff${peer.peerIdText}`]);
   }
   list.sort(([a, nameA], [b, nameB]) => b.connected - a.connected || collator.compare(nameA, nameB)
     || (a.peerId < b.peerId ? -1 : 1));
