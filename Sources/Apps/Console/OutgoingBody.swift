@@ -22,10 +22,7 @@ enum OutgoingBody {
         in streams: OpenStreams,
         finally: @escaping @Sendable () -> Void
     ) -> ResponseBody {
-        // Its end was read with it; without one, what waits for the end of the connection takes the whole program along.
-        var request = request
-        request.body = RequestBody(buffer: ByteBuffer())
-        return ResponseBody { [request] writer in
+        ResponseBody { writer in
             defer { finally() }
             let (lines, source) = AsyncStream.makeStream(of: Line.self)
             let ticket = streams.enter { source.finish() }
