@@ -70,6 +70,7 @@ export function toast(text, { kind = "ok", action = null, onAction = null, secon
   // Who reads or reaches for it has time.
   for (const on of ["mouseenter", "focusin"]) node.addEventListener(on, () => clearTimeout(timer));
   for (const on of ["mouseleave", "focusout"]) node.addEventListener(on, wait);
+  for (const one of [...place.children]) if (one.querySelector("span").textContent === text) one.remove();
   while (place.childElementCount >= 3) place.firstElementChild.remove();
   place.append(node);
   say(text);

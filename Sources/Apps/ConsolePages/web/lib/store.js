@@ -8,9 +8,10 @@ import { onActivity, onResume } from "./activity.js";
 
 export function resource(path, kinds = [], { every = 0 } = {}) {
   const state = signal({ value: undefined, error: null, isLoading: true });
-  let ended = false, running = false, again = false, shown = null, took = 0;
+  let ended = false, running = false, again = false, isPaused = false, shown = null, took = 0;
 
   async function reload() {
+    if (isPaused) return;
     if (running) { again = true; return; }
     running = true;
     do {
@@ -49,6 +50,8 @@ export function resource(path, kinds = [], { every = 0 } = {}) {
   return Object.assign(read, {
     peek: state.peek,
     reload,
+    // Whoever removes what is fetched here does not want it to be asked for meanwhile.
+    pause: paused => { isPaused = paused; },
     set: value => { shown = null; state.set({ value, error: null, isLoading: false }); },
   });
 }

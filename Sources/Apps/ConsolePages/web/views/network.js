@@ -38,7 +38,7 @@ function content(id, source, value) {
   section({ title: w.about }, card(() => about(value()))),
   section({ title: w.leaving }, () => h("div", { class: "buttons" },
     isOwner(value()) && button(w.rename, { icon: "edit", onPress: () => rename(id, value(), source) }),
-    button(w.leave, { icon: "leave", onPress: () => leave(id, value()) }))));
+    button(w.leave, { icon: "leave", onPress: () => leave(id, value(), source) }))));
 }
 
 function actions(id, network) {
@@ -142,7 +142,7 @@ async function rename(id, network, source) {
 /// The name of a network within a sentence.
 export const nameIn = network => (network.name ? within(network.name) : t.networks.unnamed);
 
-async function leave(id, network) {
+async function leave(id, network, source) {
   const own = isOwner(network);
   const agreed = await confirm({
     title: w.leaveTitle(nameIn(network)), text: own ? w.leaveOwnerText : w.leaveText,
@@ -150,7 +150,8 @@ async function leave(id, network) {
     action: w.leave, isDangerous: true, word: !own ? null : clean(network.name) === network.name ? network.name : w.leave,
   });
   if (!agreed) return;
-  await del(`/networks/${part(id)}`);
+  source.pause(true);
+  try { await del(`/networks/${part(id)}`); } catch (error) { source.pause(false); throw error; }
   toast(w.left(nameIn(network)));
   go("/networks");
 }
