@@ -636,9 +636,8 @@ export const t = {
     used: "On this device", total: "In all", free: "Free on this disk",
     values: "Shared values in memory", what: "What", size: "Size", folder: "Folder",
     received: "Files from others go to",
-    parts: { "state.sqlite": "Networks, devices and memberships", vault: "Vault with the keys", "vault.key": "Key file",
-      "node.log": "Log", files: "Files from others", received: "Files from others", "config.json": "Settings",
-      "peer.id": "Id of this device", "console.token": "Key of this console" },
+    parts: { state: "Networks, devices and memberships", vault: "Vault with the keys", "node.log": "Log",
+      files: "Files from others", "config.json": "Settings" }, others: "Small files of the node",
     backup: "Backup",
     backupLead: "If this device is lost or broken, a backup brings back your master key and the networks that you own.",
     noRoot: "You own no network here, so there is nothing to back up. Others can admit a new device of yours.",
@@ -667,7 +666,7 @@ export const t = {
     none: "No line fits.", nothing: "Nothing was logged yet. With “Info and above” below the node tells more.",
     missed: "Some lines in between were too many to keep.",
     write: "What the node logs", writeLead: "Until it ends; after that its setting counts again.",
-    everywhere: "Everywhere", elsewhere: "As everywhere", changed: "The node logs accordingly from now on.",
+    everywhere: "Everywhere", elsewhere: "As everywhere", byPart: "One part more or less", changed: "The node logs accordingly from now on.",
   },
 
   metrics: {
@@ -721,7 +720,7 @@ export const t = {
       : `${seconds} s ago`),
     perSecond: bytes => `${bytes}/s`, bytes: count => `${count} B`,
     milliseconds: value => `${value} ms`, seconds: value => `${value} s`,
-    average: "average", highest: "highest", current: "Now",
+    average: "Average", highest: "Highest", current: "Now",
     tableTitle: "Whom this device knows in the shared data",
     tableLead: "Values are kept by those whose ids are most alike. A row is a part of the network, from far to near; "
       + "a filled place is a device that this one knows there.",

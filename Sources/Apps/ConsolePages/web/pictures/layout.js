@@ -47,7 +47,7 @@ export function places(peers, width, height) {
   const put = (peer, angle, ring) => placed.set(peer.peerId, { peer, angle, isInner: ring === inner,
     x: centre.x + ring.x * Math.cos(angle), y: centre.y + ring.y * Math.sin(angle) });
   // Two side by side have more room for their names than one above the other; on a phone it is the other way round.
-  const start = direct.length === 2 && !isNarrow ? 0 : -turn / 4;
+  const start = direct.length <= 2 && !isNarrow ? 0 : -turn / 4;
   direct.forEach((peer, index) => put(peer, start + (turn * index) / direct.length, inner));
   // A relayed peer wants to stand behind its relay; the others begin evenly.
   const wish = (peer, index) => placed.get(peer.relay)?.angle ?? start + (turn * (index + 0.5)) / outerCount;

@@ -22,7 +22,7 @@ export function networkMap(box, { words, open, onHidden }) {
 
   function draw(mayGlide) {
     if (!width) return;
-    const tall = Math.min(width * 0.56, peers.length > few ? 520 : 400);
+    const tall = Math.min(width * 0.56, peers.length > few ? 520 : peers.length > 2 ? 400 : 240);
     const height = Math.round(width < narrow ? width * 1.3 : tall);
     const { centre, placed, hidden } = places(peers, width, height);
     set(picture, { viewBox: `0 0 ${width} ${height}`, width, height });

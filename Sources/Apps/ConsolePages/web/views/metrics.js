@@ -13,6 +13,9 @@ const w = t.metrics;
 export const title = titleOf("metrics");
 const every = 3000;
 
+/// What only a collector makes sense of.
+const left = new Set(["runar_peers_per_network"]);
+
 const parts = [
   ["connections", /connections|networks$|active_peers|peers_per/], ["traffic", /bytes_total|bandwidth/],
   ["messages", /message|peer_latency/], ["dht", /dht/], ["tokens", /token/], ["discovery", /discovery/], ["other", /./],
@@ -46,10 +49,10 @@ export function mount(root) {
 
 /// Each family stands in the first part that it fits.
 function partsOf(families) {
-  const left = new Set(families);
+  const rest = new Set(families.filter(one => !left.has(one.name)));
   return parts.map(([part, pattern]) => {
-    const mine = [...left].filter(one => pattern.test(one.name));
-    mine.forEach(one => left.delete(one));
+    const mine = [...rest].filter(one => pattern.test(one.name));
+    mine.forEach(one => rest.delete(one));
     return [part, mine];
   }).filter(([, mine]) => mine.some(one => one.series.length));
 }
@@ -82,7 +85,8 @@ function rowHead(row, nameOf) {
 }
 
 const labelsOf = (one, nameOf) => {
-  const values = Object.entries(one.labels).map(([name, value]) => (name === "network" ? nameOf(value) : value));
+  const values = Object.entries(one.labels).map(([name, value]) =>
+    (name === "network" ? nameOf(value) : t.map.verbs[value] ?? value));
   return values.length ? values.map((value, at) => [at ? ", " : "", bdi(value)]) : null;
 };
 
@@ -92,11 +96,14 @@ function bound(family, one, share) {
   return value === Infinity ? w.over(format(family, one.buckets.at(-2)?.[0] ?? 0)) : w.atMost(format(family, value));
 }
 
+const tenths = value => Math.round(value * 10) / 10;
+
 function format({ name }, value) {
-  if (/per_second/.test(name)) return w.perSecond(/bytes/.test(name) ? bytes(Math.round(value)) : number(value));
+  if (/bytes_per_second/.test(name)) return w.perSecond(bytes(Math.round(value)));
+  if (/per_second/.test(name)) return w.perSecond(number(tenths(value)));
   if (/bytes/.test(name)) return bytes(Math.round(value));
-  if (!/seconds/.test(name)) return number(value);
+  if (!/seconds/.test(name)) return number(tenths(value));
   const milli = value * 1000;
-  return milli < 1000 ? w.milliseconds(milli < 9.95 ? Math.round(milli * 10) / 10 : Math.round(milli))
-    : w.seconds(Math.round(value * 10) / 10);
+  return milli < 1000 ? w.milliseconds(milli < 9.95 ? tenths(milli) : Math.round(milli))
+    : w.seconds(tenths(value));
 }

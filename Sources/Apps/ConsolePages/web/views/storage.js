@@ -53,10 +53,20 @@ function saveBackup() {
 const restore = hasRoot => openFile({ title: w.restoreTitle, text: w.restoreText, action: t.phrase.restore,
   hasOther: hasRoot, send: async body => t.phrase.restored((await post("/backup/restore", body)).networks) });
 
+/// Files by what they are for, the largest first.
+function kindsOf(files) {
+  const sizes = new Map();
+  for (const { name, bytes: size } of files) {
+    const kind = Object.keys(w.parts).find(one => name.startsWith(one)) ?? "";
+    sizes.set(kind, (sizes.get(kind) ?? 0) + size);
+  }
+  return [...sizes].sort((a, b) => b[1] - a[1]);
+}
+
 const partsTable = value => h("table", { class: "sizes" },
   h("thead", { class: "away" }, h("tr", null, h("th", { scope: "col" }, w.what), h("th", { scope: "col" }, w.size))),
-  h("tbody", null, value.parts.map(part => h("tr", null,
-    h("th", { scope: "row" }, w.parts[part.name] ?? h("span", { class: "mono" }, part.name),
-      h("meter", { min: 0, max: Math.max(value.bytes, 1), value: part.bytes, "aria-hidden": "true" })),
-    h("td", null, bytes(part.bytes))))),
+  h("tbody", null, kindsOf(value.parts).map(([kind, size]) => h("tr", null,
+    h("th", { scope: "row" }, w.parts[kind] ?? w.others,
+      h("meter", { min: 0, max: Math.max(value.bytes, 1), value: size, "aria-hidden": "true" })),
+    h("td", null, bytes(size))))),
   h("tfoot", null, h("tr", null, h("th", { scope: "row" }, w.total), h("td", null, bytes(value.bytes)))));
