@@ -61,7 +61,8 @@ async function request(method, path, body, signal) {
   const payload = body === undefined || isBytes ? body : JSON.stringify(body);
   let answer;
   try {
-    answer = await fetch(path === metricsPath ? path : base + path, { method, headers, body: payload, signal, cache: "no-store" });
+    const address = path === metricsPath ? path : base + path;
+    answer = await fetch(address, { method, headers, body: payload, signal, cache: "no-store" });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(0, "unreachable", t.errors.unreachable);

@@ -19,7 +19,8 @@ export const page = ({ title, lead, back, backTitle, actions, isNarrow }, ...chi
 /// A headed part of a page.
 export const section = ({ title, actions, lead }, ...children) =>
   h("section", { class: "section" },
-    title && h("div", { class: "section-head" }, h("h2", null, title), actions && h("div", { class: "buttons" }, actions)),
+    title && h("div", { class: "section-head" }, h("h2", null, title),
+      actions && h("div", { class: "buttons" }, actions)),
     lead && h("p", { class: "quiet" }, lead),
     children);
 
@@ -30,7 +31,8 @@ export const bdi = (text, properties) => h("bdi", { dir: "auto", ...properties }
 
 /// `kind`: "" | primary | danger | quiet. `onPress` may be async: the button rests and shows so until it is done, and a
 /// failure is told. With `href` it is a link.
-export function button(text, { kind = "", icon: name, onPress, href, type = "button", disabled, label, id, isWide } = {}) {
+export function button(text, options = {}) {
+  const { kind = "", icon: name, onPress, href, type = "button", disabled, label, id, isWide } = options;
   const className = `button ${kind} ${isWide ? "wide" : ""}`.trim();
   const inside = [name && icon(name, 18), text && h("span", null, text)];
   if (href) return h("a", { class: className, href: href.startsWith("/") ? link(href) : href, id, "aria-label": label },
@@ -70,7 +72,8 @@ export const select = (options, { value, onChange, ...rest } = {}) =>
 
 export const checkbox = (label, { checked, onChange, hint, name } = {}) =>
   h("label", { class: "check" },
-    h("input", { type: "checkbox", name, checked: checked ?? false, onchange: event => onChange?.(event.target.checked) }),
+    h("input", { type: "checkbox", name, checked: checked ?? false,
+      onchange: event => onChange?.(event.target.checked) }),
     h("span", null, label, hint && h("span", { class: "hint" }, hint)));
 
 /// A form whose submission may be async. `error` (a signal) gets the words of a failure; without it they are told.

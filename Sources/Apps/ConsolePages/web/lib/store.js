@@ -60,7 +60,8 @@ export function resource(path, kinds = [], { every = 0 } = {}) {
 export function debounce(body, milliseconds) {
   let timer = null;
   return () => {
-    timer ??= setTimeout(() => { timer = null; body(); }, typeof milliseconds === "function" ? milliseconds() : milliseconds);
+    const wait = typeof milliseconds === "function" ? milliseconds() : milliseconds;
+    timer ??= setTimeout(() => { timer = null; body(); }, wait);
   };
 }
 

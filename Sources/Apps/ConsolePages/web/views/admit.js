@@ -24,7 +24,8 @@ export function mount(root, { network: id }) {
     lead: isOwner(value()) ? w.leadOwner : w.leadMember,
   },
   section({ title: isOwner(value()) ? w.first : null }, card(h("p", null, w.networkCode),
-    () => (value().text ? codeView(value().text, { label: w.networkCodeLabel, name: `runar-${value().name ?? "network"}` })
+    () => (value().text
+      ? codeView(value().text, { label: w.networkCodeLabel, name: `runar-${value().name ?? "network"}` })
       : note("warn", h("p", null, w.noText))))),
   isOwner(value()) && admission(id)), { frame: { title: w.title, back: "/networks", isNarrow: true } })));
 }
@@ -39,7 +40,8 @@ function admission(id) {
     section({ title: w.second }, card(() => (peer()
       ? [facts([[w.device, h("code", null, short(peer().text), "…")]]),
         button(w.otherDevice, { kind: "quiet", onPress: () => { peer.set(null); token.set(null); } })]
-      : [h("p", null, w.readDevice), scanner({ onText: take, pasteLabel: w.pasteDevice, pasteHint: w.pasteDeviceHint })]))),
+      : [h("p", null, w.readDevice),
+        scanner({ onText: take, pasteLabel: w.pasteDevice, pasteHint: w.pasteDeviceHint })]))),
     () => (peer() ? section({ title: w.third }, card(() => (token()
       ? [h("p", null, w.showToken), codeView(token().text, { label: w.tokenLabel, name: "runar-token" }),
         note("info", h("p", null, w.tokenHint)),

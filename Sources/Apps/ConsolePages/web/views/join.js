@@ -129,7 +129,8 @@ const steps = {
     h("p", null, networks.length ? w.deviceText : w.deviceNoNetwork),
     h("ul", { class: "rows" }, networks.map(one => h("li", null, h("a", { class: "row",
       href: `#/networks/${base64url(one.networkId)}/admit?peer=${part(device.text)}` },
-    h("span", { class: "row-main" }, h("span", { class: "row-title" }, w.admitTo, " ", bdi(one.name ?? t.networks.unnamed))),
+    h("span", { class: "row-main" },
+      h("span", { class: "row-title" }, w.admitTo, " ", bdi(one.name ?? t.networks.unnamed))),
     icon("forward", 18))))),
     h("div", { class: "buttons" }, button(w.readOther, { onPress: cancel }))),
 

@@ -58,7 +58,8 @@ export function tokenFields(label, { withRenewal = true } = {}) {
   return [
     field({ label: w.label, hint: w.labelHint }, given => h("input", { ...given, name: "label", value: label,
       maxlength: 64, autocomplete: "off" })),
-    field({ label: w.life, hint: withRenewal ? w.lifeHint : w.lifeHintRenewed }, given => select(lives, { ...given, name: "life", value: "2592000" })),
+    field({ label: w.life, hint: withRenewal ? w.lifeHint : w.lifeHintRenewed },
+      given => select(lives, { ...given, name: "life", value: "2592000" })),
     withRenewal && h("div", null, checkbox(w.renewable, { name: "renewable", checked: true, hint: w.renewableHint })),
   ];
 }

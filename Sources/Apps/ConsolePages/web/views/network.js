@@ -79,7 +79,8 @@ function about(network) {
 
 function members(id, source, value) {
   const ordered = computed(() => [...value().members].sort((one, other) => rank(one) - rank(other)
-    || byName.compare(one.label ?? "\uffff", other.label ?? "\uffff") || byName.compare(one.peerIdText, other.peerIdText)));
+    || byName.compare(one.label ?? "\uffff", other.label ?? "\uffff")
+    || byName.compare(one.peerIdText, other.peerIdText)));
   return [
     longList({
       label: w.members, items: ordered, key: member => member.peerId, rowHeight: width => (width <= 760 ? 88 : 64),

@@ -39,7 +39,9 @@ function created(network) {
   return h("div", { class: "stack" },
     note("info", h("p", null, w.created(nameIn(network)))),
     () => (isKept() ? null : note("warn", h("p", null, w.keepPhrase), h("div", { class: "buttons" },
-      button(w.showPhrase, { icon: "key", onPress: async () => { if (await showRecoveryPhrase()) isKept.set(true); } })))));
+      button(w.showPhrase, { icon: "key", onPress: async () => {
+        if (await showRecoveryPhrase()) isKept.set(true);
+      } })))));
 }
 
 function inviting(id) {
@@ -65,7 +67,7 @@ function inviting(id) {
           say(w.admitted(line.result.label && within(line.result.label)));
         }
       }, mine.signal);
-      if (mine === ending && !["admitted", "failed"].includes(now.peek().step)) now.set({ step: "failed", words: w.ended });
+      if (mine === ending && now.peek().step !== "admitted") now.set({ step: "failed", words: w.ended });
     } catch (error) {
       if (mine === ending && error.name !== "AbortError") {
         now.set({ step: "failed", words: w.failures[error.code] ?? error.message });
