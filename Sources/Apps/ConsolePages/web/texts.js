@@ -575,6 +575,7 @@ export const t = {
     import: "Import a key…", importTitle: "Import a key",
     importLead: "From a file that was exported on another device.",
     which: "Which key", file: "The file", chooseFile: "Choose a file.", filePassphrase: "The passphrase of the file",
+    wrongPassphrase: "This is not the passphrase of the file. Try again.",
     replace: "Replace the key that is here", replaceHint: "The present key is lost unless you have a copy.",
     importAction: "Import", imported: "The key was imported.",
     networksTitle: "Keys of networks", networksLead: "This device can sign for these networks.",

@@ -99,7 +99,7 @@ export async function openFile({ title: heading, text, action, hasOther, extra, 
           passphrase: data.get("passphrase"), replace: data.get("replace") === "on" });
         close(true);
         toast(words);
-      } catch (failure) { error.set(failure.message); }
+      } catch (failure) { error.set(failure.code === "wrong-passphrase" ? w.wrongPassphrase : failure.message); }
     } },
     h("p", null, text), extra,
     field({ label: w.file, error: fileError }, p => h("input", { ...p, type: "file", name: "file" })),
