@@ -21,7 +21,8 @@ export function mount(root) {
   root.append(page({ title: w.title, lead: w.lead, back: "/peers", backTitle: t.peers.title },
     loadedOnce(networks, value => () => {
       const list = value().networks.filter(one => one.isMember);
-      return list.length ? untracked(() => sides(list)) : empty({ icon: "networks", title: w.noNetworkTitle, text: w.noNetwork, actions: [
+      return list.length ? untracked(() => sides(list)) : empty({ icon: "networks", title: w.noNetworkTitle,
+        text: w.noNetwork, actions: [
         button(t.networks.joinFirst, { icon: "scan", kind: "primary", href: "/join" }),
         button(t.networks.createFirst, { icon: "plus", href: "/networks/new" }),
       ] });
@@ -56,8 +57,12 @@ async function read(text, list) {
 // Showing.
 
 function own(list) {
-  const network = signal(list[0].networkId), address = signal(""), text = signal(""), error = signal(""), places = signal([]);
-  findPlaces().then(found => { places.set(found); if (found.length) address.set(found[0].address); else address.set("own"); });
+  const network = signal(list[0].networkId), address = signal(""), text = signal(""), error = signal(""),
+    places = signal([]);
+  findPlaces().then(found => {
+    places.set(found);
+    address.set(found[0]?.address ?? "own");
+  });
   let turn = 0;
   effect(() => {
     const asked = address(), mine = ++turn;
@@ -68,11 +73,14 @@ function own(list) {
       failure => { if (mine === turn) { text.set(""); error.set(failure.message); } });
   });
   return h("div", { class: "stack" },
-    list.length > 1 && field({ label: w.network }, p => select(list.map(one => [one.networkId, one.name ?? t.networks.unnamed]),
+    list.length > 1 && field({ label: w.network }, p => select(list.map(one => [one.networkId,
+      one.name ?? t.networks.unnamed]),
       { ...p, value: network.peek(), onChange: network.set })),
-    () => (places().length > 1 ? field({ label: w.where, hint: w.whereHint }, p => select(places().map(one => [one.address,
+    () => (places().length > 1 ? field({ label: w.where, hint: w.whereHint },
+      p => select(places().map(one => [one.address,
       w.places[one.kind](one.address)]), { ...p, value: address.peek(), onChange: address.set })) : null),
-    () => (error() ? note("warn", h("p", null, error())) : text() ? codeView(text, { label: w.codeLabel, name: "runar-connect" })
+    () => (error() ? note("warn", h("p", null, error())) : text() ? codeView(text, { label: w.codeLabel,
+      name: "runar-connect" })
       : h("div", { class: "loading", role: "status" }, h("span", { class: "away" }, t.app.loading))),
     h("p", { class: "quiet" }, w.codeLasts));
 }
@@ -82,7 +90,8 @@ async function findPlaces() {
   try {
     const [node, report] = await Promise.all([get("/node"), get("/doctor")]);
     const port = one => /:(\d+)$/.exec(one)?.[1];
-    const bound = node.addresses.map(one => ({ host: one.slice(0, one.lastIndexOf(":")), port: port(one), whole: one }));
+    const bound = node.addresses.map(one => ({ host: one.slice(0, one.lastIndexOf(":")), port: port(one),
+      whole: one }));
     const found = [];
     for (const { host, port, whole } of bound) {
       const isAny = host === "0.0.0.0" || host === "[::]";

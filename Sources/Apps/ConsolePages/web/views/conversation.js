@@ -32,7 +32,8 @@ export function conversation(peer, isConnected) {
 
   const place = h("section", { class: "conversation", "aria-label": w.title },
     h("h2", { class: "away" }, w.title),
-    () => (all().length > shown() ? button(w.earlier, { kind: "quiet", onPress: () => shown.update(n => n + shownAtOnce) })
+    () => (all().length > shown() ? button(w.earlier, { kind: "quiet", onPress: () => shown.update(n =>
+      n + shownAtOnce) })
       : null),
     () => (all().length ? null : h("div", { class: "log-empty" }, icon("message", 32),
       h("p", null, isConnected() ? w.empty(nameOf(peer)) : w.emptyOffline(nameOf(peer))))),
@@ -47,13 +48,15 @@ export function conversation(peer, isConnected) {
 function entries(peer) {
   const list = [];
   for (const message of messages()) {
-    if (message.peerId === peer) list.push({ key: `m${message.number}`, at: message.at, direction: message.direction, message });
+    if (message.peerId === peer) list.push({ key: `m${message.number}`, at: message.at, direction: message.direction,
+      message });
   }
   for (const file of files()) {
     if (file.peerId === peer) list.push({ key: `f${file.id}`, at: file.at, direction: "in", file });
   }
   for (const transfer of transfers()) {
-    if (transfer.peerId === peer) list.push({ key: transfer.id, at: transfer.at, direction: transfer.direction, transfer });
+    if (transfer.peerId === peer) list.push({ key: transfer.id, at: transfer.at, direction: transfer.direction,
+      transfer });
   }
   list.sort((a, b) => a.at - b.at);
   let last = "";
@@ -107,7 +110,8 @@ function transferBubble(transfer) {
       h("div", { class: "buttons" },
         transfer.cancel && isMoving && button(t.app.cancel, { onPress: transfer.cancel }),
         transfer.file && (transfer.state === "failed" || transfer.state === "stopped") && button(w.again, {
-          icon: "renew", onPress: () => { forgetTransfer(transfer.id); sendFile(transfer.peerId, transfer.file); } }))));
+          icon: "renew", onPress: () => { forgetTransfer(transfer.id); sendFile(transfer.peerId,
+            transfer.file); } }))));
 }
 
 function transferWords({ state, count, total, direction, failure }) {
@@ -170,11 +174,14 @@ function composer(peer) {
   }
 
   return h("form", { class: "composer", onsubmit: event => { event.preventDefault(); send(); } },
-    h("input", { type: "file", class: "away", tabindex: "-1", "aria-hidden": "true", multiple: true, ref: node => { picker = node; },
+    h("input", { type: "file", class: "away", tabindex: "-1", "aria-hidden": "true", multiple: true,
+      ref: node => { picker = node; },
       onchange: () => { for (const file of picker.files) sendFile(peer, file); picker.value = ""; } }),
-    h("button", { type: "button", class: "icon-button", "aria-label": w.attach, title: w.attach, onclick: () => picker.click() },
+    h("button", { type: "button", class: "icon-button", "aria-label": w.attach, title: w.attach, onclick: () =>
+      picker.click() },
       icon("file")),
-    h("textarea", { rows: 1, "aria-label": w.write, placeholder: w.write, dir: "auto", value: text, ref: node => { input = node; },
+    h("textarea", { rows: 1, "aria-label": w.write, placeholder: w.write, dir: "auto", value: text,
+      ref: node => { input = node; },
       oninput: event => change(event.target.value),
       onkeydown: event => {
         if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;

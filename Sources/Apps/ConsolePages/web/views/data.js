@@ -28,7 +28,8 @@ export function dataPage(root, { place, title, lead, actions, content, body }) {
   const name = id => networks.peek().value?.networks.find(one => one.networkId === id)?.name ?? t.networks.unnamed;
   const network = () => current() && { id: current(), name: name(current()) };
   root.append(page({ title, lead, actions: actions && [() => network() && actions(network())] },
-    h("div", { class: "data-nav" }, subnav(w.title, places, `/data/${place}`), body && (() => picker(networks().value, current()))),
+    h("div", { class: "data-nav" }, subnav(w.title, places, `/data/${place}`), body && (() => picker(networks().value,
+      current()))),
     content,
     body && loadedOnce(networks, () => () => (current() ? body(network()) : noNetwork()))));
 }
@@ -38,7 +39,8 @@ const usable = value => (value?.networks ?? []).filter(one => one.isMember || on
 function picker(value, current) {
   const list = usable(value);
   if (list.length < 2) return null;
-  return select(list.map(one => [one.networkId, one.name ?? t.networks.unnamed]), { id: "data-network", "aria-label": w.network,
+  return select(list.map(one => [one.networkId, one.name ?? t.networks.unnamed]), { id: "data-network",
+    "aria-label": w.network,
     value: current, onChange: id => { localStorage.setItem(key, id); chosen.set(id); } });
 }
 
@@ -57,7 +59,8 @@ export function longText(text, { mono = false, limit = shortText } = {}) {
   return [h("p", { class: kind, dir: "auto" }, `${text.slice(0, limit)}…`),
     h("div", { class: "buttons" },
       button(w.showAll(number(text.length)), { kind: "quiet", onPress: () => showWhole(text) }),
-      button(w.saveText, { kind: "quiet", icon: "download", onPress: () => save(new Blob([text], { type: "text/plain" }), w.textName) }))];
+      button(w.saveText, { kind: "quiet", icon: "download", onPress: () =>
+        save(new Blob([text], { type: "text/plain" }), w.textName) }))];
 }
 
 const showWhole = text => void openDialog({ title: w.wholeText, isWide: true }, () => [

@@ -115,7 +115,8 @@ function arriving(line) {
   const timer = setTimeout(() => change(id, { state: "failed", failure: t.conversation.stalled }), stallMilliseconds);
   const values = { count: line.count, total: line.total, state: "moving", failure: null, timer };
   if (old) return change(id, values);
-  transfers.update(list => [...list, { id, peerId: line.peerId, direction: "in", name: line.name, at: line.at, ...values }]);
+  transfers.update(list => [...list, { id, peerId: line.peerId, direction: "in", name: line.name, at: line.at,
+    ...values }]);
 }
 
 function arrived(file) {

@@ -51,7 +51,8 @@ export function plainWords(text) {
   // The first letter is made large unless it begins a name such as eth0.
   const sentence = /^\p{L}+\d/u.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return sentence.split("`").map((one, index) => (index % 2 ? h("code", null, one)
-    : one.split(/\b([a-z2-7]{8})\b/).map((part, at) => (at % 2 && labelOf(part) ? h("bdi", { dir: "auto" }, labelOf(part)) : part))));
+    : one.split(/\b([a-z2-7]{8})\b/).map((part, at) => (at % 2 && labelOf(part) ? h("bdi", { dir: "auto" },
+      labelOf(part)) : part))));
 }
 
 function labelOf(short) {

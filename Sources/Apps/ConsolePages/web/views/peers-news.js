@@ -20,11 +20,13 @@ export function news() {
   watchMessages();
   newsListeners.add(({ peerId, message, file }) => {
     const who = nameOf(peerId, message?.label ?? file?.label);
-    const what = file ? w.fileArrived(clean(file.name, 60)) : message.text === undefined ? w.bytesArrived : clean(message.text, 80);
+    const what = file ? w.fileArrived(clean(file.name, 60)) : message.text === undefined ? w.bytesArrived
+      : clean(message.text, 80);
     toast(w.from(who, what), { action: w.open, onAction: () => go(peerPath(peerId)) });
   });
   return h("div", { class: "offers", role: "region", "aria-label": w.offers, "aria-live": "polite" },
-    each(() => offers().filter(one => one.peerId !== conversationInSight()), one => one.number, one => offerCard(one.peek())));
+    each(() => offers().filter(one => one.peerId !== conversationInSight()), one => one.number, one =>
+      offerCard(one.peek())));
 }
 
 /// A file that somebody wants to send: nothing is stored before the person agrees.
@@ -35,7 +37,8 @@ export function offerCard(offer) {
   return h("div", { class: "offer" }, icon("file", 24),
     h("div", { class: "offer-text" },
       h("p", null, name(offer.peerId, offer.label), " ", w.wantsToSend),
-      h("p", null, h("bdi", { dir: "auto", class: "file-name" }, clean(offer.name)), h("span", { class: "quiet" }, ` · ${bytes(offer.bytes)}`)),
+      h("p", null, h("bdi", { dir: "auto", class: "file-name" }, clean(offer.name)), h("span", { class: "quiet" },
+        ` · ${bytes(offer.bytes)}`)),
       h("p", { class: "quiet", "aria-live": "off" }, () => w.secondsLeft(seconds()))),
     h("div", { class: "buttons" },
       button(w.refuse, { onPress: () => answerOffer(offer, false) }),

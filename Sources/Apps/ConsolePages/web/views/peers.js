@@ -42,13 +42,16 @@ export function mount(root) {
   },
   () => (peersState().error && !peersState().isLoaded
     ? note("bad", h("p", null, peersState().error.message), button(t.app.tryAgain, { onPress: () => refresh() }))
-    : !peersState().isLoaded ? h("div", { class: "loading", role: "status" }, h("span", { class: "away" }, t.app.loading))
+    : !peersState().isLoaded ? h("div", { class: "loading", role: "status" }, h("span", { class: "away" },
+      t.app.loading))
       : null),
   h("div", { class: "stack", hidden: () => !peersState().isLoaded || !peers().size },
     filters(networks),
     h("div", { class: "peer-head", "aria-hidden": "true", hidden: () => !found().length },
-      h("span"), h("span", null, w.device), h("span", null, w.way), h("span", null, w.answers), h("span", null, w.seen)),
-    longList({ label: w.list, items: found, key: peer => peer.peerId, rowHeight: 68, render: peer => peerRow(peer, minute) }),
+      h("span"), h("span", null, w.device), h("span", null, w.way), h("span", null, w.answers), h("span", null,
+        w.seen)),
+    longList({ label: w.list, items: found, key: peer => peer.peerId, rowHeight: 68, render: peer => peerRow(peer,
+      minute) }),
     () => (found().length ? null : nothing())),
   () => (peersState().isLoaded && !peers().size ? nobody() : null)));
 
@@ -87,7 +90,8 @@ function filters(networks) {
         h("span", null, w.shows[kind], h("span", { class: "count" }, () => number(count(kind))))))),
     () => {
       const list = networks().value?.networks ?? [];
-      return list.length > 1 && select([["", w.everyNetwork], ...list.map(one => [one.networkId, one.name ?? w.unnamed])],
+      return list.length > 1 && select([["", w.everyNetwork], ...list.map(one => [one.networkId,
+        one.name ?? w.unnamed])],
         { value: network.peek(), onChange: network.set, "aria-label": w.network, id: "peer-network" });
     },
     h("div", { class: "search" }, icon("search", 18),
@@ -102,7 +106,8 @@ export function way(peer) {
   return peer.relay ? w.over(nameOf(peer.relay)) : w.relayed;
 }
 
-export const foundWords = peer => (peer.foundBy.length ? peer.foundBy : ["before"]).map(one => w.found[one] ?? one).join(", ");
+export const foundWords = peer => (peer.foundBy.length ? peer.foundBy : ["before"]).map(one =>
+  w.found[one] ?? one).join(", ");
 
 export const seen = peer => (peer.connected ? w.now : peer.lastSeen ? ago(peer.lastSeen) : w.never);
 
@@ -120,7 +125,8 @@ function peerRow(peer, minute) {
     h("span", { class: "row-main" },
       h("span", { class: "row-title" }, name(peer.peerId, peer.label), () => {
         const count = unread().get(peer.peerId);
-        return count ? h("span", { class: "unread" }, number(count), h("span", { class: "away" }, ` ${w.unread}`)) : null;
+        return count ? h("span", { class: "unread" }, number(count), h("span", { class: "away" }, ` ${w.unread}`))
+          : null;
       }),
       h("span", { class: "row-detail" }, peer.networkNames.map((one, index) => [index > 0 && ", ",
         h("bdi", { dir: "auto" }, one.slice(0, 64))]))),

@@ -18,7 +18,8 @@ export function openRecord(network, key, { format, shown }) {
   const stop = new AbortController();
   const load = async cached => {
     try {
-      const answer = await post(`${networkPath(network.id)}/records/get`, { key, format, all: true, cached }, stop.signal);
+      const answer = await post(`${networkPath(network.id)}/records/get`, { key, format, all: true, cached },
+        stop.signal);
       state.set({ records: answer.records });
     } catch (error) {
       if (error.name !== "AbortError") state.set(error.status === 404 ? { records: [] } : { error });
@@ -77,10 +78,13 @@ export function openPut(network, { key = "", format = "text", shown, text = "", 
   const isKnown = key !== "";
   const error = signal(""), life = signal("86400"), file = signal(null);
   let isNew = false;
-  openDialog({ title: version ? w.editTitle : w.storeTitle, isWide: true }, close => form({ error, onSubmit: async data => {
-    const content = file.peek() ? { base64: toBase64(new Uint8Array(await file.peek().arrayBuffer())) } : { text: data.get("value") };
+  openDialog({ title: version ? w.editTitle : w.storeTitle, isWide: true }, close =>
+    form({ error, onSubmit: async data => {
+    const content = file.peek() ? { base64: toBase64(new Uint8Array(await file.peek().arrayBuffer())) }
+      : { text: data.get("value") };
     if (!(isKnown || data.get("key").trim())) throw new Error(w.keyMissing);
-    if ((file.peek()?.size ?? new Blob([content.text]).size) > valueLimit) throw new Error(w.tooLong(bytes(valueLimit)));
+    const size = file.peek()?.size ?? new Blob([content.text]).size;
+    if (size > valueLimit) throw new Error(w.tooLong(bytes(valueLimit)));
     const answer = await put(`${networkPath(network.id)}/records`, {
       key: isKnown ? key : data.get("key").trim(), format, ...content, lifeSeconds: Number(life.peek()),
       ...(version ? { condition: "ifVersion", version } : { condition: isNew ? "ifAbsent" : "any" }),
@@ -89,15 +93,20 @@ export function openPut(network, { key = "", format = "text", shown, text = "", 
     close();
   } },
   isKnown ? h("p", { class: "key-shown mono" }, h("bdi", { dir: "auto" }, clean(shown ?? key, 1024)))
-    : field({ label: w.key, hint: w.keyHint }, p => h("input", { ...p, name: "key", class: "mono", autocomplete: "off", autocapitalize: "off",
+    : field({ label: w.key, hint: w.keyHint }, p => h("input", { ...p, name: "key", class: "mono", autocomplete: "off",
+      autocapitalize: "off",
       spellcheck: "false", placeholder: w.keyExample, maxlength: 1024, autofocus: true })),
-  () => (file() ? h("div", { class: "cluster" }, h("bdi", { dir: "auto" }, clean(file().name)), h("span", { class: "quiet" }, bytes(file().size)),
+  () => (file() ? h("div", { class: "cluster" }, h("bdi", { dir: "auto" }, clean(file().name)),
+    h("span", { class: "quiet" }, bytes(file().size)),
     button(w.noFile, { kind: "quiet", onPress: () => file.set(null) }))
-    : field({ label: w.value, hint: w.valueHint(bytes(valueLimit)) }, p => h("textarea", { ...p, name: "value", rows: 5, dir: "auto", value: text,
+    : field({ label: w.value, hint: w.valueHint(bytes(valueLimit)) }, p => h("textarea", { ...p, name: "value", rows: 5,
+      dir: "auto", value: text,
       autofocus: isKnown }))),
-  field({ label: w.fromFile }, p => h("input", { ...p, type: "file", onchange: event => file.set(event.target.files[0] ?? null) })),
+  field({ label: w.fromFile }, p => h("input", { ...p, type: "file", onchange: event =>
+    file.set(event.target.files[0] ?? null) })),
   field({ label: w.life, hint: w.lifeHint }, p => select(w.lives, { ...p, value: life.peek(), onChange: life.set })),
   !isKnown && checkbox(w.ifAbsent, { onChange: checked => { isNew = checked; } }),
   h("p", { class: "field-error", role: "alert" }, () => error()),
-  h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close() }), button(w.storeIt, { kind: "primary", type: "submit" }))));
+  h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close() }), button(w.storeIt,
+    { kind: "primary", type: "submit" }))));
 }

@@ -43,16 +43,21 @@ function browser(network) {
     h("div", { class: "filters" },
       h("fieldset", { class: "segments" }, h("legend", { class: "away" }, w.which),
         ["held", "own"].map(kind => h("label", null,
-          h("input", { type: "radio", name: "whose", value: kind, checked: () => whose() === kind, onchange: () => whose.set(kind) }),
+          h("input", { type: "radio", name: "whose", value: kind, checked: () => whose() === kind, onchange: () =>
+            whose.set(kind) }),
           h("span", null, w.whose[kind])))),
       h("div", { class: "search" }, icon("search", 18),
-        h("input", { type: "search", name: "key", "aria-label": w.search, placeholder: w.search, autocomplete: "off", spellcheck: "false",
+        h("input", { type: "search", name: "key", "aria-label": w.search, placeholder: w.search, autocomplete: "off",
+          spellcheck: "false",
           autocapitalize: "off", maxlength: 1024, oninput: event => search.set(event.target.value.trim()) })),
       button(w.lookUp, { type: "submit" })),
     h("p", { class: "hint" }, w.searchHint)),
-    h("p", { class: "quiet", role: "status" }, () => (table.error() ? null : table.total() === null ? t.app.loading : w.count(table.total()))),
-    () => (table.error() ? note("bad", h("p", null, table.error()), button(t.app.tryAgain, { onPress: table.reload })) : null),
-    longList({ label: w.list, items: table.rows, key: row => row.index, rowHeight: 68, render: row => recordRow(row, network, table) }),
+    h("p", { class: "quiet", role: "status" }, () => (table.error() ? null : table.total() === null ? t.app.loading
+      : w.count(table.total()))),
+    () => (table.error() ? note("bad", h("p", null, table.error()), button(t.app.tryAgain, { onPress: table.reload }))
+      : null),
+    longList({ label: w.list, items: table.rows, key: row => row.index, rowHeight: 68, render: row => recordRow(row,
+      network, table) }),
     () => (table.total() === 0 ? nothing(search(), network) : null));
 }
 
@@ -105,7 +110,8 @@ function paged(network, search) {
   });
   onEnd(() => clearTimeout(typed));
   onActivity(["dht"], line => {
-    if (line.phase === "ended" && line.networkId === network.id && (line.operation === "put" || line.operation === "delete")) soon();
+    if (line.phase === "ended" && line.networkId === network.id && (line.operation === "put"
+      || line.operation === "delete")) soon();
   });
   onActivity(["changed"], line => { if (line.what?.includes("records")) soon(); });
   onResume(reload);
@@ -118,9 +124,11 @@ function recordRow({ index, record }, network, table) {
     return h("div", { class: "row" }, h("span", { class: "row-main quiet" }, t.app.loading));
   }
   const isOver = record.expiration * 1000 < Date.now();
-  return h("button", { type: "button", class: "row record-row", onclick: () => openRecord(network, record.keyHex, { format: "hex", shown: record.key }) },
+  return h("button", { type: "button", class: "row record-row", onclick: () => openRecord(network, record.keyHex,
+    { format: "hex", shown: record.key }) },
     h("span", { class: "row-main" },
-      h("bdi", { class: "row-title mono", dir: "auto" }, record.key === undefined ? record.keyHex.slice(0, 80) : clean(record.key, 120)),
+      h("bdi", { class: "row-title mono", dir: "auto" }, record.key === undefined ? record.keyHex.slice(0, 80)
+        : clean(record.key, 120)),
       h("span", { class: "row-detail" }, record.isOwn ? t.app.thisDevice : name(record.writer, record.label))),
     h("span", { class: "record-size" }, record.isDeleted ? w.deleted : bytes(record.bytes)),
     h("span", { class: "record-when" }, h("span", null, w.written(ago(record.version / 1e6))),

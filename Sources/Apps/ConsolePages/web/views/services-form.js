@@ -24,12 +24,15 @@ export function actionForm(network, card, action) {
     answer.set(await post("/call", request));
   } },
   action.isStreaming && note("info", h("p", null, w.streaming)),
-  parameters.map(one => field({ label: one }, p => h("input", { ...p, name: `path.${one}`, autocomplete: "off", required: true }))),
+  parameters.map(one => field({ label: one }, p => h("input", { ...p, name: `path.${one}`, autocomplete: "off",
+    required: true }))),
   schema ? schema.fields.map(one => schemaField(one))
-    : field({ label: w.input, hint: action.input ? clean(action.input, 400) : w.inputHint }, p => h("textarea", { ...p, name: "payload",
+    : field({ label: w.input, hint: action.input ? clean(action.input, 400) : w.inputHint }, p => h("textarea",
+      { ...p, name: "payload",
       class: "mono", rows: 2, dir: "auto", spellcheck: "false" })),
   offers.length > 1 && field({ label: w.provider }, p => select([["", w.anybody], ...offers.map(offer => [offer.peerId,
-    untracked(() => (isOwn(offer.peerId) ? t.app.thisDevice : nameOf(offer.peerId, offer.label)))])], { ...p, onChange: provider.set })),
+    untracked(() => (isOwn(offer.peerId) ? t.app.thisDevice : nameOf(offer.peerId, offer.label)))])],
+      { ...p, onChange: provider.set })),
   action.output && h("p", { class: "quiet" }, w.returns, " ", clean(action.output, 400)),
   h("p", { class: "field-error", role: "alert" }, () => error()),
   h("div", null, button(action.isIdempotent ? w.ask : w.run, { kind: "primary", type: "submit" })),
@@ -42,7 +45,8 @@ function answered({ result, base64, text, milliseconds }) {
     h("p", { class: "quiet" }, w.answered(milliseconds)),
     base64 !== undefined && text === undefined ? value({ base64, bytes: Math.floor(base64.length * 3 / 4) }, w.fileName)
       : shown === "" || shown === "null" ? h("p", null, w.nothing)
-        : [h("div", { class: "answer" }, longText(shown, { mono: true })), h("div", null, button(t.app.copy, { icon: "copy", onPress: () => copy(shown) }))]);
+        : [h("div", { class: "answer" }, longText(shown, { mono: true })), h("div", null, button(t.app.copy,
+          { icon: "copy", onPress: () => copy(shown) }))]);
 }
 
 /// The fields of a JSON Schema of an object; nil if the words are none.
@@ -51,31 +55,40 @@ function schemaOf(words) {
   try { schema = JSON.parse(words); } catch { return null; }
   if (!schema?.properties || typeof schema.properties !== "object") return null;
   const wanted = new Set(Array.isArray(schema.required) ? schema.required : []);
-  return { fields: Object.entries(schema.properties).slice(0, 40).map(([name, one]) => ({ name, schema: one ?? {}, isRequired: wanted.has(name) })) };
+  return { fields: Object.entries(schema.properties).slice(0, 40).map(([name, one]) => ({ name, schema: one ?? {},
+    isRequired: wanted.has(name) })) };
 }
 
-const typeOf = schema => (Array.isArray(schema.enum) ? "enum" : Array.isArray(schema.type) ? schema.type.find(one => one !== "null") : schema.type);
+const typeOf = schema => (Array.isArray(schema.enum) ? "enum" : Array.isArray(schema.type) ? schema.type.find(one =>
+  one !== "null") : schema.type);
 
 function schemaField({ name, schema, isRequired }) {
-  const label = [clean(String(schema.title ?? name), 80), !isRequired && h("span", { class: "quiet" }, ` (${w.optional})`)];
+  const label = [clean(String(schema.title ?? name), 80), !isRequired && h("span", { class: "quiet" },
+    ` (${w.optional})`)];
   const hint = schema.description ? clean(String(schema.description), 300) : undefined;
   const input = `in.${name}`;
   const type = typeOf(schema);
   if (type === "boolean") {
-    return h("label", { class: "check" }, h("input", { type: "checkbox", name: input, checked: schema.default === true }),
+    return h("label", { class: "check" }, h("input", { type: "checkbox", name: input,
+      checked: schema.default === true }),
       h("span", null, label, hint && h("span", { class: "hint" }, hint)));
   }
-  const start = schema.default === undefined ? "" : typeof schema.default === "string" ? schema.default : JSON.stringify(schema.default);
+  const start = schema.default === undefined ? "" : typeof schema.default === "string" ? schema.default
+    : JSON.stringify(schema.default);
   return field({ label, hint }, p => {
     if (type === "enum") {
       return h("select", { ...p, name: input }, !isRequired && h("option", { value: "" }, "–"),
-        schema.enum.map((one, index) => h("option", { value: String(index), selected: one === schema.default }, clean(String(one)))));
+        schema.enum.map((one, index) => h("option", { value: String(index), selected: one === schema.default },
+          clean(String(one)))));
     }
     if (type === "number" || type === "integer") {
-      return h("input", { ...p, name: input, type: "number", step: type === "integer" ? 1 : "any", min: schema.minimum, max: schema.maximum, value: start });
+      return h("input", { ...p, name: input, type: "number", step: type === "integer" ? 1 : "any", min: schema.minimum,
+        max: schema.maximum, value: start });
     }
-    if (type === "string") return h("input", { ...p, name: input, dir: "auto", autocomplete: "off", maxlength: schema.maxLength, value: start });
-    return h("textarea", { ...p, name: input, class: "mono", rows: 2, spellcheck: "false", placeholder: w.json, value: start });
+    if (type === "string") return h("input", { ...p, name: input, dir: "auto", autocomplete: "off",
+      maxlength: schema.maxLength, value: start });
+    return h("textarea", { ...p, name: input, class: "mono", rows: 2, spellcheck: "false", placeholder: w.json,
+      value: start });
   });
 }
 

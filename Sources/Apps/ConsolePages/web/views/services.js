@@ -19,7 +19,8 @@ const search = signal("");
 export function mount(root) {
   watchPeers();
   dataPage(root, { place: "services", title: w.title, lead: w.lead, body: network => {
-    const services = resource(`/services?network=${base64url(network.id)}`, ["servicesChanged", "peerJoined", "peerLeft", "changed"]);
+    const services = resource(`/services?network=${base64url(network.id)}`, ["servicesChanged", "peerJoined",
+      "peerLeft", "changed"]);
     return h("div", { class: "stack" }, loadedOnce(services, value => list(network, value)));
   } });
 }
@@ -35,14 +36,18 @@ function grouped(value) {
   }
   const wanted = search().trim().toLowerCase();
   return [...cards.values()].filter(card => !wanted || card.path.toLowerCase().includes(wanted)
-    || card.offers.some(offer => offer.service.name.toLowerCase().includes(wanted) || nameOf(offer.peerId, offer.label).toLowerCase().includes(wanted)));
+    || card.offers.some(offer => offer.service.name.toLowerCase().includes(wanted) || nameOf(offer.peerId,
+      offer.label).toLowerCase().includes(wanted)));
 }
 
 function list(network, value) {
   return [
-    h("div", { class: "filters", hidden: () => value().services.length < 8 }, h("div", { class: "search" }, icon("search", 18),
-      h("input", { type: "search", "aria-label": w.search, placeholder: w.search, value: search.peek(), oninput: event => search.set(event.target.value) }))),
-    () => (value().silent.length ? note("info", h("p", null, w.silent(value().silent.length), " ", value().silent.slice(0, 5).map((id, index) =>
+    h("div", { class: "filters", hidden: () => value().services.length < 8 }, h("div", { class: "search" },
+      icon("search", 18),
+      h("input", { type: "search", "aria-label": w.search, placeholder: w.search, value: search.peek(),
+        oninput: event => search.set(event.target.value) }))),
+    () => (value().silent.length ? note("info", h("p", null, w.silent(value().silent.length), " ",
+      value().silent.slice(0, 5).map((id, index) =>
       [index > 0 && ", ", name(id)]), value().silent.length > 5 && "…")) : null),
     () => (value().services.length ? null : empty({ icon: "bolt", title: w.emptyTitle, text: w.empty })),
     h("div", { class: "stack" }, each(() => grouped(value()).slice(0, shownServices), card => card.path,
@@ -62,7 +67,8 @@ function serviceCard(network, card) {
           h("span", { class: "quiet mono small" }, clean(card.peek().path))),
         () => badge(w.states[first().state] ?? first().state, kinds[first().state])),
       () => (first().description ? h("p", { class: "quiet", dir: "auto" }, clean(first().description, 500)) : null),
-      h("p", { class: "quiet" }, w.offeredBy, " ", () => card().offers.slice(0, 12).map((offer, index) => [index > 0 && ", ",
+      h("p", { class: "quiet" }, w.offeredBy, " ", () => card().offers.slice(0, 12).map((offer, index) => [index > 0
+        && ", ",
         isOwn(offer.peerId) ? t.app.thisDevice : name(offer.peerId, offer.label)]))),
     h("div", { class: "actions" }, each(() => first().actions, action => `${action.name} ${action.input}`,
       action => actionPart(network, card, action.peek()))),

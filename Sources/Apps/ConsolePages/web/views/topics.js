@@ -28,7 +28,8 @@ export function mount(root) {
   dataPage(root, { place: "topics", title: w.title, lead: w.lead, body: network => [
     h("div", { class: "beside even" }, listen(network), publish(network)),
     h("div", { class: "stack wide-gap" },
-      each(() => feeds().filter(feed => feed.network.id === network.id), feed => feed.id, feed => feedCard(feed.peek())),
+      each(() => feeds().filter(feed => feed.network.id === network.id), feed => feed.id,
+        feed => feedCard(feed.peek())),
       () => (feeds().some(feed => feed.network.id === network.id) ? null
         : empty({ icon: "bolt", title: w.emptyTitle, text: w.empty }))),
   ] });
@@ -48,7 +49,8 @@ function listen(network) {
     requestAnimationFrame(() => document.getElementById(`feed-${feed.id}`)?.scrollIntoView({ block: "nearest" }));
   } },
   h("h2", null, w.listen),
-  field({ label: w.topic, hint: w.patternHint, error }, p => h("input", { ...p, name: "topic", class: "mono", autocomplete: "off",
+  field({ label: w.topic, hint: w.patternHint, error }, p => h("input", { ...p, name: "topic", class: "mono",
+    autocomplete: "off",
     autocapitalize: "off", spellcheck: "false", placeholder: w.topicExample, maxlength: 1024 })),
   checkbox(w.past, { checked: past, onChange: checked => { past = checked; } }),
   h("div", null, button(w.subscribe, { kind: "primary", type: "submit" })));
@@ -64,7 +66,8 @@ function publish(network) {
     if (!answer.isIsolated) toast(w.published);
   } },
   h("h2", null, w.publish),
-  field({ label: w.topic, error }, p => h("input", { ...p, name: "topic", class: "mono", autocomplete: "off", autocapitalize: "off",
+  field({ label: w.topic, error }, p => h("input", { ...p, name: "topic", class: "mono", autocomplete: "off",
+    autocapitalize: "off",
     spellcheck: "false", placeholder: w.topicExample, maxlength: 1024, value: draft.topic,
     oninput: event => { draft.topic = event.target.value; } })),
   field({ label: w.text }, p => h("textarea", { ...p, name: "text", rows: 2, dir: "auto", value: draft.text,
@@ -79,7 +82,8 @@ let lastFeed = 0;
 
 function open(network, topic, past) {
   const stop = new AbortController();
-  const feed = { id: ++lastFeed, network, topic, events: signal([]), state: signal("opening"), isAlone: signal(false), failure: signal(""),
+  const feed = { id: ++lastFeed, network, topic, events: signal([]), state: signal("opening"), isAlone: signal(false),
+    failure: signal(""),
     total: signal(0), seen: new Set(),
     from: past ? 0 : Date.now() / 1000 - 5, end: () => stop.abort() };
   feeds.update(list => [...list, feed]);
@@ -92,20 +96,24 @@ async function follow(feed, past, stop) {
     const turn = new AbortController();
     const watch = scope(() => effect(() => { if (!isAwake()) turn.abort(); }));
     try {
-      await stream(`${networkPath(feed.network.id)}/subscriptions`, { topic: feed.topic, past }, line => { wait = 500; take(feed, line); },
+      await stream(`${networkPath(feed.network.id)}/subscriptions`, { topic: feed.topic, past },
+        line => { wait = 500; take(feed, line); },
         AbortSignal.any([stop, turn.signal]));
     } catch (error) {
       if (stop.aborted) break;
       // What the node refuses, it refuses again.
-      if (error.status >= 400 && error.status < 500) { feed.failure.set(error.message); feed.state.set("failed"); return; }
-      if (!turn.signal.aborted) feed.failure.set(error.message);
+      const isFinal = error.status >= 400 && error.status < 500;
+      if (isFinal || !turn.signal.aborted) feed.failure.set(error.message);
+      if (isFinal) { feed.state.set("failed"); return; }
     } finally { watch.end(); }
     feed.state.set("waiting");
     // What comes meanwhile is asked for then; what was shown already is not shown again.
     past = true;
-    do await new Promise(resolve => { setTimeout(resolve, connection.peek() === "live" ? wait : 2000); }); while (!isAwake.peek());
+    do await pause(connection.peek() === "live" ? wait : 2000); while (!isAwake.peek());
   }
 }
+
+const pause = milliseconds => new Promise(resolve => { setTimeout(resolve, milliseconds); });
 
 function take(feed, line) {
   if (line.event === "subscribed") {
@@ -113,7 +121,8 @@ function take(feed, line) {
     feed.failure.set("");
     feed.isAlone.set(line.isIsolated);
   }
-  if (line.event === "eventsIsolated" || line.event === "eventsConnected") feed.isAlone.set(line.event === "eventsIsolated");
+  if (line.event === "eventsIsolated") feed.isAlone.set(true);
+  if (line.event === "eventsConnected") feed.isAlone.set(false);
   if (line.event !== "published") return;
   const same = `${line.peerId} ${line.publishedAt} ${line.number} ${line.topic}`;
   if (feed.seen.has(same) || line.publishedAt < feed.from) return;
@@ -133,21 +142,28 @@ function close(feed) {
 function feedCard(feed) {
   return h("section", { class: "card feed", id: `feed-${feed.id}`, "aria-label": w.feedOf(feed.topic) },
     h("div", { class: "section-head" },
-      feed.topic === ">" ? h("h2", null, w.everything) : h("h2", { class: "mono" }, h("bdi", { dir: "auto" }, clean(feed.topic))),
+      feed.topic === ">" ? h("h2", null, w.everything)
+        : h("h2", { class: "mono" }, h("bdi", { dir: "auto" }, clean(feed.topic))),
       h("div", { class: "buttons" },
         () => badge(feed.state() === "live" && feed.isAlone() ? w.states.alone : w.states[feed.state()],
           { live: feed.isAlone() ? "warn" : "ok", failed: "bad" }[feed.state()] ?? "quiet"),
         iconButton("close", w.unsubscribe(feed.topic), () => close(feed)))),
     () => (feed.failure() ? h("p", { class: "bad-text", role: "alert" }, feed.failure()) : null),
-    h("div", { class: "events", role: "log", "aria-label": w.feedOf(feed.topic), tabindex: "0", hidden: () => !feed.events().length },
-      h("ol", { class: "plain" }, each(() => feed.events().slice(0, shownEvents), event => event.id, event => eventRow(event.peek())))),
-    () => (feed.events().length ? h("p", { class: "quiet" }, w.count(feed.total()), feed.total() > shownEvents && ` ${w.newestShown(number(shownEvents))}`)
+    h("div", { class: "events", role: "log", "aria-label": w.feedOf(feed.topic), tabindex: "0",
+      hidden: () => !feed.events().length },
+    h("ol", { class: "plain" }, each(() => feed.events().slice(0, shownEvents), event => event.id,
+      event => eventRow(event.peek())))),
+    () => (feed.events().length
+      ? h("p", { class: "quiet" }, w.count(feed.total()),
+        feed.total() > shownEvents && ` ${w.newestShown(number(shownEvents))}`)
       : feed.state() === "live" ? h("p", { class: "quiet" }, w.quietSoFar) : null));
 }
 
 const eventRow = event => h("li", null,
-  (event.dropped > 0 || event.missed > 0) && h("p", { class: "warn-text" }, event.dropped > 0 && w.dropped(event.dropped), " ",
+  (event.dropped > 0 || event.missed > 0) && h("p", { class: "warn-text" },
+    event.dropped > 0 && w.dropped(event.dropped), " ",
     event.missed > 0 && w.missed(event.missed)),
-  h("p", { class: "event-head" }, name(event.peerId, event.label), h("bdi", { class: "mono quiet", dir: "auto" }, clean(event.topic)),
+  h("p", { class: "event-head" }, name(event.peerId, event.label),
+    h("bdi", { class: "mono quiet", dir: "auto" }, clean(event.topic)),
     h("time", { class: "quiet" }, time(event.publishedAt * 1000))),
   value(event, w.fileName, shortEvent));
