@@ -720,7 +720,7 @@ export const t = {
       relayed ? `${number(relayed)} over another device` : "", away ? `${number(away)} not connected` : ""]
       .filter(Boolean).join(", "),
     hidden: count => `and ${many(count, "more device", "more devices")}`,
-    asTable: "The same as a table", device: "Device", unnamedDevice: short => `Device ${short}`, way: "How", roundTrip: "Round trip", seen: "Last seen",
+    asTable: "The same as a table", device: "Device", way: "How", roundTrip: "Round trip", seen: "Last seen",
     never: "never",
     describe: (name, ...rest) => [name, ...rest].filter(Boolean).join(", "),
     emptyTitle: "Nobody else yet", empty: "As soon as another device joins one of your networks, it appears here.",

@@ -10,7 +10,7 @@ const few = 8;
 
 /// Draws into `box`. `words` has `title`, `self`, `name(peer)`, `detail(peer)` and `describe(peer)`; `open(peer)` is
 /// the address of a peer's page, and `onHidden` is told for how many there is no room. `show(peers)` of the answer
-/// draws them, gliding from where they were.
+/// draws them, gliding from where they were; `retell()` asks for their words anew.
 export function networkMap(box, { words, open, onHidden }) {
   const lines = svg("g");
   const nodes = svg("g");
@@ -37,7 +37,8 @@ export function networkMap(box, { words, open, onHidden }) {
         nodes.append(item.node);
         shown.set(id, item);
       }
-      item.update(place, width < narrow, isDense);
+      item.retell = () => item.update(place, width < narrow, isDense);
+      item.retell();
       item.from = item.at ?? centre;
       item.to = { x: place.x, y: place.y };
     }
@@ -63,7 +64,10 @@ export function networkMap(box, { words, open, onHidden }) {
 
   followWidth(box, now => { width = now; draw(false); });
   onEnd(() => cancelAnimationFrame(frame));
-  return { show(next) { peers = next; draw(shown.size > 0); } };
+  return {
+    show(next) { peers = next; draw(shown.size > 0); },
+    retell() { for (const item of shown.values()) item.retell(); },
+  };
 }
 
 const selfNode = name => svg("g", { class: "map-self" },

@@ -5,17 +5,17 @@ import { bdi } from "../lib/parts.js";
 import { bytes } from "../lib/format.js";
 import { plot, span, tones } from "../pictures/plot.js";
 import { samples, seconds } from "../pictures/history.js";
+import { nameOf } from "./peers-store.js";
 import { t } from "../texts.js";
 
 const w = t.map;
 
-/// `names` is a signal of the names of peers by id.
-export function plots(names) {
+export function plots() {
   const traffic = computed(() => [
     { name: w.received, tone: 0, values: seconds(samples(), one => one.receivedBytes) },
     { name: w.sent, tone: 1, values: seconds(samples(), one => one.sentBytes) },
   ]);
-  const trips = computed(() => tripsOf(samples(), names()));
+  const trips = computed(() => tripsOf(samples()));
   const answers = computed(() => {
     const lines = [
       { name: w.typical, tone: 0, values: seconds(samples(), one => middle(one.requestMilliseconds)) },
@@ -40,11 +40,11 @@ const duration = value => (value < 1000 ? w.milliseconds(value < 9.95 ? Math.rou
 const tripCount = all => Object.keys(all.at(-1)?.roundTrips ?? {}).length;
 
 /// The slowest of those who are connected now; each keeps its place, so that colours do not jump.
-function tripsOf(all, names) {
+function tripsOf(all) {
   const now = all.at(-1)?.roundTrips ?? {};
   const ids = Object.keys(now).sort((a, b) => now[b] - now[a]).slice(0, tones).sort();
   return ids.map((id, tone) => ({
-    name: names.get(id) ?? id.slice(0, 8), tone,
+    name: nameOf(id), tone,
     values: seconds(all, one => (one.roundTrips?.[id] === undefined ? null : one.roundTrips[id] / 1000)),
   }));
 }

@@ -2,16 +2,17 @@
 
 import { h, signal, computed, effect, each, onEnd, untracked } from "../lib/dom.js";
 import { resource, peerKinds } from "../lib/store.js";
-import { section, field, select, button, row, bdi, badge, empty, loaded } from "../lib/parts.js";
+import { section, field, select, button, row, bdi, badge, empty, loaded, note } from "../lib/parts.js";
 import { link } from "../lib/router.js";
 import { part } from "../lib/api.js";
-import { ago, base64url, milliseconds, short, time } from "../lib/format.js";
+import { ago, base64url, clean, milliseconds, short, shortOf, time } from "../lib/format.js";
 import { networkMap } from "../pictures/map.js";
 import { bucketPicture } from "../pictures/buckets.js";
 import { operationStrip } from "../pictures/strip.js";
 import { operations } from "../pictures/history.js";
 import { dataPage } from "./data.js";
 import { plots } from "./map-plots.js";
+import { nameOf, peerPath, peers, peersState, refresh, roundTrips, watchPeers } from "./peers-store.js";
 import { t } from "../texts.js";
 
 const w = t.map;
@@ -20,24 +21,21 @@ export const title = w.title;
 const tableReload = 15_000;
 const tableLimit = 500;
 
-export const nameOf = peer => peer.label || short(peer.peerIdText);
-const pageOf = peer => link(`/peers/${base64url(peer.peerId)}`);
+const pageOf = peer => link(peerPath(peer.peerId));
 
 export function mount(root) {
   const networks = resource("/networks", peerKinds);
-  const peers = resource("/peers?all=1", peerKinds, { every: 5000 });
+  watchPeers();
   const chosen = signal("");
   const members = computed(() => (networks().value?.networks ?? []).filter(one => one.role !== "none"));
-  const shown = computed(() => (peers().value?.peers ?? [])
-    .filter(one => !chosen() || one.networks.includes(chosen())));
-  const names = computed(() => new Map((peers().value?.peers ?? []).map(one => [one.peerId, nameOf(one)])));
+  const shown = computed(() => [...peers().values()].filter(one => !chosen() || one.networks.includes(chosen())));
 
   dataPage(root, { place: "map", title: w.title, lead: w.lead, content: [
     () => members().length > 1 && h("div", { class: "filter-grid" }, field({ label: w.network }, p => select(
       [["", w.all], ...members().map(one => [one.networkId, one.name ?? short(one.networkIdText)])],
       { ...p, value: untracked(chosen), onChange: chosen.set }))),
-    section({ title: w.mapTitle }, loaded(peers, () => (shown().length ? null : emptyMap())), mapCard(shown, names)),
-    plots(names),
+    section({ title: w.mapTitle }, () => (shown().length ? null : whyEmpty()), mapCard(shown)),
+    plots(),
     liveOperations(members),
     section({ title: w.tableTitle, lead: w.tableLead },
       h("ul", { class: "legend" }, Object.entries(w.places).map(([kind, words]) =>
@@ -47,21 +45,31 @@ export function mount(root) {
   ] });
 }
 
-const emptyMap = () => empty({ icon: "peers", title: w.emptyTitle, text: w.empty,
+const whyEmpty = () => (peersState().isLoaded ? nobody()
+  : peersState().error ? note("bad", h("p", null, peersState().error.message),
+    button(t.app.tryAgain, { onPress: () => refresh() }))
+    : h("div", { class: "loading", role: "status" }, h("span", { class: "away" }, t.app.loading)));
+
+const nobody = () => empty({ icon: "peers", title: w.emptyTitle, text: w.empty,
   actions: [button(w.invite, { href: "/networks", kind: "primary" })] });
 
-function mapCard(shown, names) {
+function mapCard(shown) {
   const box = h("div", { class: "picture" });
   const way = peer => (!peer.connected ? w.away
-    : peer.relayed ? w.over(names().get(peer.relay) ?? w.unknownRelay) : w.direct);
-  const trip = peer => (peer.connected && peer.roundTripMicroseconds ? milliseconds(peer.roundTripMicroseconds) : "");
+    : peer.relayed ? w.over(peer.relay ? nameOf(peer.relay) : w.unknownRelay) : w.direct);
+  const trip = peer => {
+    const now = roundTrips()[peer.peerId] ?? peer.roundTripMicroseconds;
+    return peer.connected && now ? milliseconds(now) : "";
+  };
+  const called = peer => nameOf(peer.peerId, peer.label);
   const seen = peer => (peer.connected ? w.now : peer.lastSeen ? ago(peer.lastSeen) : w.never);
   const hidden = signal(0);
   const map = networkMap(box, { open: pageOf, onHidden: hidden.set, words: {
-    title: w.picture, self: w.self, name: nameOf, detail: trip,
-    describe: peer => w.describe(nameOf(peer), way(peer), trip(peer)),
+    title: w.picture, self: w.self, name: peer => (peer.label ? clean(peer.label) : shortOf(peer.peerId)), detail: trip,
+    describe: peer => w.describe(called(peer), way(peer), trip(peer)),
   } });
-  effect(() => map.show(shown()));
+  effect(() => { const all = shown(); untracked(() => map.show(all)); });
+  effect(() => { roundTrips(); untracked(map.retell); });
   const count = test => shown().filter(test).length;
   const isOpen = signal(false);
   return h("div", { class: "card", hidden: () => !shown().length },
@@ -78,7 +86,7 @@ function mapCard(shown, names) {
           h("thead", null, h("tr", null,
             [w.device, w.way, w.roundTrip, w.seen].map(one => h("th", { scope: "col" }, one)))),
           h("tbody", null, each(() => shown().slice(0, tableLimit), one => one.peerId, peer => h("tr", null,
-            h("th", { scope: "row" }, h("a", { href: pageOf(untracked(peer)) }, () => bdi(nameOf(peer())))),
+            h("th", { scope: "row" }, h("a", { href: pageOf(untracked(peer)) }, () => bdi(called(peer())))),
             [way, one => trip(one) || "–", seen].map(words => h("td", null, () => words(peer()))))))),
         () => shown().length > tableLimit && h("p", { class: "hint" }, w.hidden(shown().length - tableLimit)))));
 }
