@@ -619,7 +619,8 @@ export const t = {
     termsTitle: "How the new device takes part",
     admin: "It may admit and remove devices, too", adminHint: "It gets the keys of your networks. This cannot be undone.",
     answer: "Make the answer", answerTitle: "Show this to the new device",
-    answerText: "Scan it there, or copy the text to it.", answerLabel: "QR code of the answer",
+    answerText: "Scan it there. If its camera cannot read so fine a code, save the picture or copy the text, and bring "
+      + "that to it.", answerLabel: "QR code of the answer",
     showTitle: "1. Show this to your other device", showText: "There open Settings, Your devices, and choose “Scan”.",
     requestLabel: "QR code of this device’s request", mustShow: "The other screen must show this code, too:",
     takeTitle: "2. Scan its answer", takeText: "The other device shows the answer when it has scanned this one.",

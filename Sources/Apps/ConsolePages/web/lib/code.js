@@ -7,6 +7,8 @@ import { button, copy, note, save } from "./parts.js";
 import { t } from "../texts.js";
 
 const quiet = 4;
+/// Longer texts make symbols so fine that less correction and a larger picture read better.
+const longText = 700;
 
 export function codeView(text, { label, name = "runar-code", copied = null, caption = null } = {}) {
   const read = typeof text === "function" ? text : () => text;
@@ -16,8 +18,13 @@ export function codeView(text, { label, name = "runar-code", copied = null, capt
   effect(() => {
     const now = latest = read();
     if (!now) return;
-    post("/code", { text: now }).then(code => { if (now === latest) { failure.set(null); draw(canvas, code); } },
-      error => { if (now === latest) failure.set(error.message); });
+    post("/code", { text: now, level: now.length > longText ? "L" : "M" }).then(code => {
+      if (now !== latest) return;
+      failure.set(null);
+      canvas.classList.toggle("large", now.length > longText);
+      draw(canvas, code);
+    },
+    error => { if (now === latest) failure.set(error.message); });
   });
   return h("figure", { class: "code-box" },
     () => (failure() ? note("warn", h("p", null, failure())) : canvas),

@@ -1,7 +1,7 @@
 // A person's devices: one that has the master key sets up another, by two codes and no connection between them.
 
 import { h, signal } from "../lib/dom.js";
-import { get, post } from "../lib/api.js";
+import { post } from "../lib/api.js";
 import { resource } from "../lib/store.js";
 import { section, card, button, note, form, checkbox, bdi, loaded } from "../lib/parts.js";
 import { confirm } from "../lib/dialog.js";
