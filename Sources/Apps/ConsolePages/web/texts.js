@@ -123,6 +123,7 @@ export const t = {
     check: "Check the connection",
     history: "How it was reached", historyLead: "The latest attempts to connect, the newest first.",
     noHistory: "Nothing was tried since the node started.",
+    tried: "Tried to connect",
     outcomes: {
       connected: ["ok", "Connected"], reached: ["ok", "Answered"], directed: ["ok", "Became direct"],
       fellBack: ["warn", "Went back over another device"], notReached: ["quiet", "No answer"],
@@ -231,6 +232,8 @@ export const t = {
     lives: [["3600", "for an hour"], ["86400", "for a day"], ["604800", "for a week"]],
     ifAbsent: "Only if nobody has stored anything under this key",
     stored: (holders, when) => `Stored with ${many(holders, "other member", "other members")}, expires ${when}`,
+    conflict: "Somebody stored a newer value under this key meanwhile. Close this, and look at it first.",
+    taken: "Somebody has stored something under this key already.",
     storedHere: "Stored on this device only: nobody else is there. The others get it when they come.",
     tooLong: limit => `A value can have ${limit} at most. Send it to a peer as a file instead.`,
   },

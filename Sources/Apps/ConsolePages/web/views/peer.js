@@ -8,7 +8,7 @@ import { toast, confirm } from "../lib/dialog.js";
 import { resource } from "../lib/store.js";
 import { setTitle } from "../lib/router.js";
 import { ago, date, clock } from "../lib/format.js";
-import { peers, watchPeers, name, nameOf, isOwn, clean } from "./peers-store.js";
+import { peers, watchPeers, lastSeen, name, nameOf, isOwn, clean } from "./peers-store.js";
 import { way, foundWords, seen, roundTrip, presence } from "./peers.js";
 import { conversation } from "./conversation.js";
 import { findings, plainWords } from "./peers-doctor.js";
@@ -54,7 +54,7 @@ function whole(peer, detail) {
 
 function state(peer) {
   const kind = { on: "ok", relayed: "warn", off: "quiet" }[presence(peer)];
-  const words = !peer.connected ? w.offline(peer.lastSeen ? ago(peer.lastSeen) : null)
+  const words = !peer.connected ? w.offline(lastSeen(peer) ? ago(lastSeen(peer)) : null)
     : peer.relayed ? w.relayed(peer.relay ? nameOf(peer.relay) : null) : w.direct;
   return h("span", { class: "cluster" }, badge(words, kind),
     h("span", null, () => { const value = roundTrip(peer); return value && w.answers(value); }));
@@ -66,7 +66,7 @@ const about = peer => facts([
   [w.found, foundWords(peer)],
   peer.connected && [w.way, way(peer)],
   peer.address && [w.address, h("code", null, peer.address)],
-  [w.seen, peer.connected ? t.peers.now : peer.lastSeen ? `${seen(peer)} (${date(peer.lastSeen)})` : t.peers.never],
+  [w.seen, peer.connected ? t.peers.now : lastSeen(peer) ? `${seen(peer)} (${date(lastSeen(peer))})` : t.peers.never],
 ]);
 
 // Connecting and disconnecting.
@@ -118,7 +118,7 @@ function history(steps) {
     h("ol", { class: "attempts" }, each(() => attempts(steps()), attempt => attempt[0].time, attempt => {
       const isNewest = attempt.peek()[0].time === untracked(() => attempts(steps())[0][0].time);
       const end = () => outcome(attempt());
-      const words = () => w.outcomes[end().event] ?? ["quiet", plainWords(end().text)];
+      const words = () => w.outcomes[end().event] ?? ["quiet", w.tried];
       return h("li", null, h("details", { open: isNewest },
         h("summary", null, () => badge(words()[1], words()[0]), " ",
           h("span", { class: "quiet" }, () => ago(end().time))),

@@ -24,6 +24,8 @@ const fewPeers = 200;
 let own = null;
 let isStarted = false;
 const changed = new Set();
+/// When peers went since the page was opened: the node keeps when they came.
+const leftAt = new Map();
 let timer = null;
 let running = false;
 let all = false;
@@ -36,12 +38,16 @@ export function watchPeers() {
   scope(() => {
     own = resource("/node");
     onActivity(peerKinds, line => refresh(line.peerId));
+    onActivity(["peerLeft"], line => leftAt.set(line.peerId, line.at / 1000));
     onActivity(["changed"], line => { if (line.what?.some(one => one === "peers" || one === "networks")) refresh(); });
     onActivity(["sample"], line => { if (line.roundTrips) roundTrips.set(line.roundTrips); });
     onResume(() => refresh());
   });
   refresh();
 }
+
+/// When a peer was here last, in seconds since 1970; 0 for never.
+export const lastSeen = peer => Math.max(peer.lastSeen ?? 0, leftAt.get(peer.peerId) ?? 0);
 
 export function refresh(id) {
   if (id && peers.peek().size > fewPeers) changed.add(id); else all = true;

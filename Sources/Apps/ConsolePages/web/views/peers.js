@@ -7,7 +7,7 @@ import { icon } from "../lib/icons.js";
 import { link } from "../lib/router.js";
 import { resource } from "../lib/store.js";
 import { ago, milliseconds, number } from "../lib/format.js";
-import { peers, peersState, peerPath, roundTrips, watchPeers, refresh, name, nameOf } from "./peers-store.js";
+import { peers, peersState, peerPath, roundTrips, lastSeen, watchPeers, refresh, name, nameOf } from "./peers-store.js";
 import { unread, watchMessages } from "./messages-store.js";
 import { t } from "../texts.js";
 
@@ -109,7 +109,7 @@ export function way(peer) {
 export const foundWords = peer => (peer.foundBy.length ? peer.foundBy : ["before"]).map(one =>
   w.found[one] ?? one).join(", ");
 
-export const seen = peer => (peer.connected ? w.now : peer.lastSeen ? ago(peer.lastSeen) : w.never);
+export const seen = peer => (peer.connected ? w.now : lastSeen(peer) ? ago(lastSeen(peer)) : w.never);
 
 /// The newest round-trip time, or nothing.
 export const roundTrip = peer => {

@@ -88,7 +88,7 @@ export function openPut(network, { key = "", format = "text", shown, text = "", 
     const answer = await put(`${networkPath(network.id)}/records`, {
       key: isKnown ? key : data.get("key").trim(), format, ...content, lifeSeconds: Number(life.peek()),
       ...(version ? { condition: "ifVersion", version } : { condition: isNew ? "ifAbsent" : "any" }),
-    });
+    }).catch(failure => { throw failure.code === "conflict" ? new Error(isNew ? w.taken : w.conflict) : failure; });
     toast(answer.holders ? w.stored(answer.holders, ago(answer.expiration)) : w.storedHere);
     close();
   } },
