@@ -95,6 +95,7 @@ export const t = {
     direct: "Direct", relayed: "Over another device", over: who => `Over ${who}`, notConnected: "Not connected",
     found: { localNetwork: "nearby", hashTable: "found by others", address: "by its address", before: "met before" },
     now: "now", never: "never", unread: "unread",
+    came: who => `${who} is connected`, went: who => `${who} is not connected any more`,
     noMatch: "No device fits.",
     noneOf: {
       all: "No device yet.",

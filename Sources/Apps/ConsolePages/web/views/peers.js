@@ -1,6 +1,8 @@
 // Who is there, as it changes: how each was found and is reached, how fast it answers, when it was last here.
 
-import { h, signal, computed } from "../lib/dom.js";
+import { h, signal, computed, untracked } from "../lib/dom.js";
+import { onActivity } from "../lib/activity.js";
+import { say } from "../lib/dialog.js";
 import { longList } from "../lib/list.js";
 import { page, button, empty, note, select } from "../lib/parts.js";
 import { icon } from "../lib/icons.js";
@@ -15,6 +17,8 @@ const w = t.peers;
 export const title = w.title;
 
 const collator = new Intl.Collator(t.language, { numeric: true, sensitivity: "base" });
+/// In larger companies somebody always comes or goes; a screen reader would not stop telling.
+const mostTold = 50;
 // What was chosen stays while the page is open.
 const show = signal("all");
 const network = signal("");
@@ -55,6 +59,10 @@ export function mount(root) {
     () => (found().length ? null : nothing())),
   () => (peersState().isLoaded && !peers().size ? nobody() : null)));
 
+  onActivity(["peerJoined", "peerLeft"], line => {
+    if (peers.peek().size > mostTold) return;
+    say((line.event === "peerJoined" ? w.came : w.went)(untracked(() => nameOf(line.peerId))));
+  });
   // "5 minutes ago" grows older by itself.
   const timer = setInterval(() => minute.update(count => count + 1), 30_000);
   return () => clearInterval(timer);
