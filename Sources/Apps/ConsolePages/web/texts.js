@@ -57,6 +57,7 @@ export const t = {
     "invitation-own": "This is an invitation of this device itself. Scan it on the other device.",
     "inviter-unreachable": "The other device cannot be reached. Is it running, and in the same local network?",
     "inviter-gone": "The other device went away before you were let in. Try again.",
+    declined: "The other device did not want it, or nobody was there to say yes.",
     "join-declined": "The other side said no. If that was a mistake, ask for a new invitation.",
     "join-undecided": "Nobody answered within two minutes. Make or ask for a new invitation.",
     "joiner-gone": "The other device went away before it was let in. Make a new invitation.",
