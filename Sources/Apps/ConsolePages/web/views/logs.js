@@ -97,7 +97,7 @@ const logLine = line => h("p", { class: `log-line is-${line.level}` },
   h("time", { datetime: new Date(line.at).toISOString() }, time(line.at)), " ",
   h("span", { class: "log-level" }, w.levels[line.level] ?? line.level), " ",
   line.subsystem && [h("span", { class: "log-part" }, w.parts[line.subsystem] ?? line.subsystem), " "],
-  h("bdi", { dir: "auto", class: "log-text" }, line.message), " ",
+  h("bdi", { dir: "auto" }, line.message), " ",
   extras(line) && h("bdi", { dir: "auto", class: "log-more" }, extras(line)));
 
 function levelForm() {

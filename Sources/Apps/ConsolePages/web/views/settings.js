@@ -44,7 +44,7 @@ function nodeFacts(who, how) {
 
 const settingsTable = settings => h("div", { class: "table-card scroll-x", tabindex: 0, role: "region",
   "aria-label": w.setUp },
-h("table", null,
+h("table", { class: "set-up" },
   h("thead", null, h("tr", null, [w.setting, w.value, w.source].map(one => h("th", { scope: "col" }, one)))),
   h("tbody", null, settings.map(({ key, values, source }) => h("tr", null,
     h("th", { scope: "row" }, w.names[key] ?? key),
