@@ -95,6 +95,53 @@ package enum ConsoleVisitor {
         }
     }
 
+    /// Connections that stay open, whatever comes of them.
+    package final class Connections: Sendable {
+        private struct News: Decodable {
+            let line: String?
+            let end: String?
+        }
+
+        private let process: ChildProcess
+
+        package init(_ port: UInt16) throws {
+            process = try ChildProcess(script: ConsoleVisitor.script, arguments: ["hold", "\(port)"], takesLines: true)
+        }
+
+        deinit { process.send(SIGKILL) }
+
+        /// Sends bytes on a connection of their own, which is not closed from this side.
+        package func hold(_ bytes: [UInt8], reading: Bool = true) async throws {
+            try await tell(bytes, reading ? "read" : "mute")
+        }
+
+        /// Sends bytes, waits for the first line of the answer's body and goes away.
+        package func readLine(after bytes: [UInt8]) async throws -> String? {
+            try await tell(bytes, "leave")
+            return try await next { $0.line }
+        }
+
+        /// Waits until the body of a held connection has begun.
+        package func waitForLine() async throws { _ = try await next { $0.line } }
+
+        /// Waits until a held connection is closed from the other side, and returns the first line that came.
+        package func end() async throws -> String? { try await next { $0.end } }
+
+        private func tell(_ bytes: [UInt8], _ how: String) async throws {
+            let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            try await aside { [process] in try process.write(#"{"bytes":"\#(digits)","how":"\#(how)"}"#) }
+        }
+
+        private func next(_ kind: @Sendable @escaping (News) -> String?) async throws -> String? {
+            try await aside { [process] in
+                while let line = process.nextLine() {
+                    if let found = kind(try JSONDecoder().decode(News.self, from: Data(line.utf8))) { return found }
+                }
+                return nil
+            }
+        }
+    }
+
     /// Everything that is measured, by names.
     package static func metrics(_ port: UInt16, token: String) async throws -> [String: Family] {
         try await aside {
