@@ -246,7 +246,11 @@ let package = Package(
         ),
         tests(
             of: "Command",
-            ["runar", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "QRCode", "TestSupport", logging]
+            [
+                "runar", "Console", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "QRCode",
+                "TestSupport",
+                logging,
+            ]
         ),
         .executableTarget(
             name: "CrashWriter",

@@ -19,7 +19,8 @@ extension ConsoleRequest {
     private static func failure(_ error: DecodingError) -> ConsoleFailure {
         switch error {
         case .keyNotFound(let key, _): badField(key.stringValue, "is missing")
-        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+        case .typeMismatch(_, let context) where !context.codingPath.isEmpty,
+            .valueNotFound(_, let context) where !context.codingPath.isEmpty:
             badField(name(of: context), "is of another type than the description of this API says")
         case .dataCorrupted(let context) where !context.codingPath.isEmpty:
             badField(name(of: context), "has a value that is not taken")
