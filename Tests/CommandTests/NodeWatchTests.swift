@@ -109,7 +109,16 @@ internal import Testing
         #expect(ring.lines(LogRing.Question(level: .error)).lines.map(\.message) == ["loud"])
         #expect(ring.lines(LogRing.Question(search: "heard")).lines.map(\.message) == ["Heard"])
         #expect(ring.lines(LogRing.Question(subsystem: "discovery")).lines.isEmpty)
-        for _ in 0..<LogRing.limit { logger.critical("more") }
+        let event = LogEvent(
+            level: .critical,
+            message: "more",
+            metadata: nil,
+            source: nil,
+            file: #fileID,
+            function: #function,
+            line: #line
+        )
+        for _ in 0..<LogRing.limit { ring.keep(event, [:]) }
         let late = ring.lines(LogRing.Question(since: 1, limit: 3))
         #expect(late.lines.count == 3 && late.missed && late.next == 2002)
         ring.set(.error, in: nil)
