@@ -158,13 +158,23 @@ let package = Package(
         ),
 
         // Apps.
-        module("Console", in: "Apps", ["Bytes", "Locking", hummingbird, hummingbirdCore, nio, httpTypes, logging]),
+        // The files of web/, embedded in C; scripts/console-pages.sh lists them.
+        .target(name: "ConsolePages", path: "Sources/Apps/ConsolePages", exclude: ["web"]),
+        module(
+            "Console",
+            in: "Apps",
+            [
+                "ConsolePages", "Bytes", "Locking", "Platform", crypto, hummingbird, hummingbirdCore, nio,
+                httpTypes, logging,
+            ]
+        ),
         .executableTarget(
             name: "runar",
             dependencies: [
                 "Console", "MetricsText", "RunarNode", "Simulation", "Bytes", "Identity", "Certificates", "Locking",
-                "NodeCore", "QRCode", "PictureFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", "Node",
-                logging, arguments,
+                "Kademlia", "NodeCore", "QRCode", "PictureFiles", "Traversal", "Transport", "QUIC", "Platform",
+                "Storage",
+                "Node", logging, metrics, deque, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -236,7 +246,11 @@ let package = Package(
         ),
         tests(
             of: "Command",
-            ["runar", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "QRCode", "TestSupport", logging]
+            [
+                "runar", "Console", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "QRCode",
+                "TestSupport",
+                logging,
+            ]
         ),
         .executableTarget(
             name: "CrashWriter",
@@ -282,8 +296,10 @@ let package = Package(
         tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),
         tests(
             of: "Console",
-            ["Console", "MetricsText", "RunarNode", "Locking", "TestSupport", logging, metrics]
+            ["Console", "MetricsText", "RunarNode", "Platform", "Locking", "TestSupport", logging, metrics]
         ),
+        // Real processes, whose consoles a real browser shows.
+        tests(of: "ConsoleBrowser", ["runar", "TestSupport"]),
         tests(of: "Simulation", ["Simulation", "Bytes", "Identity", "TestSupport"]),
         // Real processes in network namespaces.
         .executableTarget(

@@ -29,6 +29,7 @@ internal import Testing
         #expect(own.components(separatedBy: "thermometer  ").count == 2, "offered once: \(own)")
         #expect(listed.output.contains("    thermometer/burn\n"))
         #expect(!listed.output.contains("$registry"))
+        #expect(!listed.output.contains("this device"))
 
         #expect(try pair.phone.runar(["call", "thermometer/read"]).output == "21.5\n")
         let answered = try server.next("answered")

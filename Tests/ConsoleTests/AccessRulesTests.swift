@@ -2,60 +2,44 @@ internal import Console
 internal import Testing
 
 @Suite("Access to the console") struct AccessRulesTests {
-    let rules = AccessRules(port: 9464, token: "abc", paths: ["/metrics"])
+    let rules = AccessRules(port: 9464)
 
     private func verdict(
-        _ method: String = "GET",
-        _ path: String = "/metrics",
         host: String? = "localhost:9464",
         origin: String? = nil,
-        token: String? = "Bearer abc"
+        site: String? = nil,
+        forPage: Bool = false
     ) -> AccessRules.Verdict {
-        rules.judge(
-            AccessRules.Request(method: method, path: path, host: host, origin: origin, authorization: token)
-        )
+        rules.judge(AccessRules.Request(host: host, origin: origin, fetchSite: site), forPage: forPage)
     }
 
     @Test(arguments: ["localhost:9464", "LOCALHOST:9464", "127.0.0.1:9464", "[::1]:9464"])
-    func `a program of this machine that has the token gets its page`(host: String) {
+    func `a program of this machine and a page of the console may ask`(host: String) {
         #expect(verdict(host: host) == .allowed)
-        #expect(verdict(host: host, origin: "http://\(host)", token: "bearer abc") == .allowed)
+        #expect(verdict(host: host, origin: "http://\(host)", site: "same-origin") == .allowed)
+        #expect(verdict(host: host, site: "none") == .allowed)
     }
 
     @Test(arguments: [
         "evil.example", "evil.example:9464", "localhost", "localhost:80", "localhost.:9464", "127.0.0.2:9464",
         "localhost:9464.evil.example", "0.0.0.0:9464", "::1:9464", "", nil,
     ])
-    func `a name that an attacker points at this machine gets nothing`(host: String?) {
+    func `a name that an attacker points at this machine gets nothing, not even a page`(host: String?) {
         #expect(verdict(host: host) == .foreignHost)
+        #expect(verdict(host: host, forPage: true) == .foreignHost)
     }
 
     @Test(arguments: [
-        "http://localhost", "http://localhost:3000", "https://localhost:9464", "null", "http://evil.example",
+        "http://localhost", "http://localhost:3000", "https://localhost:9464", "null", "http://evil.example", "",
     ])
-    func `a page of another origin gets nothing, even with the token`(origin: String) {
+    func `a page of another origin gets nothing, another port of this machine included`(origin: String) {
         #expect(verdict(origin: origin) == .foreignOrigin)
+        #expect(verdict(origin: origin, forPage: true) == .foreignOrigin)
     }
 
-    @Test(arguments: [nil, "", "abc", "Bearer", "Bearer ", "Bearer ab", "Bearer abcd", "Basic abc", "Bearer  abc"])
-    func `without the token nothing is told, not even which pages there are`(token: String?) {
-        #expect(verdict(token: token) == .unauthorized)
-        #expect(verdict("GET", "/nothing", token: token) == .unauthorized)
-    }
-
-    @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE", "get"])
-    func `nothing can be changed`(method: String) {
-        #expect(verdict(method) == .methodNotAllowed)
-    }
-
-    @Test(arguments: ["/", "/metrics/", "/Metrics", "//metrics", "/metrics/../secrets", ""])
-    func `there is one page`(path: String) {
-        #expect(verdict("GET", path) == .notFound)
-    }
-
-    @Test func `an empty token opens nothing`() {
-        let rules = AccessRules(port: 1, token: "", paths: ["/metrics"])
-        let request = AccessRules.Request(path: "/metrics", host: "localhost:1", authorization: "Bearer ")
-        #expect(rules.judge(request) == .unauthorized)
+    @Test(arguments: ["cross-site", "same-site", "Cross-Site", "", "anything"])
+    func `what a browser sends for another site gets no more than a page`(site: String) {
+        #expect(verdict(site: site) == .foreignOrigin)
+        #expect(verdict(site: site, forPage: true) == .allowed)
     }
 }

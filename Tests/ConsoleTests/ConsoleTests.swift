@@ -35,7 +35,7 @@ struct ConsoleTests {
                     ("GET", "/metrics", [token]),
                     ("GET", "/metrics", [host, token, ["Origin", "http://evil.example"]]),
                     ("POST", "/metrics", [host, token]),
-                    ("GET", "/", [host, token]),
+                    ("GET", "/nothing", [host, token]),
                     ("GET", "/metrics", [host, token]),
                 ]
             )
@@ -78,11 +78,52 @@ struct ConsoleTests {
         }
     }
 
+    @Test func `an answer that lasts ends when its reader goes, and the server goes on`() async throws {
+        let (ends, source) = AsyncStream.makeStream(of: Void.self)
+        let route = { (method: ConsoleRoute.Method, body: ConsoleRoute.Body) in
+            ConsoleRoute(method, "/api/v1/lines", body: body) { _ in
+                .lines { lines in
+                    await lines.write(Array("{}".utf8))
+                    await Self.untilCancelled()
+                    source.yield()
+                }
+            }
+        }
+        let head = "/api/v1/lines HTTP/1.1\r\nHost: localhost:PORT\r\nAuthorization: Bearer \(secretOfTests)\r\n"
+        let requests = [
+            "GET \(head)\r\n",
+            "POST \(head)Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+            "POST \(head)Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        ]
+        try await withConsole(registry, routes: [route(.get, .none), route(.post, .json())]) { port in
+            var iterator = ends.makeAsyncIterator()
+            for request in requests {
+                let request = request.replacing("PORT", with: "\(port)")
+                let answers = try await ConsoleVisitor.send(port, [Array(request.utf8)])
+                #expect(answers.first?.contains(" 200 ") == true)
+                await iterator.next()
+            }
+            let families = try await ConsoleVisitor.metrics(port, token: secretOfTests)
+            #expect(families["one"]?.values("one_total") == [1])
+        }
+    }
+
+    private static func untilCancelled() async {
+        let (nothing, _) = AsyncStream.makeStream(of: Never.self)
+        for await _ in nothing {}
+    }
+
     @Test func `a port that is taken is named`() async throws {
         let registry = registry
         try await withConsole(registry) { port in
             let second = Console(
-                Console.Configuration(port: port, token: "x", metrics: { ("", "") }, logger: Logger(label: "test"))
+                Console.Configuration(
+                    port: port,
+                    sessions: ConsoleSessions(key: "x"),
+                    routes: [],
+                    uploads: "/nonexistent",
+                    logger: Logger(label: "test")
+                )
             )
             await #expect(throws: ConsoleError.self) { try await second.run { _ in Issue.record("it is there twice") } }
         }

@@ -1,22 +1,34 @@
 internal import Console
 internal import CoreMetrics
+internal import Foundation
 internal import Logging
 internal import MetricsText
 
 let secretOfTests = "a token of the tests"
 
-/// Runs `body` with the port of a console that shows the registry's metrics.
-func withConsole(_ registry: MetricsRegistry, _ body: @Sendable @escaping (UInt16) async throws -> Void) async throws {
+/// Runs `body` with the port of a console that shows the registry's metrics and answers `routes`.
+func withConsole(
+    _ registry: MetricsRegistry = MetricsRegistry(),
+    sessions: ConsoleSessions = ConsoleSessions(key: secretOfTests),
+    routes: [ConsoleRoute] = [],
+    _ change: (inout Console.Configuration) -> Void = { _ in },
+    _ body: @Sendable @escaping (UInt16) async throws -> Void
+) async throws {
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    let console = Console(
-        Console.Configuration(
-            port: 0,
-            token: secretOfTests,
-            metrics: { (registry.text(), MetricsRegistry.contentType) },
-            logger: logger
-        )
+    var configuration = Console.Configuration(
+        port: 0,
+        sessions: sessions,
+        routes: routes + [
+            ConsoleRoute(.get, "/metrics") { _ in
+                .text(registry.text(), contentType: MetricsRegistry.contentType)
+            }
+        ],
+        uploads: FileManager.default.temporaryDirectory.path,
+        logger: logger
     )
+    change(&configuration)
+    let console = Console(configuration)
     let (ports, continuation) = AsyncStream.makeStream(of: UInt16.self)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {

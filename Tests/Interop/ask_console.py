@@ -2,8 +2,12 @@
 
 ask_console.py check                says what is missing, or an empty line
 ask_console.py ask PORT             reads requests as lines of JSON from standard input and answers each with a line:
-                                    {"method", "path", "headers"} -> {"status", "headers", "body"}
+                                    {"method", "path", "headers", "body"} -> {"status", "headers", "body"}; the body
+                                    is a text, or nothing
 ask_console.py raw PORT             sends each line (hexadecimal digits) on a connection of its own: {"status": first line}
+ask_console.py hold PORT            reads {"bytes": hexadecimal digits, "how"} and sends them on a connection that stays open:
+                                    "read" tells {"line": the first of the body} and {"end": the first of all}, when the
+                                    other side has closed; "mute" reads nothing; "leave" tells the first and closes
 ask_console.py read PORT TOKEN      collects /metrics: one line {"name", "type", "help", "samples": [[name, labels, value]]}
                                     for each family, and an empty one at the end
 """
@@ -12,18 +16,61 @@ import http.client
 import json
 import socket
 import sys
+import threading
 
 
-def ask(port, method, path, headers):
+def ask(port, method, path, headers, body=None):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     for name, value in headers:
         connection.putheader(name, value)
-    connection.endheaders()
+    if body is not None:
+        connection.putheader("Content-Length", str(len(body.encode())))
+    connection.endheaders(body.encode() if body is not None else None)
     answer = connection.getresponse()
-    body = answer.read().decode()
+    text = answer.read().decode()
     connection.close()
-    return answer.status, dict((name.lower(), value) for name, value in answer.getheaders()), body
+    return answer.status, dict((name.lower(), value) for name, value in answer.getheaders()), text
+
+
+def tell(**news):
+    sys.stdout.write(json.dumps(news) + "\n")
+    sys.stdout.flush()
+
+
+def follow(connection, leaves):
+    answer = b""
+    is_told = False
+    try:
+        while True:
+            further = connection.recv(65536)
+            if not further:
+                break
+            answer += further
+            lines = answer.partition(b"\r\n\r\n")[2].split(b"\n")
+            # Between the sizes of the parts stand the lines.
+            found = [line for line in lines[:-1] if line.startswith((b"{", b"["))]
+            if found and not is_told:
+                is_told = True
+                tell(line=found[0].decode())
+                if leaves:
+                    break
+    except OSError:
+        pass
+    connection.close()
+    if not leaves:
+        tell(end=answer.split(b"\r\n")[0].decode("latin-1"))
+
+
+def hold(port):
+    kept = []
+    for line in sys.stdin:
+        order = json.loads(line)
+        connection = socket.create_connection(("127.0.0.1", port), timeout=60)
+        connection.sendall(bytes.fromhex(order["bytes"]))
+        kept.append(connection)
+        if order["how"] != "mute":
+            threading.Thread(target=follow, args=(connection, order["how"] == "leave"), daemon=True).start()
 
 
 def main(words):
@@ -39,8 +86,10 @@ def main(words):
     if words[0] == "ask":
         for line in sys.stdin:
             request = json.loads(line)
-            status, headers, body = ask(port, request["method"], request["path"], request["headers"])
+            status, headers, body = ask(port, request["method"], request["path"], request["headers"], request.get("body"))
             print(json.dumps({"status": status, "headers": headers, "body": body}), flush=True)
+    elif words[0] == "hold":
+        hold(port)
     elif words[0] == "raw":
         for line in sys.stdin:
             with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:

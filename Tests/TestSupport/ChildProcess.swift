@@ -15,18 +15,23 @@ package final class ChildProcess: Sendable {
 
     /// Starts a script, named from `Tests/Interop`, with the Python that has the packages it needs, our module and the
     /// library that was built with the tests.
-    package convenience init(script name: String, arguments: [String], takesLines: Bool = false) throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
+    package convenience init(
+        script name: String,
+        arguments: [String],
+        takesLines: Bool = false,
+        environment changes: [String: String] = [:]
+    ) throws {
+        let root = PythonScripts.root
+        let environment = [
+            "PYTHONPATH": root.appending(path: "Bindings/python").path,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "RUNAR_LIBRARY": Self.products.appending(path: "libRunarC.\(Self.librarySuffix)").path,
+        ]
         try self.init(
-            path: root.appending(path: ".venv/bin/python3").path,
+            path: PythonScripts.python,
             arguments: [root.appending(path: "Tests/Interop/\(name)").path] + arguments,
             takesLines: takesLines,
-            environment: [
-                "PYTHONPATH": root.appending(path: "Bindings/python").path,
-                "PYTHONDONTWRITEBYTECODE": "1",
-                "RUNAR_LIBRARY": Self.products.appending(path: "libRunarC.\(Self.librarySuffix)").path,
-            ]
+            environment: environment.merging(changes) { $1 }
         )
     }
 

@@ -41,38 +41,34 @@ package enum ConsoleVisitor {
         }
     }
 
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    private static let python = root.appending(path: ".venv/bin/python3").path
-    private static let script = root.appending(path: "Tests/Interop/ask_console.py").path
+    /// What must be installed before it can ask, or nothing.
+    package static let missing = PythonScripts.missing(for: script, otherwise: "the console is not asked")
+    private static let script = "ask_console.py"
 
-    /// What must be installed before it can ask, or nothing; it is printed, so that no test is left out silently.
-    package static let missing: String = {
-        let reason = check()
-        if !reason.isEmpty { print("the console is not asked: \(reason)") }
-        return reason
-    }()
+    /// A request.
+    package struct Question: Sendable {
+        package let method: String
+        package let path: String
+        package let headers: [[String]]
+        package let body: String?
 
-    private static func check() -> String {
-        guard FileManager.default.isExecutableFile(atPath: python) else {
-            return "there is no .venv; run ./scripts/python-env.sh"
-        }
-        do {
-            return try ChildProcess(path: python, arguments: [script, "check"]).nextLine() ?? "the script said nothing"
-        } catch {
-            return "\(error)"
+        package init(_ method: String, _ path: String, _ headers: [[String]], body: String? = nil) {
+            self.method = method
+            self.path = path
+            self.headers = headers
+            self.body = body
         }
     }
 
     /// Asks one request after the other.
-    package static func ask(
-        _ port: UInt16,
-        _ requests: [(method: String, path: String, headers: [[String]])]
-    ) async throws -> [Answer] {
+    package static func ask(_ port: UInt16, _ questions: [Question]) async throws -> [Answer] {
         try await aside {
-            let process = try ChildProcess(path: python, arguments: [script, "ask", "\(port)"], takesLines: true)
-            return try requests.map { method, path, headers in
-                let request: [String: Any] = ["method": method, "path": path, "headers": headers]
+            let process = try ChildProcess(script: script, arguments: ["ask", "\(port)"], takesLines: true)
+            return try questions.map { question in
+                var request: [String: Any] = [
+                    "method": question.method, "path": question.path, "headers": question.headers,
+                ]
+                request["body"] = question.body
                 let line = try JSONSerialization.data(withJSONObject: request)
                 try process.write(String(decoding: line, as: UTF8.self))
                 return try JSONDecoder().decode(Answer.self, from: Data((process.nextLine() ?? "").utf8))
@@ -80,10 +76,18 @@ package enum ConsoleVisitor {
         }
     }
 
+    /// Asks requests without a body.
+    package static func ask(
+        _ port: UInt16,
+        _ requests: [(method: String, path: String, headers: [[String]])]
+    ) async throws -> [Answer] {
+        try await ask(port, requests.map { Question($0.method, $0.path, $0.headers) })
+    }
+
     /// Sends bytes, each on a connection of its own, and returns the first lines of the answers.
     package static func send(_ port: UInt16, _ messages: [[UInt8]]) async throws -> [String] {
         try await aside {
-            let process = try ChildProcess(path: python, arguments: [script, "raw", "\(port)"], takesLines: true)
+            let process = try ChildProcess(script: script, arguments: ["raw", "\(port)"], takesLines: true)
             return try messages.map { message in
                 try process.write(message.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
                 return try JSONDecoder().decode(RawAnswer.self, from: Data((process.nextLine() ?? "").utf8)).status
@@ -91,10 +95,57 @@ package enum ConsoleVisitor {
         }
     }
 
+    /// Connections that stay open, whatever comes of them.
+    package final class Connections: Sendable {
+        private struct News: Decodable {
+            let line: String?
+            let end: String?
+        }
+
+        private let process: ChildProcess
+
+        package init(_ port: UInt16) throws {
+            process = try ChildProcess(script: ConsoleVisitor.script, arguments: ["hold", "\(port)"], takesLines: true)
+        }
+
+        deinit { process.send(SIGKILL) }
+
+        /// Sends bytes on a connection of their own, which is not closed from this side.
+        package func hold(_ bytes: [UInt8], reading: Bool = true) async throws {
+            try await tell(bytes, reading ? "read" : "mute")
+        }
+
+        /// Sends bytes, waits for the first line of the answer's body and goes away.
+        package func readLine(after bytes: [UInt8]) async throws -> String? {
+            try await tell(bytes, "leave")
+            return try await next { $0.line }
+        }
+
+        /// Waits until the body of a held connection has begun.
+        package func waitForLine() async throws { _ = try await next { $0.line } }
+
+        /// Waits until a held connection is closed from the other side, and returns the first line that came.
+        package func end() async throws -> String? { try await next { $0.end } }
+
+        private func tell(_ bytes: [UInt8], _ how: String) async throws {
+            let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            try await aside { [process] in try process.write(#"{"bytes":"\#(digits)","how":"\#(how)"}"#) }
+        }
+
+        private func next(_ kind: @Sendable @escaping (News) -> String?) async throws -> String? {
+            try await aside { [process] in
+                while let line = process.nextLine() {
+                    if let found = kind(try JSONDecoder().decode(News.self, from: Data(line.utf8))) { return found }
+                }
+                return nil
+            }
+        }
+    }
+
     /// Everything that is measured, by names.
     package static func metrics(_ port: UInt16, token: String) async throws -> [String: Family] {
         try await aside {
-            let process = try ChildProcess(path: python, arguments: [script, "read", "\(port)", token])
+            let process = try ChildProcess(script: script, arguments: ["read", "\(port)", token])
             var families: [String: Family] = [:]
             while let line = process.nextLine(), !line.isEmpty {
                 let family = try JSONDecoder().decode(Family.self, from: Data(line.utf8))

@@ -41,28 +41,9 @@ package enum IndependentReaders {
         let description: String
     }
 
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    private static let python = root.appending(path: ".venv/bin/python3").path
-    private static let script = root.appending(path: "Tests/Interop/read_symbols.py").path
-
-    /// What must be installed before they can be asked, or nothing; it is printed, so that no test is left out silently.
-    package static let missing: String = {
-        let reason = ask()
-        if !reason.isEmpty { print("zbar and zxing-cpp are not asked: \(reason)") }
-        return reason
-    }()
-
-    private static func ask() -> String {
-        guard FileManager.default.isExecutableFile(atPath: python) else {
-            return "there is no .venv; run ./scripts/python-env.sh"
-        }
-        do {
-            return try ChildProcess(path: python, arguments: [script, "check"]).nextLine() ?? "the script said nothing"
-        } catch {
-            return "\(error)"
-        }
-    }
+    /// What must be installed before they can be asked, or nothing.
+    package static let missing = PythonScripts.missing(for: script, otherwise: "zbar and zxing-cpp are not asked")
+    private static let script = "read_symbols.py"
 
     /// What they read in each of the pictures.
     package static func read(_ pictures: [Picture]) throws -> [Reading] {
@@ -76,7 +57,7 @@ package enum IndependentReaders {
                 print("\(file.path) is left: \(error)")
             }
         }
-        let process = try ChildProcess(path: python, arguments: [script, file.path])
+        let process = try ChildProcess(script: script, arguments: [file.path])
         var readings: [Reading] = []
         while let line = process.nextLine() {
             readings.append(try JSONDecoder().decode(Reading.self, from: Data(line.utf8)))

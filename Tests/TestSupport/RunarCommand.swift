@@ -89,6 +89,7 @@ package func environment(_ changes: [String: String]) -> [String: String] {
     variables["RUNAR_LISTEN"] = "127.0.0.1:0"
     // Tests that run at the same time would hear each other.
     variables["RUNAR_DISCOVERY"] = "off"
+    variables["RUNAR_CONSOLE"] = "off"
     return variables.merging(changes) { $1 }
 }
 

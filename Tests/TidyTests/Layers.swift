@@ -22,7 +22,8 @@ enum Layers {
         ["Node", "Simulation", "MetricsText"],
         ["RunarNode"],
         // Apps.
-        ["Console", "CRunar"],
+        ["ConsolePages", "CRunar"],
+        ["Console"],
         ["runar", "RunarC"],
     ]
 

@@ -5,41 +5,50 @@ internal import Locking
 package import Logging
 internal import NIOCore
 
-/// A small web server on the loopback interface, by which programs of this machine look at a running node.
+/// The web server of a node, on the loopback interface: the pages of the console for browsers, and the routes that they
+/// and programs ask.
 ///
-/// There is one page, `/metrics`. ``AccessRules`` decides who gets it.
+/// Pages are for everybody who may ask at all (``AccessRules``) and say nothing of this node; every route needs a token
+/// (``ConsoleSessions``).
 package struct Console: Sendable {
     /// How a console is set up.
     package struct Configuration: Sendable {
         /// On 127.0.0.1; 0 lets the system choose.
         package var port: UInt16
-        /// What every request must carry as `Authorization: Bearer …`.
-        package var token: String
-        /// Writes the page of the metrics, and says what kind of text it is.
-        package var metrics: @Sendable () -> (text: String, contentType: String)
+        /// Whether any free port will do when this one is taken.
+        package var mayMove = false
+        package var sessions: ConsoleSessions
+        package var routes: [ConsoleRoute]
+        /// Where files that come with requests are kept meanwhile.
+        package var uploads: String
+        /// Makes a new key and returns it, when the person signs out everywhere; nil if that cannot be kept.
+        package var replaceKey: @Sendable () -> String? = { nil }
+        /// Told whenever a secret became a token.
+        package var onSignIn: @Sendable () -> Void = {}
+        /// A client that keeps the server waiting for so long is cut off.
+        package var patience = Duration.seconds(30)
         package var logger: Logger
 
         package init(
             port: UInt16,
-            token: String,
-            metrics: @escaping @Sendable () -> (text: String, contentType: String),
+            sessions: ConsoleSessions,
+            routes: [ConsoleRoute],
+            uploads: String,
             logger: Logger
         ) {
             self.port = port
-            self.token = token
-            self.metrics = metrics
+            self.sessions = sessions
+            self.routes = routes
+            self.uploads = uploads
             self.logger = logger
         }
     }
 
-    /// Where the metrics are.
-    package static let metricsPath = "/metrics"
-    /// Connections at a time: some collectors and a person.
+    /// Connections at a time: some pages of a person and some programs.
     private static let connectionLimit = 64
     /// The longest head of a request.
     private static let headByteLimit = 16 * 1024
-    /// A client that says nothing for so long is cut off.
-    private static let idleTimeout = TimeAmount.seconds(30)
+    private static let headFieldLimit = 64
 
     private let configuration: Configuration
 
@@ -51,34 +60,41 @@ package struct Console: Sendable {
     ///
     /// - Throws: ``ConsoleError`` when the port cannot be had.
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
-        let rules = Locked<AccessRules?>(nil)
-        let configuration = self.configuration
+        do {
+            try await serve(on: configuration.port, onReady)
+        } catch ConsoleError.cannotListen where configuration.mayMove && configuration.port != 0 {
+            try await serve(on: 0, onReady)
+        }
+    }
+
+    private func serve(on port: UInt16, _ onReady: @escaping @Sendable (UInt16) -> Void) async throws {
+        let responder = ConsoleResponder(configuration)
+        let patience = TimeAmount(configuration.patience)
         var logger = configuration.logger
         // Its own words about starting and stopping are for people who know it.
         logger.logLevel = max(logger.logLevel, .warning)
         let application = Application(
-            responder: CallbackResponder<BasicRequestContext> { request, _ in
-                Self.answer(request, rules.withLock { $0 }, configuration)
+            responder: CallbackResponder<ConsoleContext> { request, context in
+                await responder.respond(to: request, context)
             },
             server: .http1(
                 configuration: .init(
-                    idleTimeout: Self.idleTimeout,
+                    additionalChannelHandlers: [SlowReaderHandler(patience: patience), DepartureHandler()],
+                    idleTimeout: patience,
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: Self.headByteLimit,
                         maxHeaderListSize: Self.headByteLimit,
-                        maxHeaderFieldCount: 64
+                        maxHeaderFieldCount: Self.headFieldLimit
                     )
                 )
             ),
             configuration: ApplicationConfiguration(
-                address: .hostname("127.0.0.1", port: Int(configuration.port)),
+                address: .hostname("127.0.0.1", port: Int(port)),
                 availableConnectionsDelegate: MaximumAvailableConnections(Self.connectionLimit)
             ),
             onServerRunning: { channel in
                 let port = UInt16(clamping: channel.localAddress?.port ?? 0)
-                rules.withLock {
-                    $0 = AccessRules(port: port, token: configuration.token, paths: [Self.metricsPath])
-                }
+                responder.use(AccessRules(port: port))
                 onReady(port)
             },
             logger: logger
@@ -88,49 +104,19 @@ package struct Console: Sendable {
         } catch is CancellationError {
             return
         } catch let error as IOError {
-            throw ConsoleError.cannotListen(port: configuration.port, reason: "\(error)")
+            throw ConsoleError.cannotListen(port: port, reason: "\(error)")
         }
     }
+}
 
-    private static func answer(_ request: Request, _ rules: AccessRules?, _ configuration: Configuration) -> Response {
-        let question = AccessRules.Request(
-            method: request.method.rawValue,
-            path: request.uri.path,
-            host: request.head.authority,
-            origin: request.headers[.origin],
-            authorization: request.headers[.authorization]
-        )
-        switch rules?.judge(question) ?? .foreignHost {
-        case .allowed:
-            let (text, contentType) = configuration.metrics()
-            return self.page(.ok, text, contentType)
-        case .foreignHost: return self.page(.misdirectedRequest, "call this server localhost or 127.0.0.1\n")
-        case .foreignOrigin: return self.page(.forbidden, "pages of other origins get nothing here\n")
-        case .unauthorized:
-            return self.page(
-                .unauthorized,
-                "send the token: Authorization: Bearer …\n",
-                further: [.wwwAuthenticate: "Bearer realm=\"runar\""]
-            )
-        case .notFound: return self.page(.notFound, "there is no such page\n")
-        case .methodNotAllowed: return self.page(.methodNotAllowed, "it can only be read\n", further: [.allow: "GET"])
-        }
-    }
+/// What the server knows of a connection.
+struct ConsoleContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
 
-    private static func page(
-        _ status: HTTPResponse.Status,
-        _ text: String,
-        _ contentType: String = "text/plain; charset=utf-8",
-        further: HTTPFields = [:]
-    ) -> Response {
-        var fields: HTTPFields = [
-            .contentType: contentType,
-            .cacheControl: "no-store",
-            .xContentTypeOptions: "nosniff",
-            .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
-        ]
-        for field in further { fields.append(field) }
-        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
     }
 }
 

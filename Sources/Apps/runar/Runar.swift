@@ -4,6 +4,8 @@ internal import Foundation
 /// The command: private networks of one's own devices.
 @main
 struct Runar: AsyncParsableCommand {
+    static let version = "0.1.0"
+
     static let configuration = CommandConfiguration(
         commandName: "runar",
         abstract: "Private networks of your own devices: no account, no server, no cloud.",
@@ -14,14 +16,14 @@ struct Runar: AsyncParsableCommand {
             Exit codes: 0 done, 64 usage, 65 bad data, 66 no such file or value, 69 unreachable, 70 internal, 73 cannot create, \
             74 input or output, 75 try again, 77 not permitted, 78 configuration.
             """,
-        version: "0.1.0",
+        version: version,
         groupedSubcommands: [
             CommandGroup(
                 name: "This device",
                 subcommands: [Init.self, Device.self, Keys.self, Backup.self, Reset.self]
             ),
             CommandGroup(name: "Networks", subcommands: [Network.self, Join.self, Inspect.self]),
-            CommandGroup(name: "The node", subcommands: [Up.self, Status.self, Stop.self]),
+            CommandGroup(name: "The node", subcommands: [Up.self, Status.self, OpenConsole.self, Stop.self]),
             CommandGroup(
                 name: "Others",
                 subcommands: [Discover.self, Peers.self, Connect.self, Send.self, Listen.self]

@@ -19,7 +19,28 @@ extension NodeDriver {
         }
         let start = self.configuration.clock.now().monotonic
         defer { self.measure(request, since: start) }
-        return try await withTaskCancellationHandler {
+        guard let tell = self.configuration.tableOperations else {
+            return try await self.ask(id, request, network, policy)
+        }
+        tell(TableOperation(number: id.number, networkId: network, request: request, phase: .begun))
+        var outcome: Kademlia.Outcome?
+        defer {
+            let took = self.configuration.clock.now().monotonic - start
+            let phase = TableOperation.Phase.ended(outcome, after: took)
+            tell(TableOperation(number: id.number, networkId: network, request: request, phase: phase))
+        }
+        let answer = try await self.ask(id, request, network, policy)
+        outcome = answer.outcome
+        return answer
+    }
+
+    private func ask(
+        _ id: Kademlia.RequestId,
+        _ request: Kademlia.Request,
+        _ network: NetworkId,
+        _ policy: Kademlia.RequestPolicy
+    ) async throws -> TableAnswer {
+        try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 self.state.withLock { state in
                     guard !state.isStopped else { return continuation.resume(throwing: NodeError.notRunning) }
@@ -42,6 +63,16 @@ extension NodeDriver {
         self.state.withLock { $0.core.heldRecord(id, in: network) }
     }
 
+    /// The heads of all records that this node holds for a network.
+    package func heldHeads(in network: NetworkId) -> [Record.Head] {
+        self.state.withLock { $0.core.heldHeads(in: network) }
+    }
+
+    /// The members in the table of a network, the nearest first.
+    package func tableRows(of network: NetworkId) -> [Kademlia.Row] {
+        self.state.withLock { $0.core.tableRows(of: network) }
+    }
+
     /// How well the table of a network stands; nil when this node is no member.
     package func tableHealth(of network: NetworkId) -> Kademlia.Health? {
         self.state.withLock { $0.core.tableHealth(of: network) }
@@ -57,6 +88,21 @@ extension NodeDriver {
 package struct TableAnswer: Sendable {
     package let outcome: Kademlia.Outcome
     package let effort: Kademlia.Effort
+}
+
+/// A request to a hash table that began or ended, for whoever watches.
+package struct TableOperation: Sendable {
+    package enum Phase: Sendable {
+        case begun
+        /// Without an outcome it was cancelled, or the node stopped.
+        case ended(Kademlia.Outcome?, after: Duration)
+    }
+
+    /// The same at its beginning and end.
+    package let number: UInt64
+    package let networkId: NetworkId
+    package let request: Kademlia.Request
+    package let phase: Phase
 }
 
 /// A member that wants a new token before its own ends.

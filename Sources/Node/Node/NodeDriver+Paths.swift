@@ -102,6 +102,13 @@ extension NodeDriver {
         self.state.withLock { $0.pathHistory[peer] }
     }
 
+    /// How long packets to a peer and their answers take; nil when it is not connected, or before it was measured.
+    package func roundTrip(to peer: PeerId) -> Duration? {
+        self.state.withLock { state in
+            state.core.route(to: peer).flatMap { state.links[$0.connection]?.connection.roundTrip }
+        }
+    }
+
     /// How a peer's packets travel at the moment; nil when it is not connected.
     package func path(to peer: PeerId) -> PeerPath? {
         self.state.withLock { state in

@@ -36,6 +36,8 @@ package final class NodeDriver: Sendable {
         /// It is called in a task of its own, which is cancelled when the requester gives up, when the time is over, and
         /// when the connection goes.
         package var serve: (@Sendable (IncomingRequest) async -> Void)?
+        /// Hears of requests to hash tables; nil where nobody watches.
+        package var tableOperations: (@Sendable (TableOperation) -> Void)?
         /// What measures this node; nil where nobody collects.
         package var metrics: NodeMetrics?
         /// What follows requests from device to device; nil where nobody traces.

@@ -17,6 +17,12 @@ extension RunarNode {
         return driver.path(to: peer)
     }
 
+    /// How long packets to a peer and their answers take at the moment, smoothed; nil when it is not connected, or before
+    /// it was measured.
+    public func roundTrip(to peer: PeerId) -> Duration? {
+        (try? self.running())?.roundTrip(to: peer)  // nobody is connected while it is stopped
+    }
+
     /// Sends a message in bincode and returns once a listener on the peer has it, dialling the peer first if need be.
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled; what `message` throws while it is encoded.
@@ -63,17 +69,19 @@ extension RunarNode {
     /// What happens to this node from now on.
     public var eventStream: AsyncStream<NodeEvent> { self.events.listen() }
 
-    /// Sends the file at `path` and returns once the peer has checked and stored it.
+    /// Sends the file at `path` and returns once the peer has checked and stored it, under `name` or its own.
     ///
     /// An interrupted transfer is resumed by sending the same file again.
     ///
     /// - Throws: ``NodeError``; `declined` if the peer's person or program said no.
     public func sendFile(
         at path: String,
+        named name: String? = nil,
         peerId: PeerId,
         progress: @escaping @Sendable (FileProgress) -> Void = { _ in }
     ) async throws {
-        try await self.running().sendFile(at: path, named: FilePath.name(of: path), to: peerId, progress: progress)
+        let name = name ?? FilePath.name(of: path)
+        try await self.running().sendFile(at: path, named: name, to: peerId, progress: progress)
     }
 
     /// Sets who decides about files that peers offer; without a receiver they are declined.

@@ -59,6 +59,8 @@ public final class RunarNode: Sendable {
     let caches = Locked<[NetworkId: RecordCache]>([:])
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
+    /// Requests to hash tables as they begin and end.
+    let operations: Broadcaster<TableOperation>
     /// Subscriptions to what members publish.
     let hub = EventHub()
     /// The same by names of networks, and what never leaves this device.
@@ -87,6 +89,7 @@ public final class RunarNode: Sendable {
         self.isDiscovering = Locked(config.discoveryGroups != nil)
         self.messages = Broadcaster(capacity: config.listenerCapacity)
         self.events = Broadcaster(capacity: config.listenerCapacity)
+        self.operations = Broadcaster(capacity: config.listenerCapacity)
         var logger = Logger(label: "runar")
         logger.logLevel = config.loggerLevel
         self.logger = logger
@@ -101,6 +104,7 @@ public final class RunarNode: Sendable {
         if case .running(_, let task) = self.phase.withLock({ $0 }) { task.cancel() }
         self.messages.finish()
         self.events.finish()
+        self.operations.finish()
     }
 }
 
@@ -212,6 +216,7 @@ extension RunarNode {
         configuration.serve = { [weak self] request in await self?.serve(request) }
         configuration.logs = self.logs
         configuration.tracing = RequestTracing(self.config.tracer)
+        configuration.tableOperations = { [operations] in _ = operations.send($0) }
         configuration.metrics = NodeMetrics(
             factory: self.config.metricsFactory,
             now: { [clock] in clock.now().monotonic }

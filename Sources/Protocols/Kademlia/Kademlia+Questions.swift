@@ -56,6 +56,33 @@ extension Kademlia {
     /// The record that this node holds, or nil.
     package func heldRecord(_ id: RecordId) -> Record? { self.store[id]?.record }
 
+    /// The heads of all records that this node holds, tombstones included, by location.
+    package var heldHeads: [Record.Head] {
+        self.store.places.flatMap { place in place.held.compactMap { $0.record?.head } }
+    }
+
+    /// Every place of the table that is taken, the nearest member first.
+    package var rows: [Row] {
+        self.table.entries.map { entry in
+            Row(
+                peerId: entry.peerId,
+                bucket: Distance(entry.peerId.words, self.local.words).bucket,
+                isConnected: entry.isConnected,
+                isAlive: entry.isAlive
+            )
+        }
+    }
+
+    /// A member in the table.
+    package struct Row: Hashable, Sendable {
+        package let peerId: PeerId
+        /// How many leading bits its id shares with this node's.
+        package let bucket: Int
+        package let isConnected: Bool
+        /// Whether there is no reason to think that it is gone.
+        package let isAlive: Bool
+    }
+
     /// How well the table stands.
     package struct Health: Hashable, Sendable {
         /// Members in the table that are not suspected to be gone.

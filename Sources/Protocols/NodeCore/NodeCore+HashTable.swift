@@ -165,6 +165,12 @@ extension NodeCore {
         self.tables[network]?.heldRecord(id)
     }
 
+    /// The heads of all records that this node holds for a network.
+    package func heldHeads(in network: NetworkId) -> [Record.Head] { self.tables[network]?.heldHeads ?? [] }
+
+    /// The members in the table of a network, the nearest first.
+    package func tableRows(of network: NetworkId) -> [Kademlia.Row] { self.tables[network]?.rows ?? [] }
+
     /// How well the table of a network stands; nil when this node is no member.
     package func tableHealth(of network: NetworkId) -> Kademlia.Health? {
         self.tables[network]?.health

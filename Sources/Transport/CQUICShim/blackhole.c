@@ -16,16 +16,26 @@ static bool is_swallowed(const rq_conn *conn) {
     return false;
 }
 
+#if RQ_NGTCP2_1
+typedef ngtcp2_conn_info rq_info;
+static void get_info(const rq_conn *conn, rq_info *info) { ngtcp2_conn_get_conn_info(conn->engine, info); }
+#else
+typedef ngtcp2_conn_stat rq_info;
+static void get_info(const rq_conn *conn, rq_info *info) { ngtcp2_conn_get_conn_stat(conn->engine, info); }
+#endif
+
 // Also a lone ping counts, which no stream waits for.
 static bool is_anything_under_way(const rq_conn *conn) {
-#if RQ_NGTCP2_1
-    ngtcp2_conn_info info;
-    ngtcp2_conn_get_conn_info(conn->engine, &info);
-#else
-    ngtcp2_conn_stat info;
-    ngtcp2_conn_get_conn_stat(conn->engine, &info);
-#endif
+    rq_info info;
+    get_info(conn, &info);
     return info.bytes_in_flight > 0;
+}
+
+// Without a measurement the engine has a guess of its own.
+uint64_t rq_conn_round_trip(const rq_conn *conn) {
+    rq_info info;
+    get_info(conn, &info);
+    return info.min_rtt == UINT64_MAX ? 0 : info.smoothed_rtt;
 }
 
 bool rq_conn_is_silent(const rq_conn *conn) { return conn->silent_timeouts >= RQ_SUSPICIOUS_TIMEOUTS; }

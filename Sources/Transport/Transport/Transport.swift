@@ -87,6 +87,9 @@ public protocol Connection: AnyObject, Sendable {
     /// Where packets go at the moment; changes when the peer moves.
     var remoteAddress: SocketAddress { get }
 
+    /// How long packets and their answers take at the moment, smoothed; nil before it was measured.
+    var roundTrip: Duration? { get }
+
     /// Whether this side dialled.
     var isDialler: Bool { get }
 

@@ -156,11 +156,11 @@ struct NodeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Show what is measured to programs of this machine: a port, 0 for a free one, or off (RUNAR_METRICS).",
+            "Where browsers of this machine find the console: a port, 0 for a free one, or off (RUNAR_CONSOLE).",
             valueName: "port"
         )
     )
-    var metrics: String?
+    var console: String?
 
     /// The settings that these options make.
     var flags: [Setting: [String]] {
@@ -176,7 +176,7 @@ struct NodeOptions: ParsableArguments {
         flags[.cacheAge] = cacheAge.map { [$0] }
         flags[.renewTokens] = renewTokens.map { [$0] }
         flags[.grantRenewals] = grantRenewals.map { [$0] }
-        flags[.metrics] = metrics.map { [$0] }
+        flags[.console] = console.map { [$0] }
         return flags.merging(discovery.flags) { first, _ in first }
     }
 

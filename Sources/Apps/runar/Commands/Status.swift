@@ -40,6 +40,7 @@ struct Status: AsyncParsableCommand {
             peerIdText: peer?.text,
             addresses: [],
             uptimeSeconds: nil,
+            console: nil,
             networks: nil,
             connectedPeers: nil,
             discovery: nil,

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import Logging
 internal import Platform
 
 /// Runs the node.
@@ -30,11 +31,16 @@ struct Up: AsyncParsableCommand {
         let nodeHome = try await NodeHome.open(place, settings: settings, waiting: !isRunning)
         let console = try NodeConsole(settings: settings, home: nodeHome.directory)
         let (stops, stop) = AsyncStream.makeStream(of: Void.self)
+        if let logs = console?.logs { LoggingSystem.bootstrap { RingLogHandler(label: $0, ring: logs) } }
+        let node = try nodeHome.makeNode(settings: settings, metrics: console?.tap)
+        let watch = console.map { NodeWatch(node: node, console: $0, home: nodeHome.directory, settings: settings) }
         let handler = RequestHandler(
-            node: try nodeHome.makeNode(settings: settings, metrics: console?.registry),
+            node: node,
             keys: nodeHome.keys,
             home: nodeHome.directory,
             settings: settings,
+            console: console,
+            watch: watch,
             stop: { stop.yield() }
         )
         let run = NodeRun(

@@ -17,7 +17,7 @@ enum Setting: String, CaseIterable, Codable, Sendable {
     case cacheAge
     case renewTokens
     case grantRenewals
-    case metrics
+    case console
     case passphraseFile
     case keyFile
 
@@ -39,7 +39,7 @@ enum Setting: String, CaseIterable, Codable, Sendable {
         case .discoveryGroup: [Settings.standardGroup]
         case .discoveryInterval, .dhtTimeout: ["10s"]
         case .cacheAge: ["5m"]
-        case .metrics: [SwitchText.off]
+        case .console: [String(Settings.consolePort)]
         case .acceptFiles, .passphraseFile, .keyFile: nil
         }
     }
@@ -76,7 +76,7 @@ extension Setting {
             switch self {
             case .listen, .discoveryGroup: break
             case .logLevel: _ = try Settings.levels(value)
-            case .metrics: _ = try Settings.metricsPort(value)
+            case .console: _ = try Settings.port(value)
             case .discovery, .hashTable, .renewTokens, .grantRenewals: _ = try SwitchText.parse(value)
             case .cacheAge: _ = try DurationText.parse(value)
             case .discoveryInterval:

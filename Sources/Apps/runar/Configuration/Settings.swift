@@ -133,8 +133,11 @@ struct Settings: Sendable {
         return level
     }
 
-    /// The port of the metrics; nil for off.
-    static func metricsPort(_ text: String) throws(CommandFailure) -> UInt16? {
+    /// Where the console is when nobody says anything else and nobody else is there.
+    static let consolePort: UInt16 = 4280
+
+    /// A port that somebody may not want at all; nil for off.
+    static func port(_ text: String) throws(CommandFailure) -> UInt16? {
         if text == SwitchText.off { return nil }
         guard let port = UInt16(text) else {
             throw CommandFailure(

@@ -29,4 +29,6 @@ enum ControlUpdate: Codable, Hashable, Sendable {
     case invited(InvitationReport)
     case joinRequested(JoinRequestReport)
     case joinPending(JoinPendingReport)
+    /// A browser can be started.
+    case consoleLink(ConsoleLinkReport)
 }

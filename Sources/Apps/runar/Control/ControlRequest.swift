@@ -7,6 +7,10 @@ enum ControlRequest: Codable, Hashable, Sendable {
     /// What the node knows for `doctor`, about one peer, too, if there is one.
     case diagnose(PeerName?)
     case stop
+    /// The address of the console with a secret for one browser.
+    case consoleAddress
+    /// Tells of a file that takes a browser into the console, and waits until one is in.
+    case openConsole
     case networks
     case network(NetworkName?)
     /// With the index of its key, if the person gives it.

@@ -46,6 +46,7 @@ final class DemoDevice: Sendable {
         var environment = Dictionary(uniqueKeysWithValues: Setting.allCases.map { ($0.variable, "") })
         environment[Setting.listen.variable] = "127.0.0.1:0"
         environment[Setting.discoveryGroup.variable] = group
+        environment[Setting.console.variable] = SwitchText.off
         return environment
     }
 

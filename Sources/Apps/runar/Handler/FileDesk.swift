@@ -14,6 +14,10 @@ final class FileDesk: Sendable {
         let directory: String?
         /// Asks a person; nil if there is none.
         let ask: (@Sendable (FileOfferReport) -> Void)?
+        /// Whether there is a person now who could be asked.
+        var isPresent: @Sendable () -> Bool = { true }
+        /// Told when a question was answered, or nobody waits for the answer any more.
+        var settled: @Sendable (Int) -> Void = { _ in }
         let progress: @Sendable (FileProgress) -> Void
     }
 
@@ -77,9 +81,9 @@ final class FileDesk: Sendable {
         if let directory { return directory }
         let listeners = state.withLock { $0.listeners }
         if let directory = listeners.reversed().lazy.compactMap(\.listener.directory).first { return directory }
-        guard let asked = listeners.last(where: { $0.listener.ask != nil }), let ask = asked.listener.ask else {
-            return nil
-        }
+        guard let asked = listeners.last(where: { $0.listener.ask != nil && $0.listener.isPresent() }),
+            let ask = asked.listener.ask
+        else { return nil }
         let number = state.withLock { state in
             state.next += 1
             return state.next
@@ -91,6 +95,7 @@ final class FileDesk: Sendable {
             name: offer.name,
             bytes: offer.byteCount
         )
+        defer { asked.listener.settled(number) }
         return await withTaskGroup(of: String?.self) { group in
             group.addTask { await self.wait(for: number, of: asked.number, asking: { ask(report) }) }
             group.addTask {

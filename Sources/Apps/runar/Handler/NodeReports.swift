@@ -33,6 +33,8 @@ struct PeersReport: Report {
         let foundBy: [String]
         /// When it was last admitted, in seconds since 1970; nil for never.
         let lastSeen: UInt64?
+        /// Smoothed; nil when it is not connected, or before it was measured.
+        let roundTripMicroseconds: Int?
 
         private enum CodingKeys: String, CodingKey {
             case peerId
@@ -46,6 +48,7 @@ struct PeersReport: Report {
             case relay
             case foundBy
             case lastSeen
+            case roundTripMicroseconds
         }
 
         /// When it was here, for people.
@@ -125,6 +128,8 @@ struct ConnectReport: Report {
 struct SentReport: Report {
     let peerIds: [String]
     let bytes: Int
+    /// Its number among the messages that a running node keeps.
+    var number: Int?
 
     var lines: [String] { ["delivered"] }
 }
@@ -146,6 +151,8 @@ struct BroadcastReport: Report {
     let bytes: Int
     /// Set when somebody may not have it.
     let error: CommandFailure?
+    /// Its number among the messages that a running node keeps.
+    private(set) var number: Int?
 
     init(delivered: [PeerId], failures: [PeerId: any Error] = [:], bytes: Int) {
         peerIds = delivered.map(\.base64Encoded)
@@ -169,6 +176,13 @@ struct BroadcastReport: Report {
             .unavailable,
             "\(failures.count) of \(delivered.count + failures.count) peers did not confirm the message:\n\(reasons)"
         )
+    }
+
+    /// The same with the number of the message.
+    func numbered(_ number: Int) -> BroadcastReport {
+        var report = self
+        report.number = number
+        return report
     }
 
     var lines: [String] {

@@ -23,7 +23,9 @@ extension RequestHandler {
         )
     }
 
-    private func facts(of peer: PeerId) throws -> PeerFacts {
+    /// With the last attempt to reach it, or with all that is remembered.
+    func facts(of peer: PeerId, isWhole: Bool = false) throws -> PeerFacts {
+        let history = node.pathHistory(of: peer)
         let known = try node.knownPeers().first { $0.peerId == peer }
         let networks = try node.networks().filter {
             known?.networks.contains($0.networkId) == true || node.connectedPeers(in: $0.networkId).contains(peer)
@@ -41,7 +43,7 @@ extension RequestHandler {
                 node.discoveryService.getDiscoveredPeers(for: network.networkId).contains { $0.peerId == peer }
             },
             addresses: try node.knownAddresses(of: peer).map(\.description),
-            history: PeerFacts.Step.lastAttempt(in: node.pathHistory(of: peer))
+            history: isWhole ? history.map { PeerFacts.Step($0) } : PeerFacts.Step.lastAttempt(in: history)
         )
     }
 }

@@ -33,7 +33,8 @@ extension RequestHandler {
                 relay: path?.relay?.base64Encoded,
                 foundBy: [heard.contains(peer) ? FoundBy.localNetwork : nil, isGiven(peer) ? .address : nil]
                     .compactMap { $0?.rawValue },
-                lastSeen: known[peer]?.lastSeen.map(UnixTime.clampedSeconds)
+                lastSeen: known[peer]?.lastSeen.map(UnixTime.clampedSeconds),
+                roundTripMicroseconds: node.roundTrip(to: peer)?.microseconds
             )
         }
         return PeersReport(isRunning: node.isRunning, isAll: all, peers: peers)
@@ -107,8 +108,16 @@ extension RequestHandler {
 
     func send(_ text: String, to peer: PeerName) async throws -> SentReport {
         let peer = try resolve(peer)
-        try await node.sendToPeer(text, peerId: peer)
-        return SentReport(peerIds: [peer.base64Encoded], bytes: text.utf8.count)
+        let node = node
+        guard let watch else {
+            try await node.sendToPeer(text, peerId: peer)
+            return SentReport(peerIds: [peer.base64Encoded], bytes: text.utf8.count)
+        }
+        let label = watch.label(of: peer)
+        let sent = try await watch.messages.whileSending(text, to: peer, in: nil, label: label) {
+            try await node.sendToPeer(text, peerId: peer)
+        }
+        return SentReport(peerIds: [peer.base64Encoded], bytes: text.utf8.count, number: sent.number)
     }
 
     func broadcast(_ text: String, in network: NetworkName?) async throws -> BroadcastReport {
@@ -122,6 +131,15 @@ extension RequestHandler {
                     + " `runar connect TEXT` first"
             )
         }
+        guard let watch else { return try await deliver(text, to: peers) }
+        let (report, number) = try await watch.messages.whileSending(text, to: nil, in: network, label: nil) {
+            try await deliver(text, to: peers)
+        }
+        if let error = report.error { watch.messages.noteFailure(of: number, error.message) }
+        return report.numbered(number)
+    }
+
+    private func deliver(_ text: String, to peers: [PeerId]) async throws -> BroadcastReport {
         do {
             try await node.broadcast(text, peerIds: peers)
             return BroadcastReport(delivered: peers, bytes: text.utf8.count)
@@ -130,15 +148,19 @@ extension RequestHandler {
         }
     }
 
-    func sendFile(_ path: String, to peer: PeerName, _ reply: @escaping Reply) async throws -> FileSentReport {
-        let peer = try resolve(peer)
+    func sendFile(
+        _ path: String,
+        named name: String? = nil,
+        to peer: PeerId,
+        _ reply: @escaping Reply
+    ) async throws -> FileSentReport {
         let started = ContinuousClock.now
         let (steps, continuation) = AsyncStream.makeStream(of: FileProgress.self, bufferingPolicy: .bufferingNewest(1))
         let total = Locked<UInt64>(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { continuation.finish() }
-                try await self.node.sendFile(at: path, peerId: peer) { progress in
+                try await self.node.sendFile(at: path, named: name, peerId: peer) { progress in
                     total.withLock { $0 = progress.total }
                     continuation.yield(progress)
                 }

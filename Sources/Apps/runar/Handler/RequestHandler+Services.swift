@@ -23,7 +23,8 @@ extension RequestHandler {
             for await (peer, services) in group { found[peer] = services }
         }
         let services = peers.flatMap { peer in
-            (found[peer] ?? []).filter { !$0.servicePath.hasPrefix("$") }.map { service in
+            // A registry names what others offer, too, and of that no time: it stands in their own.
+            (found[peer] ?? []).filter { !$0.servicePath.hasPrefix("$") && $0.registeredAt != nil }.map { service in
                 ServicesReport.Offer(
                     peerId: peer.base64Encoded,
                     label: labels[peer],

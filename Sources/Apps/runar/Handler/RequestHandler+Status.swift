@@ -17,6 +17,7 @@ extension RequestHandler {
             peerIdText: node.peerId.text,
             addresses: node.listenAddresses.map(\.description),
             uptimeSeconds: UInt64(max(0, started.duration(to: .now).components.seconds)),
+            console: console?.currentAddress,
             networks: networks.count,
             connectedPeers: node.connectedPeers().count,
             discovery: try discovery(),

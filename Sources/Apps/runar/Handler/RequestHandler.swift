@@ -15,12 +15,16 @@ final class RequestHandler: Sendable {
     let keys: any KeyStorage
     let home: HomeDirectory
     let settings: Settings
+    /// The web console, if this node has one.
+    let console: NodeConsole?
     let files = FileDesk()
     let joins = QuestionDesk<Bool>(asker: "the joiner")
     let calls = QuestionDesk<CallAnswer>(asker: "the caller")
     /// Ends the node that serves others; nil in a command that is about to end anyway.
     private let stop: (@Sendable () -> Void)?
     let started = ContinuousClock.now
+    /// What keeps what happens for those who look; nil where nobody can.
+    let watch: NodeWatch?
 
     /// Whether the node is there for one command only.
     var isPassing: Bool { stop == nil }
@@ -30,17 +34,22 @@ final class RequestHandler: Sendable {
         keys: any KeyStorage,
         home: HomeDirectory,
         settings: Settings,
+        console: NodeConsole? = nil,
+        watch: NodeWatch? = nil,
         stop: (@Sendable () -> Void)? = nil
     ) {
         self.node = node
+        self.watch = watch
         self.keys = keys
         self.home = home
         self.settings = settings
+        self.console = console
         self.stop = stop
     }
 
     /// Starts the node and puts this handler in charge of the files that peers offer.
     func startNode() async throws {
+        if let watch { _ = files.add(watch.files.listener) }
         try await node.start()
         node.receiveFiles(files.receiver(standing: settings.text(.acceptFiles)))
     }
@@ -49,7 +58,9 @@ final class RequestHandler: Sendable {
     func answer(_ request: ControlRequest, _ reply: @escaping Reply) async {
         do {
             if request.needsNetwork, !node.isRunning { throw NodeError.notRunning }
-            await reply(.result(try await perform(request, reply)))
+            let report = try await perform(request, reply)
+            watch?.noteDone(request)
+            await reply(.result(report))
         } catch {
             await reply(.failure(CommandFailure(error)))
         }
@@ -62,6 +73,8 @@ final class RequestHandler: Sendable {
             guard let stop else { throw Self.passingNode }
             stop()
             return JSONText.encode(StopReport(stopped: true, processId: SystemProcess.id))
+        case .consoleAddress: return JSONText.encode(try consoleAddress())
+        case .openConsole: return JSONText.encode(try await openConsole(reply))
         case .peers(let all): return JSONText.encode(try peers(all: all))
         case .connect(let peer, let network, let address, let isRelayOnly):
             return JSONText.encode(try await connect(peer, network, address, overRelay: isRelayOnly))
@@ -70,7 +83,7 @@ final class RequestHandler: Sendable {
             return JSONText.encode(try connectionText(network, address: address))
         case .send(let peer, let text): return JSONText.encode(try await send(text, to: peer))
         case .broadcast(let network, let text): return JSONText.encode(try await broadcast(text, in: network))
-        case .sendFile(let peer, let path): return JSONText.encode(try await sendFile(path, to: peer, reply))
+        case .sendFile(let peer, let path): return JSONText.encode(try await sendFile(path, to: resolve(peer), reply))
         case .listen(let listening):
             try await listen(listening, reply)
             return JSONText.encode(DoneReport(done: true))

@@ -76,6 +76,8 @@ struct StatusReport: Report {
     let peerIdText: String?
     let addresses: [String]
     let uptimeSeconds: UInt64?
+    /// Where the console is, if there is one.
+    let console: String?
     let networks: Int?
     let connectedPeers: Int?
     /// Nil when no node runs.
@@ -96,6 +98,7 @@ struct StatusReport: Report {
         case peerIdText
         case addresses
         case uptimeSeconds
+        case console
         case networks
         case connectedPeers
         case discovery
@@ -112,6 +115,7 @@ struct StatusReport: Report {
         lines.append("home      \(home)")
         if let peerIdText { lines.append("peer id   \(peerIdText)") }
         if !addresses.isEmpty { lines.append("listens   \(addresses.joined(separator: ", "))") }
+        if let console { lines.append("console   \(console): open it with `runar console`") }
         if let networks { lines.append("networks  \(networks)") }
         if let connectedPeers { lines.append("peers     \(connectedPeers) connected") }
         if let discovery { lines.append("nearby    \(discovery.line)") }

@@ -1,58 +1,133 @@
 internal import Bytes
 internal import Console
+internal import Locking
 internal import Logging
 internal import MetricsText
 internal import Platform
 internal import RunarNode
 
-/// What a running node shows of itself to programs of this machine, if its person wants that.
-struct NodeConsole: Sendable {
-    /// Where the token is: whoever may read the home may read the metrics.
+/// The console of a running node: for browsers of this machine, and for programs that have its token.
+final class NodeConsole: Sendable {
+    /// Where the token is: whoever may read the home may do what the person may.
     static let tokenName = "console.token"
     private static let tokenByteCount = 32
+    private static let tokenFileByteLimit = 256
 
     /// What the node measures.
     let registry: MetricsRegistry
-    private let console: Console
+    /// The same on its way there.
+    let tap: MetricsTap
+    /// What the node logs.
+    let logs: LogRing
+    let sessions: ConsoleSessions
+    private let port: UInt16
+    /// Whether the person chose the port.
+    private let isChosen: Bool
+    private let home: HomeDirectory
+    /// Nil until it is there.
+    private let address = Locked<String?>(nil)
+    /// Who waits for a browser, by the secrets that they gave out.
+    private let waiting = Locked<[String: AsyncStream<Void>.Continuation]>([:])
+
+    /// Where it is; nil until it is there.
+    var currentAddress: String? { address.withLock { $0 } }
 
     /// Makes it; nil when it is switched off.
     ///
     /// - Throws: ``CommandFailure``, ``FileError`` when the token cannot be kept.
     init?(settings: Settings, home: HomeDirectory) throws {
-        guard let port = try settings.text(.metrics).flatMap({ try Settings.metricsPort($0) }) else { return nil }
-        let registry = MetricsRegistry(explanations: RunarMetric.explanations)
-        self.registry = registry
-        self.console = Console(
-            Console.Configuration(
-                port: port,
-                token: try Self.token(in: home),
-                metrics: { (registry.text(), MetricsRegistry.contentType) },
-                logger: Logger(label: "runar.console")
-            )
-        )
+        guard let setting = settings[.console], let port = try Settings.port(setting.texts.first ?? "") else {
+            return nil
+        }
+        self.port = port
+        self.home = home
+        isChosen = setting.source != .standard
+        registry = MetricsRegistry(explanations: RunarMetric.explanations)
+        tap = MetricsTap(registry)
+        logs = LogRing(levels: try Settings.levels(settings.text(.logLevel) ?? ""))
+        sessions = ConsoleSessions(key: try Self.token(in: home))
     }
 
-    /// Serves until the task is cancelled; `onReady` gets the address of the metrics.
+    /// Serves until the task is cancelled; `onReady` gets the address.
     ///
     /// - Throws: ``CommandFailure`` when the port cannot be had.
-    func run(onReady: @escaping @Sendable (String) -> Void) async throws {
+    func run(for handler: RequestHandler, onReady: @escaping @Sendable (String) -> Void) async throws {
+        var configuration = Console.Configuration(
+            port: port,
+            sessions: sessions,
+            routes: routes(for: handler),
+            uploads: home.path,
+            logger: Logger(label: "runar.console")
+        )
+        configuration.mayMove = !isChosen
+        let home = self.home
+        configuration.replaceKey = { try? Self.makeToken(in: home) }  // whoever asked is told that it is not kept
+        configuration.onSignIn = { [weak self] in self?.tellUses() }
+        ConsoleLink.removeAll(in: home)
         do {
-            try await console.run { onReady("http://127.0.0.1:\($0)\(Console.metricsPath)") }
+            try await Console(configuration).run { port in
+                let address = "http://localhost:\(port)/"
+                self.address.withLock { $0 = address }
+                onReady(address)
+            }
         } catch let error as ConsoleError {
             throw CommandFailure("no-console", .cannotCreate, error.description)
         }
     }
 
-    /// The token, which outlives a restart so that a collector can be told it once.
+    /// Waits until a browser signs in with a secret; false when the secret has expired before.
+    func waitForUse(of secret: String) async -> Bool {
+        let (uses, use) = AsyncStream.makeStream(of: Void.self)
+        waiting.withLock { $0[secret] = use }
+        defer { waiting.withLock { _ = $0.removeValue(forKey: secret) } }
+        // The browser may have been quicker.
+        guard sessions.isWaiting(for: secret) else { return true }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in uses { return true }
+                return false
+            }
+            group.addTask {
+                try? await Task.sleep(for: ConsoleSessions.secretLife)  // cancelled: nobody waits any more
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
+    private func tellUses() {
+        let used = waiting.withLock { waiting in waiting.filter { !sessions.isWaiting(for: $0.key) }.map(\.value) }
+        for use in used { use.yield() }
+    }
+
+    /// What a person should know of an address that is not the usual one.
+    func note(on address: String) -> String? {
+        guard !isChosen, !address.hasSuffix(":\(port)/") else { return nil }
+        return "port \(port) is taken, so the console is at another one until the node starts again"
+    }
+
+    private func routes(for handler: RequestHandler) -> [ConsoleRoute] {
+        [
+            ConsoleRoute(.get, "/metrics") { [registry] _ in
+                .text(registry.text(), contentType: MetricsRegistry.contentType)
+            }
+        ] + (handler.watch.map { NodeAPI(handler: handler, watch: $0).routes } ?? [])
+    }
+
+    /// The token, which outlives a restart so that a program can be told it once.
     private static func token(in home: HomeDirectory) throws -> String {
-        let path = home.file(tokenName)
-        if let bytes = try AtomicFile.read(path, limit: 256) {
+        if let bytes = try AtomicFile.read(home.file(tokenName), limit: tokenFileByteLimit) {
             let token = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).first
             if let token { return String(token) }
         }
+        return try makeToken(in: home)
+    }
+
+    private static func makeToken(in home: HomeDirectory) throws -> String {
         var random = SystemRandom()
         let token = Hex.encode(random.bytes(count: tokenByteCount))
-        try AtomicFile.write(Array("\(token)\n".utf8), to: path)
+        try AtomicFile.write(Array("\(token)\n".utf8), to: home.file(tokenName))
         return token
     }
 }

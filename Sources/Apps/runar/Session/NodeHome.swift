@@ -1,6 +1,6 @@
 internal import Bytes
+internal import CoreMetrics
 internal import Identity
-internal import MetricsText
 internal import Platform
 internal import RunarNode
 internal import Storage
@@ -61,7 +61,7 @@ final class NodeHome: Sendable {
     }
 
     /// The node of this home; nothing is on the network yet.
-    func makeNode(settings: Settings, metrics: MetricsRegistry? = nil) throws -> RunarNode {
+    func makeNode(settings: Settings, metrics: (any MetricsFactory)? = nil) throws -> RunarNode {
         let config = try settings.nodeConfig(keys: keys, state: directory.file(Self.stateName))
         config.metricsFactory = metrics
         let node: RunarNode

@@ -2,7 +2,8 @@ internal import Foundation
 internal import Platform
 internal import RunarNode
 
-/// A node that runs until it is told to stop: it serves commands, shows its metrics, and tells who comes and goes.
+/// A node that runs until it is told to stop: it serves commands and its console, and tells who comes
+/// and goes.
 struct NodeRun: Sendable {
     let handler: RequestHandler
     let server: ControlServer
@@ -50,23 +51,27 @@ struct NodeRun: Sendable {
     private func serve() async throws {
         let events = handler.node.eventStream
         try await withThrowingDiscardingTaskGroup { group in
-            let metrics = try await self.startConsole(in: &group)
+            if let watch = handler.watch {
+                let sources = watch.listen()
+                group.addTask { await watch.run(sources) }
+            }
+            let console = try await self.startConsole(in: &group)
             try await handler.startNode()
             group.addTask { await server.run() }
-            self.sayReady(metrics: metrics)
+            self.sayReady(console: console)
             if let manager { group.addTask { await manager.watch(handler.node) } }
             for await event in events { self.tell(EventReport(event)) }
             group.cancelAll()
         }
     }
 
-    /// Returns the address of the metrics once they are there.
+    /// Returns the address of the console once it is there.
     private func startConsole(in group: inout ThrowingDiscardingTaskGroup<any Error>) async throws -> String? {
         guard let console else { return nil }
         let (beginnings, continuation) = AsyncStream.makeStream(of: Result<String, any Error>.self)
         group.addTask {
             do {
-                try await console.run { continuation.yield(.success($0)) }
+                try await console.run(for: handler) { continuation.yield(.success($0)) }
             } catch {
                 continuation.yield(.failure(error))
             }
@@ -86,19 +91,20 @@ struct NodeRun: Sendable {
         }
     }
 
-    private func sayReady(metrics: String?) {
+    private func sayReady(console address: String?) {
         let report = ReadyReport(
             processId: SystemProcess.id,
             peerId: handler.node.peerId.base64Encoded,
             addresses: handler.node.listenAddresses.map(\.description),
-            metrics: metrics
+            console: address
         )
         if asJSON {
             Output.json(report)
         } else {
             Output.line("ready: peer \(handler.node.peerId.text)")
             Output.line("listens on \(report.addresses.joined(separator: ", "))")
-            if let metrics { Output.line("metrics at \(metrics), with the token in \(NodeConsole.tokenName)") }
+            if let address { Output.line("console at \(address): open it with `runar console`") }
+            if let note = address.flatMap({ console?.note(on: $0) }) { Output.line(note) }
         }
         manager?.tell(.ready, .status("peer \(handler.node.peerId.short) listens on \(handler.node.listeningPort)"))
     }
@@ -114,6 +120,6 @@ struct ReadyReport: Codable {
     let processId: Int32
     let peerId: String
     let addresses: [String]
-    /// Where a collector finds what is measured, if that is wanted.
-    let metrics: String?
+    /// Where the console is, if it is wanted; what is measured is at `/metrics` there.
+    let console: String?
 }

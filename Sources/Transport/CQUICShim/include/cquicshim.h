@@ -255,6 +255,8 @@ bool rq_conn_take_refused_path(rq_conn *conn, rq_addr *remote);
 bool rq_conn_is_silent(const rq_conn *conn);
 // From now on each write sends a ping, or again after the usual time only.
 void rq_conn_keep_alive_now(rq_conn *conn, bool is_now);
+// The smoothed time from a packet to its acknowledgement, in nanoseconds; 0 before the first.
+uint64_t rq_conn_round_trip(const rq_conn *conn);
 // Send errors since the last call.
 uint32_t rq_conn_take_send_errors(rq_conn *conn);
 

@@ -12,6 +12,8 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     struct Shared: Sendable {
         var remotePeerId: PeerId?
         var remoteAddress: SocketAddress
+        /// Smoothed, in nanoseconds; 0 before it was measured.
+        var roundTrip: UInt64 = 0
         var exporterSecret: [UInt8] = []
     }
 

@@ -25,6 +25,11 @@ final class QUICConnection: Connection {
 
     var remoteAddress: SocketAddress { core.shared.withLock { $0.remoteAddress } }
 
+    var roundTrip: Duration? {
+        let nanoseconds = core.shared.withLock { $0.roundTrip }
+        return nanoseconds == 0 ? nil : .nanoseconds(nanoseconds)
+    }
+
     var isDialler: Bool { core.isDialler }
 
     var pathEvents: AsyncStream<PathEvent> { core.pathEvents }

@@ -237,12 +237,14 @@ extension IOLoop {
         followRoute(core)
     }
 
-    /// Tells the users of a connection where its packets go now.
+    /// Tells the users of a connection where its packets go now, and how long they and their answers take.
     private func noteRemoteAddress(of core: ConnectionCore, _ raw: OpaquePointer) {
         var remote = rq_addr()
         unsafe rq_conn_remote_address(raw, &remote)
         guard let address = remote.socketAddress else { return }
+        let roundTrip = unsafe rq_conn_round_trip(raw)
         let hasMoved = core.shared.withLock { shared in
+            shared.roundTrip = roundTrip
             guard shared.remoteAddress != address else { return false }
             shared.remoteAddress = address
             return true

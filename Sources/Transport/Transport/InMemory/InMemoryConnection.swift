@@ -8,6 +8,8 @@ final class InMemoryConnection: Connection {
     let remotePeerId: PeerId
     let remoteAddress: SocketAddress
     let pathEvents: AsyncStream<PathEvent>
+    /// Its time is that of a test.
+    var roundTrip: Duration? { nil }
     private let wire: Wire
     private let side: WireSide
     /// The endpoint lives as long as its connections.

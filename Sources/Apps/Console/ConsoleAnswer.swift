@@ -1,0 +1,80 @@
+internal import Foundation
+
+/// What a route answers.
+package enum ConsoleAnswer: Sendable {
+    /// A JSON text.
+    case json([UInt8], status: Int = 200)
+    case text(String, contentType: String = "text/plain; charset=utf-8")
+    /// JSON texts, one on each line, as they come; the task is cancelled when nobody reads any more.
+    case lines(@Sendable (ConsoleLines) async -> Void)
+    /// Bytes to keep, under that name.
+    case download([UInt8], name: String)
+    /// A file to keep, under that name.
+    case file(path: String, name: String)
+
+    /// A failure in words.
+    package static func failure(_ failure: ConsoleFailure) -> ConsoleAnswer {
+        .json(failure.json, status: failure.status)
+    }
+}
+
+/// Where a route that answers with lines puts them.
+package struct ConsoleLines: Sendable {
+    private let put: @Sendable ([UInt8]) async -> Bool
+
+    package init(_ put: @escaping @Sendable ([UInt8]) async -> Bool) {
+        self.put = put
+    }
+
+    /// Writes a JSON text as a line and returns once the client has room for more; false when it is gone.
+    @discardableResult
+    package func write(_ json: [UInt8]) async -> Bool { await put(json) }
+}
+
+/// Why a request got nothing: a status of HTTP, a word for scripts, and a sentence for people.
+package struct ConsoleFailure: Error, Hashable, Sendable {
+    package var status: Int
+    package var code: String
+    package var message: String
+    /// What else is known of it, such as the name that is taken.
+    package var context: [String: String]
+
+    package init(_ status: Int, _ code: String, _ message: String, context: [String: String] = [:]) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.context = context
+    }
+
+    private struct Report: Encodable {
+        struct Content: Encodable {
+            let code: String
+            let message: String
+            let context: [String: String]
+        }
+
+        let error: Content
+    }
+
+    /// The object that a program gets: `{"error":{"code":…,"message":…,"context":{}}}`.
+    package var json: [UInt8] {
+        ConsoleJSON.bytes(Report(error: Report.Content(code: code, message: message, context: context)))
+    }
+}
+
+/// JSON as the console writes it.
+enum ConsoleJSON {
+    static func bytes(_ value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return Array(try encoder.encode(value))
+        } catch {
+            preconditionFailure("an answer of ours cannot be written: \(error)")
+        }
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(bytes))
+    }
+}

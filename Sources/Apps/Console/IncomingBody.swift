@@ -1,0 +1,133 @@
+internal import Hummingbird
+internal import HummingbirdCore
+internal import NIOCore
+internal import Platform
+
+/// What comes with a request, taken within bounds.
+///
+/// Whoever takes too long to send it is cut off: the connection closes, and reading ends with an error.
+struct IncomingBody {
+    /// What is read and thrown away of a request that is refused, so that its sender sees the answer.
+    private static let discardByteLimit = 1 << 20
+
+    private var iterator: RequestBody.AsyncIterator
+    private let length: UInt64?
+    private let awaitsAnswer: Bool
+    private let channel: any Channel
+    private let patience: TimeAmount
+    private var byteCount: UInt64 = 0
+    private var isAtEnd = false
+
+    init(_ request: Request, channel: any Channel, patience: TimeAmount) {
+        iterator = request.body.makeAsyncIterator()
+        length = request.headers[.contentLength].flatMap { UInt64($0) }
+        awaitsAnswer = request.headers[.expect] != nil
+        self.channel = channel
+        self.patience = patience
+    }
+
+    /// All of it.
+    ///
+    /// - Throws: ``ConsoleFailure``.
+    mutating func bytes(limit: Int) async throws(ConsoleFailure) -> [UInt8] {
+        let alarm = alarm()
+        defer { alarm.cancel() }
+        var bytes: [UInt8] = []
+        while let part = try await next(limit: UInt64(limit)) { bytes += part.readableBytesView }
+        return bytes
+    }
+
+    /// Writes all of it into a new file of that path; none is left behind a failure.
+    ///
+    /// - Throws: ``ConsoleFailure``.
+    mutating func store(at path: String, limit: UInt64) async throws(ConsoleFailure) -> ConsoleFile {
+        let files = SystemFileSystem()
+        let descriptor: Int32
+        do throws(FileError) {
+            descriptor = try files.open(path, for: .creating)
+        } catch {
+            throw Self.notKept(error)
+        }
+        defer { files.close(descriptor) }
+        do throws(ConsoleFailure) {
+            while let part = try await timely(limit: limit) {
+                try Self.write(Array(part.readableBytesView), to: descriptor, path, files)
+            }
+        } catch {
+            try? files.remove(path)  // the first failure is the one that counts
+            throw error
+        }
+        return ConsoleFile(path: path, byteCount: byteCount)
+    }
+
+    /// Reads the rest and forgets it; false when there is too much of it, or when it will not come.
+    mutating func discard() async -> Bool {
+        if isAtEnd || length == 0 { return true }
+        guard !awaitsAnswer, byteCount <= Self.discardByteLimit else { return false }
+        let alarm = alarm()
+        defer { alarm.cancel() }
+        do throws(ConsoleFailure) {
+            while try await next(limit: byteCount + UInt64(Self.discardByteLimit)) != nil {}
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// The next part, which may take as long as all of a small body.
+    private mutating func timely(limit: UInt64) async throws(ConsoleFailure) -> ByteBuffer? {
+        let alarm = alarm()
+        defer { alarm.cancel() }
+        return try await next(limit: limit)
+    }
+
+    private mutating func next(limit: UInt64) async throws(ConsoleFailure) -> ByteBuffer? {
+        if isAtEnd { return nil }
+        if let length, length > limit { throw Self.tooLarge(limit) }
+        let part: ByteBuffer?
+        do {
+            part = try await iterator.next(isolation: #isolation)
+        } catch {
+            isAtEnd = true
+            throw Self.brokenOff
+        }
+        guard let part else {
+            isAtEnd = true
+            if let length, length != byteCount { throw Self.brokenOff }
+            return nil
+        }
+        byteCount += UInt64(part.readableBytes)
+        if byteCount > limit { throw Self.tooLarge(limit) }
+        return part
+    }
+
+    private func alarm() -> Scheduled<Void> {
+        channel.eventLoop.scheduleTask(in: patience) { [channel] in channel.close(promise: nil) }
+    }
+
+    private static func write(
+        _ bytes: [UInt8],
+        to descriptor: Int32,
+        _ path: String,
+        _ files: SystemFileSystem
+    ) throws(ConsoleFailure) {
+        var rest = bytes[...]
+        do throws(FileError) {
+            while !rest.isEmpty { rest = rest.dropFirst(try files.write(rest, to: descriptor, path: path)) }
+        } catch {
+            throw notKept(error)
+        }
+    }
+
+    private static func notKept(_ error: FileError) -> ConsoleFailure {
+        ConsoleFailure(507, "not-kept", "the node cannot keep what you send: \(error)")
+    }
+
+    private static var brokenOff: ConsoleFailure {
+        ConsoleFailure(400, "broken-off", "the request ended before it was complete")
+    }
+
+    private static func tooLarge(_ limit: UInt64) -> ConsoleFailure {
+        ConsoleFailure(413, "too-large", "at most \(limit) bytes are taken here")
+    }
+}

@@ -1,0 +1,31 @@
+internal import Locking
+
+/// The answers that last, so that signing out ends them too.
+final class OpenStreams: Sendable {
+    private struct State {
+        var ends: [UInt64: @Sendable () -> Void] = [:]
+        var next: UInt64 = 0
+    }
+
+    private let state = Locked(State())
+
+    /// Takes a stream up, which `end` would end.
+    func enter(_ end: @escaping @Sendable () -> Void) -> UInt64 {
+        state.withLock { state in
+            state.next += 1
+            state.ends[state.next] = end
+            return state.next
+        }
+    }
+
+    func leave(_ ticket: UInt64) { state.withLock { _ = $0.ends.removeValue(forKey: ticket) } }
+
+    /// Ends them all.
+    func endAll() {
+        let ends = state.withLock { state in
+            defer { state.ends = [:] }
+            return Array(state.ends.values)
+        }
+        for end in ends { end() }
+    }
+}

@@ -1,0 +1,27 @@
+internal import NIOCore
+
+/// Cuts off a client that asks and then does not read what it is sent.
+///
+/// The state is touched on the channel's event loop only.
+final class SlowReaderHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+
+    private let patience: TimeAmount
+    private var alarm: Scheduled<Void>?
+
+    init(patience: TimeAmount) {
+        self.patience = patience
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        alarm?.cancel()
+        alarm = nil
+        if !context.channel.isWritable {
+            let channel = context.channel
+            alarm = context.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { alarm?.cancel() }
+}

@@ -1,0 +1,19 @@
+/// The pages of the console, as they lie in `web/`, inside the program: nothing has to be installed beside it.
+
+#ifndef CONSOLE_PAGES_H
+#define CONSOLE_PAGES_H
+
+#include <stddef.h>
+
+/// A file of `web/`.
+typedef struct {
+    /// Its path below `web/`.
+    const char *path;
+    const unsigned char *bytes;
+    size_t count;
+} console_page;
+
+/// All of them, by their paths, and how many there are.
+const console_page *console_pages(size_t *count);
+
+#endif

@@ -1,0 +1,122 @@
+// The recovery phrase: asked for, shown, checked from paper, forgotten. And the way back from the words.
+//
+// `await showRecoveryPhrase()` is true when the person has typed two of the words from paper. The words are in this page
+// only while the dialog is open, and on the screen only while nobody looks away.
+
+import { h, signal, onEnd } from "./dom.js";
+import { get, post } from "./api.js";
+import { button, checkbox, field, form, note } from "./parts.js";
+import { openDialog, toast } from "./dialog.js";
+import { onLeaving, secretField } from "./secret.js";
+import { t } from "../texts.js";
+
+const w = t.phrase;
+const asked = 2;
+
+/// `vault` is what opens the keys, as `/keys` says it; it is asked for if it is not given.
+export async function showRecoveryPhrase(vault) {
+  const kind = vault ?? (await get("/keys")).vault;
+  const { closed } = openDialog({ title: w.title, isWide: true }, close => {
+    const step = signal("ask");
+    let words = [];
+    onEnd(() => { words = []; });
+    const steps = {
+      ask: () => askStep(kind, all => { words = all; step.set("words"); }, close),
+      words: () => wordsStep(words, () => step.set("check")),
+      check: () => checkStep(words, () => step.set("words"), close),
+    };
+    return h("div", { class: "stack", id: "phrase-step" }, () => steps[step()]());
+  });
+  const isWritten = Boolean(await closed);
+  if (isWritten) toast(w.good);
+  return isWritten;
+}
+
+function askStep(kind, done, close) {
+  const error = signal("");
+  return form({ error, onSubmit: async data => {
+    const typed = data.get("passphrase");
+    if (!typed) return error.set(kind === "passphrase" ? t.keys.missing : w.wrongWord);
+    done((await post("/recovery-phrase", { passphrase: kind === "passphrase" ? typed : typed.trim() })).words);
+  } },
+  h("p", null, w.lead),
+  h("ul", { class: "plain-list" }, w.rules.map(one => h("li", null, one))),
+  kind === "passphrase"
+    ? secretField({ label: w.passphrase, name: "passphrase", error, isFirst: true })
+    : field({ label: w.word, error }, p => h("input", { ...p, name: "passphrase", autofocus: true, autocomplete: "off",
+      autocapitalize: "off", spellcheck: "false" })),
+  h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close(false) }),
+    button(w.next, { kind: "primary", type: "submit" })));
+}
+
+function wordsStep(words, next) {
+  const isShown = signal(false), wasLeft = signal(false), isWritten = signal(false);
+  onLeaving(() => { if (isShown.peek()) { isShown.set(false); wasLeft.set(true); } });
+  return [
+    note("warn", h("p", null, w.rules[2])),
+    h("ol", { class: "words", "aria-label": w.title }, words.map((word, index) => h("li", null,
+      h("span", { class: "words-number", "aria-hidden": "true" }, index + 1),
+      // What is covered is not in the page at all.
+      () => (isShown() ? h("span", { class: "mono", translate: "no" }, word)
+        : h("span", { class: "words-cover" }, h("span", { class: "away" }, w.hidden)))))),
+    h("p", { class: "hint", role: "status" }, () => (isShown() ? "" : wasLeft() ? w.coveredAgain : w.covered)),
+    h("div", { class: "section-head" },
+      checkbox(w.written, { onChange: isWritten.set }),
+      h("div", { class: "buttons" },
+        button(() => (isShown() ? w.cover : w.show), { icon: "eye", onPress: () => isShown.update(one => !one) }),
+        button(w.next, { kind: "primary", disabled: () => !isWritten(), onPress: next }))),
+  ];
+}
+
+function checkStep(words, back, close) {
+  const numbers = pick(words.length, asked).map(index => ({ index, error: signal("") }));
+  return form({ onSubmit: async data => {
+    let isRight = true;
+    for (const { index, error } of numbers) {
+      const fits = data.get(`word-${index}`).trim().toLowerCase() === words[index];
+      error.set(fits ? "" : w.wrong(index + 1));
+      isRight &&= fits;
+    }
+    if (isRight) close(true);
+  } },
+  h("p", null, w.checkLead),
+  numbers.map(({ index, error }, at) => field({ label: w.nth(index + 1), error }, p => h("input", { ...p,
+    name: `word-${index}`, autofocus: at === 0, autocomplete: "off", autocapitalize: "off", spellcheck: "false" }))),
+  h("div", { class: "buttons end" }, button(w.look, { onPress: back }),
+    button(w.check, { kind: "primary", type: "submit" })));
+}
+
+/// Different positions, in order.
+function pick(count, wanted) {
+  const left = Array.from({ length: count }, (_, index) => index);
+  const random = () => crypto.getRandomValues(new Uint32Array(1))[0];
+  return Array.from({ length: Math.min(wanted, count) }, () => left.splice(random() % left.length, 1)[0])
+    .sort((a, b) => a - b);
+}
+
+/// The root key from its words; true when it is back. `hasOther` says that another one would be lost.
+export async function restoreFromWords(hasOther) {
+  const { closed } = openDialog({ title: w.restoreTitle }, close => {
+    const error = signal(""), count = signal(0);
+    let area;
+    onLeaving(() => area.classList.add("covered"));
+    return form({ error, onSubmit: async data => {
+      const words = area.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+      if (words.length !== 24) return error.set(w.count(words.length));
+      const answer = await post("/recovery-phrase/restore", { words: words.join(" "),
+        replace: data.get("replace") === "on" });
+      close(true);
+      toast(w.restored(answer?.networks ?? 0));
+    } },
+    h("p", null, w.restoreLead),
+    field({ label: w.restoreField, error }, p => (area = h("textarea", { ...p, rows: 4, autofocus: true,
+      autocomplete: "off", autocapitalize: "off", spellcheck: "false", class: "mono", translate: "no",
+      onfocus: () => area.classList.remove("covered"), onblur: () => area.classList.add("covered"),
+      oninput: () => count.set(area.value.trim().split(/\s+/).filter(Boolean).length) }))),
+    h("p", { class: "hint", role: "status" }, () => w.count(count())),
+    hasOther && h("div", null, checkbox(t.keys.replace, { hint: t.keys.replaceHint, name: "replace" })),
+    h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close(false) }),
+      button(w.restore, { kind: "primary", type: "submit" })));
+  });
+  return Boolean(await closed);
+}

@@ -1,0 +1,57 @@
+// A new network: the master key, a name, and then the code for the others.
+
+import { h, signal } from "../lib/dom.js";
+import { post } from "../lib/api.js";
+import { go } from "../lib/router.js";
+import { resource } from "../lib/store.js";
+import { page, card, button, form, field, loaded, note, section } from "../lib/parts.js";
+import { base64url } from "../lib/format.js";
+import { t } from "../texts.js";
+
+const w = t.create;
+export const title = w.title;
+
+export function mount(root) {
+  const keys = resource("/keys", ["changed:keys"]);
+  root.append(page({ title: w.title, lead: w.lead, back: "/networks", backTitle: t.networks.title, isNarrow: true },
+    h("div", null, loaded(keys, content))));
+}
+
+function content({ keys }) {
+  const root = keys.find(one => one.key === "root");
+  const choice = signal(root ? "have" : "make");
+  const error = signal("");
+  return form({ error, onSubmit: data => create(data, choice.peek(), Boolean(root)) },
+    section({ title: w.keyTitle }, h("fieldset", null, h("legend", { class: "quiet" }, w.keyLead),
+      root
+        ? option("have", choice, w.have, [w.haveHint, " ", h("code", null, root.publicKey.slice(0, 16), "…")])
+        : option("make", choice, w.make, w.makeHint),
+      option("restore", choice, root ? w.other : w.restore, root ? w.otherHint : w.restoreHint))),
+    () => (choice() === "restore"
+      ? note("info", h("p", null, w.restoreText), h("div", { class: "buttons" },
+        button(w.toKeys, { kind: "primary", icon: "key", href: "/settings/keys" })))
+      : [
+        section({ title: w.nameTitle }, card(
+          field({ label: w.name, hint: w.nameHint, error }, given => h("input", { ...given, name: "name", maxlength: 64,
+            placeholder: w.namePlaceholder, autocomplete: "off", required: true })),
+          h("details", null, h("summary", null, w.more),
+            field({ label: w.index, hint: w.indexHint }, given => h("input", { ...given, name: "index", type: "number",
+              min: 0, max: 2147483647, step: 1, inputmode: "numeric", placeholder: w.indexPlaceholder }))))),
+        h("div", { class: "buttons" },
+          button(w.create, { kind: "primary", icon: "plus", type: "submit" }),
+          button(t.app.cancel, { href: "/networks" })),
+      ]));
+}
+
+const option = (value, choice, words, hint) => h("label", { class: "choice" },
+  h("input", { type: "radio", name: "key", value, checked: choice.peek() === value, onchange: () => choice.set(value) }),
+  h("span", null, h("strong", null, words), h("span", { class: "hint" }, hint)));
+
+async function create(data, choice, hadKey) {
+  const name = data.get("name").trim();
+  if (!name) throw new Error(w.nameMissing);
+  const body = { name };
+  if (data.get("index") !== "") body.index = Number(data.get("index"));
+  const network = await post("/networks", body);
+  go(`/networks/${base64url(network.networkId)}/share?new=${hadKey ? "" : "key"}`);
+}

@@ -1,0 +1,91 @@
+// A person's devices: one that has the master key sets up another, by two codes and no connection between them.
+
+import { h, signal } from "../lib/dom.js";
+import { post } from "../lib/api.js";
+import { resource } from "../lib/store.js";
+import { section, card, button, note, form, checkbox, bdi, loaded } from "../lib/parts.js";
+import { confirm } from "../lib/dialog.js";
+import { codeView } from "../lib/code.js";
+import { scanner } from "../lib/scan.js";
+import { day } from "../lib/format.js";
+import { tokenFields } from "./member.js";
+import { settingsPage, titleOf } from "./settings-page.js";
+import { t } from "../texts.js";
+
+const w = t.devices;
+export const title = titleOf("devices");
+
+export function mount(root) {
+  const keys = resource("/keys", ["changed"]);
+  const step = signal({ name: "choose" });
+  root.append(settingsPage("devices", w.lead, h("div", { class: "stack", id: "device-steps" }, () => {
+    const now = step();
+    return now.name === "choose" ? loaded(keys, value => choose(value, step)) : steps[now.name](now, step);
+  })));
+}
+
+const choose = (keys, step) => h("div", { class: "pair" },
+  h("div", { class: "card deed" }, h("h2", null, w.addTitle),
+    h("p", { class: "quiet" }, keys.keys.some(one => one.key === "root") ? w.addText : w.addNoRoot),
+    h("div", { class: "buttons" }, button(w.add, { kind: "primary", icon: "scan",
+      disabled: !keys.keys.some(one => one.key === "root"), onPress: () => step.set({ name: "read" }) }))),
+  h("div", { class: "card deed" }, h("h2", null, w.getTitle), h("p", { class: "quiet" }, w.getText),
+    h("div", { class: "buttons" }, button(w.get, { icon: "code",
+      onPress: async () => step.set({ name: "show", request: await post("/device/request", {}) }) }))));
+
+const again = step => button(t.app.cancel, { onPress: () => step.set({ name: "choose" }) });
+
+/// What a text is, if it is of this kind; else words that say what is wanted here.
+async function inspect(text, kind) {
+  const found = await post("/inspect", { text });
+  if (found.kind !== kind || !found.valid) throw new Error(found.problem ?? w.wanted[kind]);
+  return found;
+}
+
+async function compare(code, text) {
+  if (!await confirm({ title: w.sameCode(code), text, action: w.isSame })) throw new Error(w.differ);
+}
+
+const steps = {
+  read: (_, step) => section({ title: w.addTitle }, card(h("p", null, w.readText),
+    scanner({ pasteLabel: w.pasteRequest, pasteHint: w.pasteRequestHint, onText: async text => {
+      const { code } = await inspect(text, "device-request");
+      await compare(code, w.sameCodeText);
+      step.set({ name: "terms", text });
+    } })), h("div", { class: "buttons" }, again(step))),
+
+  terms: ({ text }, step) => section({ title: w.termsTitle }, card(form({ onSubmit: async data => {
+    const label = data.get("label").trim(), life = data.get("life");
+    step.set({ name: "answer", answer: await post("/device/add", { request: text, admin: data.get("admin") === "on",
+      ...(label && { label }), ...(life && { lifeSeconds: Number(life) }) }) });
+  } },
+  tokenFields("", { withRenewal: false }),
+  h("div", null, checkbox(w.admin, { name: "admin", hint: w.adminHint })),
+  h("div", { class: "buttons" }, button(w.answer, { kind: "primary", type: "submit" }), again(step))))),
+
+  answer: ({ answer }, step) => section({ title: w.answerTitle }, card(h("p", null, w.answerText),
+    codeView(answer.text, { label: w.answerLabel, name: "runar-device-answer" }), codeNote(answer.code),
+    memberships(answer.networks)),
+  h("div", { class: "buttons" }, button(t.app.done, { kind: "primary", onPress: () => step.set({ name: "choose" }) }))),
+
+  show: ({ request }, step) => [
+    section({ title: w.showTitle }, card(h("p", null, w.showText),
+      codeView(request.link, { label: w.requestLabel, name: "runar-device" }), codeNote(request.code))),
+    section({ title: w.takeTitle }, card(h("p", null, w.takeText),
+      scanner({ pasteLabel: w.pasteAnswer, pasteHint: w.pasteAnswerHint, onText: async text => {
+        const { code } = await inspect(text, "device-answer");
+        await compare(code, w.sameAnswerText);
+        step.set({ name: "ready", result: await post("/device/setup", { text }) });
+      } })), h("div", { class: "buttons" }, again(step))),
+  ],
+
+  ready: ({ result }) => section({ title: w.readyTitle }, card(h("p", null, w.readyText), memberships(result.networks),
+    h("div", { class: "buttons" }, button(w.toNetworks, { kind: "primary", href: "/networks" })))),
+};
+
+const codeNote = code => note("info", h("p", null, w.mustShow, " ", h("strong", { class: "mono" }, code)));
+
+const memberships = networks => (networks.length
+  ? h("ul", { class: "plain-list" }, networks.map(one => h("li", null, bdi(one.name), " ",
+    h("span", { class: "quiet" }, one.expiration ? w.until(day(one.expiration)) : w.noEnd, one.isAdmin && w.withKey))))
+  : h("p", { class: "quiet" }, w.noNetworks));

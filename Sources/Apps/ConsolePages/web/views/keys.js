@@ -1,0 +1,121 @@
+// The keys of this device. Only their public parts are ever here; secret parts leave the node in encrypted files only.
+
+import { h, signal } from "../lib/dom.js";
+import { blob, post } from "../lib/api.js";
+import { resource } from "../lib/store.js";
+import { section, button, facts, copyable, empty, loaded, row, bdi, field, form, select, checkbox, save }
+  from "../lib/parts.js";
+import { openDialog, toast } from "../lib/dialog.js";
+import { secretField } from "../lib/secret.js";
+import { short } from "../lib/format.js";
+import { toBase64 } from "./data.js";
+import { settingsPage, titleOf } from "./settings-page.js";
+import { showRecoveryPhrase, restoreFromWords } from "../lib/phrase.js";
+import { t } from "../texts.js";
+
+const w = t.keys;
+export const title = titleOf("keys");
+const names = { peer: w.peerTitle, root: w.rootTitle };
+
+export function mount(root) {
+  const keys = resource("/keys", ["changed"]);
+  root.append(settingsPage("keys", w.lead, loaded(keys, value => {
+    const rootKey = value.keys.find(one => one.key === "root");
+    const peerKey = value.keys.find(one => one.key === "peer");
+    return [
+      peerKey && section({ title: w.peerTitle, lead: w.peerText }, keyCard(peerKey, value)),
+      rootKey
+        ? section({ title: w.rootTitle, lead: w.rootText },
+          keyCard(rootKey, value, () => showRecoveryPhrase(value.vault)))
+        : noRoot(keys, value),
+      section({ title: w.networksTitle, lead: value.networks.length ? w.networksLead : w.noNetworks },
+        value.networks.length ? h("ul", { class: "rows" }, value.networks.map(networkKey)) : null),
+      h("div", { class: "section-head" }, h("p", { class: "quiet" }, w.vault[value.vault]),
+        button(w.import, { icon: "key", onPress: () => importKey(keys) })),
+    ];
+  })));
+}
+
+const keyCard = (key, all, showPhrase) => h("div", { class: "card" },
+  facts([
+    [w.publicKey, copyable(key.publicKey, w.publicKeyOf(names[key.key]))],
+    key.key === "peer" && [w.certificate, w.certificates[all.certificateStatus] ?? all.certificateStatus],
+  ]),
+  h("div", { class: "buttons" },
+    showPhrase && button(w.phrase, { icon: "eye", onPress: showPhrase }),
+    button(w.export, { icon: "download", onPress: () => exportKey(key.key), label: w.exportTitle(names[key.key]) })));
+
+const networkKey = one => h("li", null, row({ icon: "key", title: one.name ? bdi(one.name) : short(one.networkId),
+  detail: one.hasOwnKey || one.index === undefined ? w.ownKey : w.fromRoot(one.index) }));
+
+const noRoot = (keys, value) => section({ title: w.rootTitle }, empty({ icon: "key", title: w.noRoot,
+  text: w.noRootText, actions: [
+    button(w.makeRoot, { kind: "primary", icon: "plus", onPress: async () => {
+      await post("/keys/root");
+      keys.reload();
+      toast(w.made, { action: w.phrase, onAction: () => showRecoveryPhrase(value.vault) });
+    } }),
+    button(w.words, { onPress: async () => { if (await restoreFromWords(false)) keys.reload(); } }),
+  ] }));
+
+function exportKey(key) {
+  openSecretFile({ title: w.exportTitle(names[key]), text: w.exportText[key], action: w.exportAction, done: w.exported,
+    fetch: passphrase => blob("/keys/export", { key, passphrase }), name: `runar-${key}-key.vault` });
+}
+
+/// Asks twice for a new passphrase and saves what the node encrypts with it.
+export function openSecretFile({ title: heading, text, action, done, fetch, name }) {
+  openDialog({ title: heading }, close => {
+    const error = signal(""), againError = signal("");
+    return form({ error, onSubmit: async data => {
+      const passphrase = data.get("passphrase");
+      againError.set("");
+      if ([...passphrase].length < 8) return error.set(w.tooShort);
+      if (passphrase !== data.get("again")) return againError.set(w.differ);
+      save(await fetch(passphrase), name);
+      close(true);
+      toast(done);
+    } },
+    h("p", null, text),
+    secretField({ label: w.passphrase, hint: w.passphraseHint, name: "passphrase", error, isNew: true, isFirst: true }),
+    secretField({ label: w.again, name: "again", error: againError, isNew: true }),
+    h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close(false) }),
+      button(action, { kind: "primary", type: "submit", icon: "download" })));
+  });
+}
+
+/// Asks for a file and its passphrase; `send({file, passphrase, replace})` is the request, and its answer what is told.
+export async function openFile({ title: heading, text, action, hasOther, extra, send }) {
+  const { closed } = openDialog({ title: heading }, close => {
+    const error = signal(""), fileError = signal("");
+    return form({ onSubmit: async (data, node) => {
+      error.set("");
+      fileError.set("");
+      const file = node.elements.file.files[0];
+      if (!file) return fileError.set(w.chooseFile);
+      if (!data.get("passphrase")) return error.set(w.missing);
+      try {
+        const words = await send({ file: toBase64(new Uint8Array(await file.arrayBuffer())),
+          passphrase: data.get("passphrase"), replace: data.get("replace") === "on" });
+        close(true);
+        toast(words);
+      } catch (failure) { error.set(failure.code === "wrong-passphrase" ? w.wrongPassphrase : failure.message); }
+    } },
+    h("p", null, text), extra,
+    field({ label: w.file, error: fileError }, p => h("input", { ...p, type: "file", name: "file" })),
+    secretField({ label: w.filePassphrase, name: "passphrase", error }),
+    hasOther && h("div", null, checkbox(w.replace, { hint: w.replaceHint, name: "replace" })),
+    h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close(false) }),
+      button(action, { kind: "primary", type: "submit" })));
+  });
+  return closed;
+}
+
+async function importKey(keys) {
+  let key = "root";
+  const isDone = await openFile({ title: w.importTitle, text: w.importLead, action: w.importAction, hasOther: true,
+    extra: field({ label: w.which }, p => select([["root", w.rootTitle], ["peer", w.peerTitle]],
+      { ...p, value: key, onChange: one => { key = one; } })),
+    send: async body => { await post("/keys/import", { key, ...body }); return w.imported; } });
+  if (isDone) keys.reload();
+}

@@ -1,0 +1,139 @@
+// Messages, files and offers of all peers, kept fresh as long as the page is open. They are the node's, which keeps the
+// last thousand messages in memory; what is new since the page was opened counts as unread until its conversation is
+// seen.
+
+import { signal, scope } from "../lib/dom.js";
+import { get, post, del, stream, blob, part } from "../lib/api.js";
+import { onActivity, onResume } from "../lib/activity.js";
+import { base64url } from "../lib/format.js";
+import { t } from "../texts.js";
+
+export const messages = signal([]);
+export const offers = signal([]);
+export const files = signal([]);
+/// Where the node puts files that arrive.
+export const filesDirectory = signal("");
+/// Files on their way, and those that were sent or failed since the page was opened.
+export const transfers = signal([]);
+/// How many unread messages there are, by peer.
+export const unread = signal(new Map());
+/// Whose conversation is in sight.
+export const conversationInSight = signal(null);
+export const messagesState = signal({ isLoaded: false, error: null });
+/// Called with each new message or file of a peer whose conversation is not in sight.
+export const newsListeners = new Set();
+
+const keptMessages = 1000;
+const stallMilliseconds = 20_000;
+let isStarted = false;
+let lastTransfer = 0;
+
+export function watchMessages() {
+  if (isStarted) return;
+  isStarted = true;
+  scope(() => {
+    onActivity(["message"], line => take(line.message));
+    onActivity(["fileOffered"], line => offers.update(list =>
+      [...list.filter(one => one.number !== line.offer.number), line.offer]));
+    onActivity(["offerEnded"], line => offers.update(list => list.filter(one => one.number !== line.number)));
+    onActivity(["fileProgress"], arriving);
+    onActivity(["fileArrived"], line => arrived(line.file));
+    onActivity(["changed"], line => { if (line.what?.some(one => one === "messages" || one === "files")) load(); });
+    onResume(load);
+  });
+  load();
+}
+
+export async function load() {
+  try {
+    const [said, offered, stored] = await Promise.all([get("/messages"), get("/offers"), get("/files")]);
+    messages.set(said.messages);
+    offers.set(offered.offers);
+    files.set(stored.files);
+    filesDirectory.set(stored.directory);
+    messagesState.set({ isLoaded: true, error: null });
+  } catch (error) {
+    messagesState.set({ isLoaded: messagesState.peek().isLoaded, error });
+  }
+}
+
+function take(message) {
+  const list = messages.peek();
+  const at = list.findIndex(one => one.number === message.number);
+  if (at >= 0) { messages.set(list.with(at, message)); return; }
+  messages.set([...list, message].slice(-keptMessages));
+  if (message.direction === "in" && message.peerId) tell(message.peerId, { message });
+}
+
+function tell(peerId, news) {
+  if (conversationInSight.peek() === peerId && !document.hidden) return;
+  unread.update(counts => new Map(counts).set(peerId, (counts.get(peerId) ?? 0) + 1));
+  for (const listener of newsListeners) listener({ peerId, ...news });
+}
+
+export function markRead(peerId) {
+  if (!unread.peek().has(peerId)) return;
+  unread.update(counts => { const next = new Map(counts); next.delete(peerId); return next; });
+}
+
+export const sendMessage = (peerId, text) => post(`/peers/${base64url(peerId)}/messages`, { text });
+
+// Files.
+
+function change(id, values) {
+  transfers.update(list => list.map(one => (one.id === id ? { ...one, ...values } : one)));
+}
+
+/// Sends a file; what becomes of it is in `transfers`, wherever the person goes meanwhile.
+export async function sendFile(peerId, file) {
+  const id = `out-${++lastTransfer}`;
+  const stop = new AbortController();
+  transfers.update(list => [...list, { id, peerId, direction: "out", name: file.name, total: file.size, count: 0,
+    state: "preparing", at: Date.now(), file, cancel: () => stop.abort() }]);
+  try {
+    let isDone = false;
+    await stream(`/peers/${base64url(peerId)}/files?name=${part(file.name)}`, file, line => {
+      if (line.event === "transferred") change(id, { state: "moving", count: line.count, total: line.total });
+      if (line.event === "done") isDone = true;
+    }, stop.signal);
+    if (!isDone) throw new Error(t.conversation.broken);
+    change(id, { state: "done", count: file.size });
+  } catch (error) {
+    const isStopped = error.name === "AbortError";
+    change(id, { state: isStopped ? "stopped" : "failed", failure: isStopped ? null : error.message });
+  }
+}
+
+export const openFile = file => blob(`/files/${part(file.id)}`);
+
+export const forgetTransfer = id => transfers.update(list => list.filter(one => one.id !== id));
+
+function arriving(line) {
+  const id = `in-${line.peerId}-${line.name}`;
+  const old = transfers.peek().find(one => one.id === id);
+  clearTimeout(old?.timer);
+  const timer = setTimeout(() => change(id, { state: "failed", failure: t.conversation.stalled }), stallMilliseconds);
+  const values = { count: line.count, total: line.total, state: "moving", failure: null, timer };
+  if (old) return change(id, values);
+  transfers.update(list => [...list, { id, peerId: line.peerId, direction: "in", name: line.name, at: line.at,
+    ...values }]);
+}
+
+function arrived(file) {
+  const id = `in-${file.peerId}-${file.name}`;
+  clearTimeout(transfers.peek().find(one => one.id === id)?.timer);
+  forgetTransfer(id);
+  files.update(list => [file, ...list.filter(one => one.id !== file.id)]);
+  if (file.peerId) tell(file.peerId, { file });
+}
+
+export async function removeFile(file) {
+  await del(`/files/${part(file.id)}`);
+  files.update(list => list.filter(one => one.id !== file.id));
+}
+
+/// What the person says to a file that is offered.
+export async function answerOffer(offer, accept) {
+  const others = list => list.filter(one => one.number !== offer.number);
+  try { await post(`/offers/${offer.number}`, { accept }); } finally { offers.update(others); }
+}

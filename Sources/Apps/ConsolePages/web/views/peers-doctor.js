@@ -1,0 +1,68 @@
+// What is right and wrong with this device's ways to others, and what to do about it.
+
+import { h, signal } from "../lib/dom.js";
+import { get, part } from "../lib/api.js";
+import { page, section, button, facts, note, loaded } from "../lib/parts.js";
+import { icon } from "../lib/icons.js";
+import { query } from "../lib/router.js";
+import { resource } from "../lib/store.js";
+import { peers, clean, watchPeers } from "./peers-store.js";
+import { t } from "../texts.js";
+
+const w = t.doctor;
+export const title = w.title;
+
+export function mount(root) {
+  watchPeers();
+  const peer = query.peek().get("peer");
+  const report = resource(`/doctor${peer ? `?peer=${part(peer)}` : ""}`);
+  root.append(page({
+    title: w.title, lead: w.lead, back: "/peers", backTitle: t.peers.title, isNarrow: true,
+    actions: [button(w.again, { icon: "renew", onPress: () => report.reload() })],
+  }, h("div", { class: "stack wide-gap", role: "status" }, loaded(report, value => [
+    findings(value),
+    section({ title: w.device }, device(value)),
+  ]))));
+}
+
+const kinds = { ok: ["check", "ok"], note: ["info", "info"], problem: ["warning", "bad"] };
+
+/// The findings under a sentence that sums them up: the worst first, and what is fine folded away.
+export function findings(report) {
+  const problems = report.findings.filter(one => one.level === "problem");
+  const fine = report.findings.filter(one => one.level === "ok");
+  const notes = report.findings.filter(one => one.level !== "problem" && one.level !== "ok");
+  return [
+    h("p", { class: `verdict ${problems.length ? "bad" : "ok"}` }, icon(problems.length ? "warning" : "check"),
+      h("strong", null, problems.length ? w.problems(problems.length) : w.healthy)),
+    problems.length + notes.length > 0 && findingList([...problems, ...notes]),
+    fine.length > 0 && h("details", null, h("summary", null, w.fine(fine.length)), findingList(fine)),
+  ];
+}
+
+const findingList = list => h("ul", { class: "findings" }, list.map(one => h("li", { class: kinds[one.level]?.[1] },
+  icon(kinds[one.level]?.[0] ?? "info"),
+  h("div", null, h("span", { class: "away" }, `${w.levels[one.level] ?? one.level}: `),
+    h("p", null, plainWords(one.message)),
+    one.advice && h("p", { class: "quiet" }, w.advice, " ", plainWords(one.advice))))));
+
+/// What the node says, as a sentence: commands in back quotes as such, and peers by their names here.
+export function plainWords(text) {
+  // The first letter is made large unless it begins a name such as eth0.
+  const sentence = /^\p{L}+\d/u.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  return sentence.split("`").map((one, index) => (index % 2 ? h("code", null, one)
+    : one.split(/\b([a-z2-7]{8})\b/).map((part, at) => (at % 2 && labelOf(part) ? h("bdi", { dir: "auto" },
+      labelOf(part)) : part))));
+}
+
+function labelOf(short) {
+  for (const peer of peers().values()) if (peer.label && peer.peerIdText.startsWith(short)) return clean(peer.label);
+  return null;
+}
+
+const device = report => facts([
+  ...report.interfaces.filter(one => one.up && !one.loopback).map(one => [one.name, one.addresses.join(", ")]),
+  report.observed?.length && [w.observed, report.observed.join(", ")],
+  report.mapping && [w.mapping, w.mappings[report.mapping] ?? report.mapping],
+  report.multicast.length && [w.multicast, w.multicastWords(report.multicast.some(one => one.outcome === "heard"))],
+]);

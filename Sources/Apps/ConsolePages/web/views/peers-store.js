@@ -1,0 +1,102 @@
+// Everybody whom this device knows, kept fresh as long as the page is open, and what they are called.
+//
+// `peers()` maps ids (padded base64) to peers; `roundTrips()` has the newest round-trip times by id, apart from the
+// peers, so that a list is not sorted anew each second.
+
+import { h, signal, scope } from "../lib/dom.js";
+import { get } from "../lib/api.js";
+import { onActivity, onResume } from "../lib/activity.js";
+import { resource, peerKinds } from "../lib/store.js";
+import { base64url, clean, shortOf } from "../lib/format.js";
+import { t } from "../texts.js";
+
+export { clean };
+
+export const peers = signal(new Map());
+/// `{isLoaded, error}`.
+export const peersState = signal({ isLoaded: false, error: null });
+export const roundTrips = signal({});
+export const peerPath = id => `/peers/${base64url(id)}`;
+
+/// Up to this many are cheaper to fetch together than one by one.
+const fewPeers = 200;
+
+let own = null;
+let isStarted = false;
+const changed = new Set();
+/// When peers went since the page was opened: the node keeps when they came.
+const leftAt = new Map();
+let timer = null;
+let running = false;
+let all = false;
+
+/// Begins to keep the peers fresh; called by every view that shows them.
+export function watchPeers() {
+  if (isStarted) return;
+  isStarted = true;
+  // A scope of its own: the peers outlive the view that asked first.
+  scope(() => {
+    own = resource("/node");
+    onActivity(peerKinds, line => refresh(line.peerId));
+    onActivity(["peerLeft"], line => leftAt.set(line.peerId, line.at / 1000));
+    onActivity(["changed"], line => { if (line.what?.some(one => one === "peers" || one === "networks")) refresh(); });
+    onActivity(["sample"], line => { if (line.roundTrips) roundTrips.set(line.roundTrips); });
+    onResume(() => refresh());
+  });
+  refresh();
+}
+
+/// When a peer was here last, in seconds since 1970; 0 for never.
+export const lastSeen = peer => Math.max(peer.lastSeen ?? 0, leftAt.get(peer.peerId) ?? 0);
+
+export function refresh(id) {
+  if (id && peers.peek().size > fewPeers) changed.add(id); else all = true;
+  timer ??= setTimeout(run, 0);
+}
+
+async function run() {
+  timer = null;
+  if (running) { timer = setTimeout(run, 50); return; }
+  running = true;
+  try {
+    if (all || changed.size > fewPeers) await fetchAll(); else await fetchChanged();
+  } catch (error) {
+    // What is shown stays; the frame says that the node is away, and everything is fetched again when it is back.
+    peersState.set({ isLoaded: peersState.peek().isLoaded, error });
+  }
+  running = false;
+}
+
+async function fetchAll() {
+  all = false;
+  changed.clear();
+  const { peers: list } = await get("/peers?all=1");
+  peers.set(new Map(list.map(peer => [peer.peerId, peer])));
+  peersState.set({ isLoaded: true, error: null });
+}
+
+async function fetchChanged() {
+  const ids = [...changed];
+  changed.clear();
+  const found = await Promise.all(ids.map(async id => {
+    try { return [id, await get(peerPath(id))]; } catch (error) {
+      if (error.status === 404) return [id, null];
+      throw error;
+    }
+  }));
+  const next = new Map(peers.peek());
+  for (const [id, peer] of found) if (peer) next.set(id, peer); else next.delete(id);
+  peers.set(next);
+}
+
+/// What a device is called here.
+export function nameOf(id, label) {
+  if (id && id === own?.()?.value?.peerId) return t.app.thisDevice;
+  const known = label || (id && peers().get(id)?.label);
+  return known ? clean(known) : id ? t.peers.unnamedDevice(shortOf(id)) : "?";
+}
+
+/// The same as a node that stays right when the name changes.
+export const name = (id, label) => h("bdi", { dir: "auto" }, () => nameOf(id, label));
+
+export const isOwn = id => Boolean(id) && id === own?.()?.value?.peerId;

@@ -1,0 +1,18 @@
+// What somebody sees who has no session: how to get one.
+
+import { h } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { copyable } from "../lib/parts.js";
+import { t } from "../texts.js";
+
+export function show(app) {
+  document.title = `${t.signIn.title} – ${t.app.name}`;
+  app.replaceChildren(h("main", { class: "sign-in" },
+    h("span", { class: "mark large" }, icon("networks", 34)),
+    h("h1", null, t.signIn.title),
+    h("p", { class: "lead" }, t.signIn.lead),
+    h("p", null, t.signIn.how),
+    copyable(t.signIn.command, t.signIn.how),
+    h("p", null, t.signIn.then),
+    h("p", { class: "quiet" }, t.signIn.expired)));
+}

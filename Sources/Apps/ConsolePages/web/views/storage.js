@@ -1,0 +1,72 @@
+// What the node keeps on this device, and the backup of what could not be made again.
+
+import { h } from "../lib/dom.js";
+import { blob, post } from "../lib/api.js";
+import { resource } from "../lib/store.js";
+import { section, button, facts, loaded, note } from "../lib/parts.js";
+import { bytes } from "../lib/format.js";
+import { settingsPage, titleOf } from "./settings-page.js";
+import { openFile, openSecretFile } from "./keys.js";
+import { showRecoveryPhrase, restoreFromWords } from "../lib/phrase.js";
+import { t } from "../texts.js";
+
+const w = t.storage;
+export const title = titleOf("storage");
+
+export function mount(root) {
+  const storage = resource("/storage", [], { every: 30_000 });
+  const keys = resource("/keys", ["changed"]);
+  root.append(settingsPage("storage", null,
+    section({ title: w.backup, lead: w.backupLead }, loaded(keys, value => backup(keys, value))),
+    section({ title: w.used }, loaded(storage, value => h("div", { class: "card" }, partsTable(value), facts([
+      [w.values, bytes(value.recordBytes)],
+      value.freeBytes !== undefined && [w.free, bytes(value.freeBytes)],
+      [w.folder, h("span", { class: "mono" }, value.home)],
+      [w.received, h("span", { class: "mono" }, value.filesDirectory)],
+    ]))))));
+}
+
+function backup(keys, value) {
+  const hasRoot = value.keys.some(one => one.key === "root");
+  const offers = [
+    [w.paper, w.paperText,
+      button(t.keys.phrase, { icon: "eye", kind: "primary", onPress: () => showRecoveryPhrase(value.vault) })],
+    [w.inFile, w.inFileText, button(w.save, { icon: "download", onPress: saveBackup })],
+  ];
+  const reload = isDone => { if (isDone) keys.reload(); };
+  return [
+    hasRoot ? h("div", { class: "pair" }, offers.map(([name, text, press]) => h("div", { class: "card deed" },
+      h("h3", null, name), h("p", { class: "quiet" }, text), h("div", { class: "buttons" }, press))))
+      : note("info", h("p", null, w.noRoot)),
+    h("details", null, h("summary", null, w.restoreLost), h("div", { class: "buttons" },
+      button(w.restore, { onPress: async () => reload(await restore(hasRoot)) }),
+      button(t.keys.words, { onPress: async () => reload(await restoreFromWords(hasRoot)) }))),
+  ];
+}
+
+function saveBackup() {
+  const day = new Date().toISOString().slice(0, 10);
+  openSecretFile({ title: w.saveTitle, text: w.saveText, action: t.keys.exportAction, done: w.saved,
+    fetch: passphrase => blob("/backup", { passphrase }), name: `runar-backup-${day}.vault` });
+}
+
+const restore = hasRoot => openFile({ title: w.restoreTitle, text: w.restoreText, action: t.phrase.restore,
+  hasOther: hasRoot, send: async body => t.phrase.restored((await post("/backup/restore", body)).networks) });
+
+/// Files by what they are for, the largest first.
+function kindsOf(files) {
+  const sizes = new Map();
+  for (const { name, bytes: size } of files) {
+    const kind = Object.keys(w.parts).find(one => name.startsWith(one)) ?? "";
+    sizes.set(kind, (sizes.get(kind) ?? 0) + size);
+  }
+  return [...sizes].sort((a, b) => b[1] - a[1]);
+}
+
+const partsTable = value => h("table", { class: "sizes" },
+  h("thead", { class: "away" }, h("tr", null, h("th", { scope: "col" }, w.what), h("th", { scope: "col" }, w.size))),
+  h("tbody", null, kindsOf(value.parts).map(([kind, size]) => h("tr", null,
+    h("th", { scope: "row" }, w.parts[kind] ?? w.others,
+      h("meter", { min: 0, max: Math.max(value.bytes, 1), value: size, "aria-hidden": "true" })),
+    h("td", null, bytes(size))))),
+  h("tfoot", null, h("tr", null, h("th", { scope: "row" }, w.total), h("td", null, bytes(value.bytes)))));

@@ -1,0 +1,269 @@
+internal import Bytes
+internal import Console
+internal import Foundation
+internal import Identity
+internal import Locking
+internal import Platform
+internal import RunarNode
+
+// Keys leave the node sealed with a passphrase, and the root key's words only on this machine.
+extension NodeAPI {
+    private struct ExportForm: Decodable {
+        let key: String
+        let passphrase: String
+    }
+
+    private struct ImportForm: Decodable {
+        let key: String
+        let file: String
+        let passphrase: String
+        let replace: Bool?
+    }
+
+    private struct PassphraseForm: Decodable {
+        let passphrase: String
+    }
+
+    private struct WordsForm: Decodable {
+        let words: String
+        let replace: Bool?
+    }
+
+    private struct RestoreForm: Decodable {
+        let file: String
+        let passphrase: String
+        let replace: Bool?
+    }
+
+    private struct AddForm: Decodable {
+        let request: String
+        let networks: [String]?
+        let lifeSeconds: UInt64?
+        let label: String?
+        let admin: Bool?
+    }
+
+    private struct Phrase: Encodable {
+        let words: [String]
+    }
+
+    /// What a person types who has no passphrase.
+    private static let confirmation = "show"
+    private static let fewestCharacters = 8
+
+    var keyRoutes: [ConsoleRoute] {
+        [
+            route(.get, "/keys") { _ in try await handler.keysView() },
+            route(.post, "/keys/root", body: .json(), status: 201) { _ in
+                guard try !node.hasRootKey() else {
+                    throw ConsoleFailure(409, "exists", "this device has a root key already")
+                }
+                try await node.keychain.initializeUserRootKey()
+                watch.activity.tell(ActivityChanged(what: [.keys]))
+                return try handler.exportKey("root", isRevealed: false)
+            },
+            special(.post, "/keys/export", body: .json()) { request in
+                let form: ExportForm = try request.form()
+                _ = try handler.exportKey(form.key, isRevealed: false)
+                guard let secret = try handler.keys.retrieve(id: form.key) else { throw CancellationError() }
+                let storage = InMemoryKeyStorage()
+                try storage.store(secret, id: form.key)
+                let file = try seal(storage, Self.newPassphrase(form.passphrase))
+                return .download(file, name: "runar-\(form.key)-key.vault")
+            },
+            route(.post, "/keys/import", body: .json()) { request in
+                let form: ImportForm = try request.form()
+                let keys = try open(form.file, form.passphrase)
+                guard let key = try keys.retrieve(id: form.key) else {
+                    throw ConsoleFailure(422, "no-key", "there is no key \"\(form.key)\" in this file: choose another")
+                }
+                return try await store(key, as: form.key, replacing: form.replace ?? false)
+            },
+        ] + phraseRoutes + backupRoutes + deviceRoutes
+    }
+
+    private var phraseRoutes: [ConsoleRoute] {
+        [
+            route(.post, "/recovery-phrase", body: .json()) { request in
+                try Self.checkPlace(request)
+                try check(request.form(PassphraseForm.self).passphrase)
+                let phrase = try node.hasRootKey() ? node.recoveryPhrase() : nil
+                guard let phrase else {
+                    throw ConsoleFailure(404, "no-key", "this device has no root key: make a network, or restore it")
+                }
+                return Phrase(words: phrase.words)
+            },
+            route(.post, "/recovery-phrase/restore", body: .json()) { request in
+                try Self.checkPlace(request)
+                let form: WordsForm = try request.form()
+                let key = try RecoveryPhrase(parsing: form.words).masterKey.secret
+                return try await store(key, as: Backup.rootName, replacing: form.replace ?? false)
+            },
+        ]
+    }
+
+    private var backupRoutes: [ConsoleRoute] {
+        [
+            special(.post, "/backup", body: .json()) { request in
+                let passphrase = try Self.newPassphrase(request.form(PassphraseForm.self).passphrase)
+                let content = try handler.backup()
+                var bytes = try Hex.decode(content.rootKey)
+                let storage = InMemoryKeyStorage()
+                try storage.store(SecretBytes(consuming: &bytes), id: Backup.rootName)
+                for (position, text) in content.networks.enumerated() {
+                    try storage.store(
+                        SecretBytes(copying: Array(text.utf8)),
+                        id: "\(Backup.networkPrefix)\(position)"
+                    )
+                }
+                return .download(try seal(storage, passphrase), name: "runar-backup.vault")
+            },
+            route(.post, "/backup/restore", body: .json()) { request in
+                let form: RestoreForm = try request.form()
+                let backup = try open(form.file, form.passphrase)
+                guard let root = try backup.retrieve(id: Backup.rootName) else {
+                    throw ConsoleFailure(422, "bad-backup", "there is no root key in this file: choose another")
+                }
+                _ = try await store(root, as: Backup.rootName, replacing: form.replace ?? false)
+                var count = 0
+                for id in try backup.list() where id.hasPrefix(Backup.networkPrefix) {
+                    guard let text = try backup.retrieve(id: id) else { continue }
+                    _ = try await perform(.join(text.withBytes { String(decoding: $0, as: UTF8.self) }))
+                    count += 1
+                }
+                return RestoreReport(restored: true, networks: count)
+            },
+        ]
+    }
+
+    private var deviceRoutes: [ConsoleRoute] {
+        [
+            command(.post, "/device/request", body: .json()) { _ in .deviceRequest },
+            command(.post, "/device/add", body: .json()) { request in
+                let form: AddForm = try request.form()
+                return .addDevice(
+                    ControlRequest.Adding(
+                        request: form.request,
+                        networks: form.networks.map { $0.map { NetworkName(form: $0) } },
+                        lifeSeconds: try Self.life(form.lifeSeconds),
+                        label: Self.label(form.label),
+                        isAdmin: form.admin ?? false
+                    )
+                )
+            },
+            command(.post, "/device/setup", body: .json()) { .setUpDevice(try $0.form(TextForm.self).text) },
+        ]
+    }
+
+    // MARK: Files
+
+    /// The bytes of a vault that a passphrase opens.
+    private func seal(_ storage: InMemoryKeyStorage, _ passphrase: SecretBytes) throws -> [UInt8] {
+        try desk.work {
+            let path = temporaryPath()
+            defer { try? SystemFileSystem().remove(path) }  // it is sealed; without a file there is nothing to remove
+            try VaultFile.export(storage, to: path, secret: .passphrase(passphrase))
+            return try AtomicFile.read(path, limit: Self.vaultByteLimit) ?? []
+        }
+    }
+
+    /// What is in a vault that came in base64.
+    private func open(_ file: String, _ passphrase: String) throws -> InMemoryKeyStorage {
+        let bytes = try ContentForm.decode(file, "file")
+        return try desk.work {
+            let path = temporaryPath()
+            defer { try? SystemFileSystem().remove(path) }  // the same
+            try AtomicFile.write(Array(bytes), to: path)
+            do {
+                return try VaultFile.contents(
+                    at: path,
+                    secret: .passphrase(SecretBytes(copying: Array(passphrase.utf8)))
+                )
+            } catch let error as KeychainError {
+                throw Self.failure(ofFile: error)
+            }
+        }
+    }
+
+    /// Why a file cannot be opened, without the place where it lay meanwhile.
+    private static func failure(ofFile error: KeychainError) -> ConsoleFailure {
+        switch error {
+        case .wrongPassphrase:
+            ConsoleFailure(403, "wrong-passphrase", "this passphrase does not open the file: try again")
+        case .wrongKindOfSecret:
+            ConsoleFailure(422, "no-passphrase", "no passphrase opens this file, but a key file: choose another file")
+        case .newerVersion:
+            ConsoleFailure(422, "newer-version", "a newer version wrote this file: use that version")
+        default: ConsoleFailure(422, "bad-file", "this file is damaged, or no backup and no key: choose another")
+        }
+    }
+
+    /// In the home, which nobody else reads.
+    private func temporaryPath() -> String {
+        var random = SystemRandom()
+        return handler.home.file(".vault-\(Hex.encode(random.bytes(count: 8)))")
+    }
+
+    private static let vaultByteLimit = 1 << 20
+
+    private func store(_ key: SecretBytes, as name: String, replacing: Bool) async throws -> KeyReport {
+        let request = ControlRequest.importKey(name: name, hex: key.withBytes { Hex.encode($0) }, replacing: replacing)
+        return try JSONText.decode(KeyReport.self, from: await perform(request))
+    }
+
+    // MARK: Passphrases
+
+    /// - Throws: ``ConsoleFailure`` over the local network.
+    private static func checkPlace(_ request: ConsoleRequest) throws {
+        guard request.isFromThisMachine else {
+            throw ConsoleFailure(
+                403,
+                "not-here",
+                "the words are shown on the node's own machine only: open the console there"
+            )
+        }
+    }
+
+    /// That the person in front of the screen is the one who may see the root key.
+    ///
+    /// - Throws: ``ConsoleFailure``, ``KeychainError``.
+    private func check(_ passphrase: String) throws {
+        guard try handler.vaultKind == "passphrase" else {
+            guard passphrase == Self.confirmation else {
+                throw ConsoleFailure(403, "not-confirmed", "type the word \(Self.confirmation): nothing was shown")
+            }
+            return
+        }
+        _ = try desk.work {
+            try VaultFile.contents(
+                at: handler.home.file(NodeHome.vaultName),
+                secret: .passphrase(SecretBytes(copying: Array(passphrase.utf8)))
+            )
+        }
+    }
+
+    private static func newPassphrase(_ text: String) throws -> SecretBytes {
+        guard text.count >= fewestCharacters else {
+            throw ConsoleRequest.badField("passphrase", "must have \(fewestCharacters) characters or more")
+        }
+        return SecretBytes(copying: Array(text.utf8))
+    }
+}
+
+/// Lets one passphrase be tried at a time: a guess costs memory, and many at once would cost it all.
+final class PassphraseDesk: Sendable {
+    private let isBusy = Locked(false)
+
+    /// - Throws: ``ConsoleFailure`` while another one is tried, and what `body` throws.
+    func work<Result>(_ body: () throws -> Result) throws -> Result {
+        let isFree = isBusy.withLock { isBusy in
+            defer { isBusy = true }
+            return !isBusy
+        }
+        guard isFree else {
+            throw ConsoleFailure(503, "busy", "another passphrase is being tried: wait a moment")
+        }
+        defer { isBusy.withLock { $0 = false } }
+        return try body()
+    }
+}

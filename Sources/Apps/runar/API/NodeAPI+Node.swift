@@ -1,0 +1,68 @@
+internal import Console
+internal import Identity
+internal import Logging
+internal import Platform
+internal import RunarNode
+
+// The node itself.
+extension NodeAPI {
+    private struct LevelForm: Decodable {
+        let level: Logger.Level
+        let subsystem: String?
+    }
+
+    var nodeRoutes: [ConsoleRoute] {
+        [
+            command(.get, "/status") { _ in .status },
+            route(.get, "/node") { _ in handler.nodeView(of: watch) },
+            command(.post, "/node/stop", body: .json()) { _ in .stop },
+            route(.get, "/doctor") { request in
+                let peer = request.text("peer").map { ConsoleRequest.plainId($0) }
+                let facts = try await handler.facts(about: peer.map { PeerName($0) })
+                return DoctorReport(Diagnosis(DoctorFacts(node: facts, askedPeer: peer)))
+            },
+            route(.get, "/storage") { _ in try handler.storageView(of: watch) },
+            route(.get, "/logs") { request in
+                var question = LogRing.Question()
+                question.since = try request.number("since", in: 0...UInt64.max) ?? 0
+                question.level = try request.text("level").map { try Self.level($0) } ?? .trace
+                question.subsystem = try request.text("subsystem").map { try Self.subsystem($0).rawValue }
+                question.search = request.text("search")
+                question.limit = try request.number("limit", in: 1...LogRing.limit) ?? LogRing.limit
+                return watch.logs.lines(question)
+            },
+            route(.get, "/log-level") { _ in watch.logs.levels },
+            route(.put, "/log-level", body: .json()) { request in
+                let form: LevelForm = try request.form()
+                watch.logs.set(form.level, in: try form.subsystem.map { try Self.subsystem($0) })
+                watch.activity.tell(ActivityChanged(what: [.logLevel]))
+                return watch.logs.levels
+            },
+            special(.get, "/activity") { request in
+                let since: UInt64? = try request.number("since", in: 0...UInt64.max)
+                let stream = watch.activity.lines(boot: request.text("boot"), since: since)
+                return .lines { lines in
+                    for await line in stream {
+                        guard await lines.write(line) else { return }
+                    }
+                }
+            },
+        ]
+    }
+
+    private static func level(_ text: String) throws -> Logger.Level {
+        guard let level = Logger.Level(rawValue: text) else {
+            let all = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConsoleRequest.badField("level", "must be one of \(all)")
+        }
+        return level
+    }
+
+    private static func subsystem(_ text: String) throws -> LogSubsystem {
+        guard let subsystem = LogSubsystem(rawValue: text) else {
+            let all = LogSubsystem.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConsoleRequest.badField("subsystem", "must be one of \(all)")
+        }
+        return subsystem
+    }
+}

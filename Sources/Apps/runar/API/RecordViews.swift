@@ -1,0 +1,69 @@
+internal import Bytes
+internal import Identity
+internal import Kademlia
+internal import RunarNode
+
+/// Records that this node holds, a page of them.
+struct RecordsView: Encodable {
+    /// One record, without its value.
+    struct Record: Encodable {
+        /// If it is a text.
+        let key: String?
+        let keyHex: String
+        let writer: String
+        let writerText: String
+        let label: String?
+        let isOwn: Bool
+        let version: UInt64
+        let expiration: UInt64
+        let bytes: Int
+        let isDeleted: Bool
+    }
+
+    /// Whose records are wanted.
+    enum Whose: String, CaseIterable {
+        case own
+        case held
+    }
+
+    /// The most in one answer.
+    static let limit = 1000
+
+    let networkId: String
+    /// How many match.
+    let total: Int
+    let records: [Record]
+}
+
+extension RequestHandler {
+    func recordsView(of name: NetworkName, _ whose: RecordsView.Whose, _ page: Page) throws -> RecordsView {
+        let network = try resolve(name).networkId
+        var page = page
+        page.limit = min(page.limit ?? RecordsView.limit, RecordsView.limit)
+        let own = node.peerId
+        let heads = node.heldHeads(networkId: network).filter { head in
+            guard whose == .held || head.writer == own else { return false }
+            guard let search = page.search, !search.isEmpty else { return true }
+            let key = String(validating: head.key, as: UTF8.self)
+            return page.matches([key, Hex.encode(head.key), head.writer.text, watch?.label(of: head.writer)])
+        }
+        let sorted = heads.sorted { one, other in
+            one.key == other.key ? one.writer < other.writer : one.key.lexicographicallyPrecedes(other.key)
+        }
+        let records = page.cut(sorted).map { head in
+            RecordsView.Record(
+                key: String(validating: head.key, as: UTF8.self),
+                keyHex: Hex.encode(head.key),
+                writer: head.writer.base64Encoded,
+                writerText: head.writer.text,
+                label: watch?.label(of: head.writer),
+                isOwn: head.writer == own,
+                version: head.version,
+                expiration: head.expirySeconds,
+                bytes: head.valueByteCount,
+                isDeleted: head.isTombstone
+            )
+        }
+        return RecordsView(networkId: network.base64Encoded, total: heads.count, records: records)
+    }
+}

@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Platform
+
+/// Opens the console in a browser.
+struct OpenConsole: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "console",
+        abstract: "Open the web console of the running node in a browser.",
+        discussion: """
+            The browser is signed in by a secret that holds for a minute and for one browser; it stays signed in for \
+            thirty days. With --print the address is printed instead, for a browser that this command cannot start: keep \
+            it to yourself. For a node on another machine forward its port first: ssh -L 4280:localhost:4280 HOST.
+            """
+    )
+
+    @Flag(name: .customLong("print"), help: "Print the address with its secret instead of starting a browser.")
+    var isPrinting = false
+    @OptionGroup var home: HomeOptions
+
+    func run() async throws {
+        let place = try home.place()
+        guard let client = ControlClient(home: place) else {
+            _ = try NodeHome.existing(place)
+            throw CommandFailure("not-running", .unavailable, "no node runs in \(place): start it with `runar up`")
+        }
+        if isPrinting {
+            let json = try await client.perform(.consoleAddress) { _ in }
+            let report = try JSONText.decode(ConsoleReport.self, from: json)
+            if Output.isTerminal { Output.note("for one browser, within a minute:") }
+            return Output.report(report, asJSON: home.output.json)
+        }
+        let report = try await Self.open(client)
+        Output.report(report, asJSON: home.output.json)
+    }
+
+    /// Starts a browser once the node says with what, and waits until it has signed in.
+    private static func open(_ client: ControlClient) async throws -> ConsoleReport {
+        let (links, continuation) = AsyncStream.makeStream(of: String.self)
+        return try await withThrowingTaskGroup(of: ConsoleReport?.self) { group in
+            group.addTask {
+                let json = try await client.perform(.openConsole) { update in
+                    if case .consoleLink(let link) = update { continuation.yield(link.file) }
+                }
+                return try JSONText.decode(ConsoleReport.self, from: json)
+            }
+            group.addTask {
+                for await link in links { try await start(withFile: link) }
+                return nil
+            }
+            defer {
+                continuation.finish()
+                group.cancelAll()
+            }
+            while let report = try await group.next() {
+                if let report { return report }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private static func start(withFile path: String) async throws {
+        let null = DescriptorOwner(Posix.openLog("/dev/null"))
+        let opener = try ChildProcess("/usr/bin/env", [BrowserOpener.name, path], sink: .file(null.descriptor))
+        // Some openers end at once and some with the browser; only a failure says something.
+        guard await opener.waitForExit() != 0 else { return }
+        throw CommandFailure(
+            "no-browser",
+            .unavailable,
+            "\(BrowserOpener.name) could not start a browser: run `runar console --print` and open what it prints"
+        )
+    }
+}

@@ -1,0 +1,109 @@
+"""A node of its own: a home in a folder that goes away, and `runar up` with its console."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+
+RUNAR = os.environ.get("RUNAR", "runar")
+PATIENCE_SECONDS = 30
+
+
+class CommandFailed(Exception):
+    """A command ended otherwise than the scenario needs."""
+
+
+class Node:
+    """The process of a device. `options` are settings of `runar up`."""
+
+    def __init__(self, folder, name, options=()):
+        self.name = name
+        self.home = os.path.join(folder, name)
+        self.options = list(options)
+        self.process = None
+        self.port = 0
+
+    def environment(self):
+        """Nothing of this machine's settings counts, and nodes of other tests do not hear this one."""
+        variables = {key: value for key, value in os.environ.items() if not key.startswith("RUNAR")}
+        return {**variables, "RUNAR_HOME": self.home, "RUNAR_LISTEN": "127.0.0.1:0", "RUNAR_DISCOVERY": "off"}
+
+    def command(self, *arguments, text=""):
+        """Runs the command to its end and returns what it printed."""
+        done = subprocess.run(
+            [RUNAR, *arguments], input=text, capture_output=True, text=True, env=self.environment(), timeout=60
+        )
+        if done.returncode:
+            raise CommandFailed(f"{self.name}: runar {' '.join(arguments)}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def answer(self, *arguments, text=""):
+        """The object that the command prints."""
+        return json.loads(self.command(*arguments, "--json", text=text))
+
+    def init(self):
+        self.peer = self.answer("init", "--no-passphrase")["peerId"]
+
+    def start(self):
+        """Starts the node and waits until it is ready; after the first time its console has the same port."""
+        self.log = open(f"{self.home}.log", "ab")
+        self.process = subprocess.Popen(
+            [RUNAR, "up", "--json", "--console", str(self.port), *self.options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            env=self.environment(),
+        )
+        self.ready = self.event("ready")
+        self.port = int(self.ready["console"].rstrip("/").rsplit(":", 1)[1])
+
+    def event(self, name):
+        """The next line of the process that tells of an event."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))[0]:
+            line = self.process.stdout.readline()
+            if not line:
+                break
+            found = json.loads(line)
+            if found.get("event") == name:
+                return found
+        raise CommandFailed(f"{self.name}: `runar up` did not tell of {name}; {self.said()}")
+
+    def said(self):
+        with open(f"{self.home}.log", encoding="utf-8", errors="replace") as log:
+            return log.read()[-2000:]
+
+    def address(self):
+        """Where a person's browser is led: the address of the console with a one-time secret."""
+        printed = self.command("console", "--print")
+        return next(word for word in printed.split() if word.startswith("http://"))
+
+    @property
+    def origin(self):
+        return f"http://localhost:{self.port}"
+
+    def token(self):
+        """What a script sends to be let in."""
+        with open(os.path.join(self.home, "console.token"), encoding="ascii") as file:
+            return file.read().strip()
+
+    def stop(self, by=signal.SIGTERM):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(by)
+        return self.wait()
+
+    def wait(self):
+        """Waits for the end of the process and returns its status."""
+        if not self.process:
+            return None
+        try:
+            status = self.process.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+        self.process = None
+        return status

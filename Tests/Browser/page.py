@@ -1,0 +1,212 @@
+"""A page as a person uses it: by what it says and by the roles and names that a screen reader tells.
+
+Nothing here knows the markup: a button without a name cannot be pressed, and a field without a label cannot be filled.
+"""
+
+import base64
+import json
+import re
+import time
+
+from devtools import ProtocolError
+
+KEYS = {
+    "Enter": (13, "\r"),
+    "Escape": (27, ""),
+    "Tab": (9, ""),
+    " ": (32, " "),
+    "ArrowDown": (40, ""),
+    "ArrowUp": (38, ""),
+    "End": (35, ""),
+}
+
+
+class Unseen(Exception):
+    """What a person would wait for did not come."""
+
+
+def matches(wanted, text):
+    """Whether a name is the wanted one: a text is compared whole, a pattern is searched for."""
+    return wanted is None or (wanted == text if isinstance(wanted, str) else wanted.search(text) is not None)
+
+
+class Page:
+    """A tab of a browser, with everything that it has logged and asked for."""
+
+    def __init__(self, browser, width=1280, height=800, name="page"):
+        self.browser = browser
+        self.name = name
+        self.messages = []
+        self.requests = []
+        target = browser.call("Target.createTarget", {"url": "about:blank"})["targetId"]
+        self.loads = 0
+        self.session = browser.attach(target, self.take)
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        self.resize(width, height)
+
+    def call(self, method, seconds=30, **parameters):
+        return self.browser.call(method, parameters, self.session, seconds)
+
+    def take(self, event, details):
+        """Keeps what happened in the page."""
+        if event == "Runtime.consoleAPICalled":
+            words = [str(value.get("value", value.get("description"))) for value in details["args"]]
+            self.messages.append((details["type"], " ".join(words)))
+        elif event == "Runtime.exceptionThrown":
+            problem = details["exceptionDetails"]
+            text = problem.get("exception", {}).get("description") or problem.get("text")
+            self.messages.append(("error", f"uncaught: {text}"))
+        elif event == "Log.entryAdded":
+            entry = details["entry"]
+            self.messages.append((entry["level"], f"{entry['text']} {entry.get('url', '')}"))
+        elif event == "Network.requestWillBeSent":
+            self.requests.append(details["request"]["url"])
+        elif event == "Page.loadEventFired":
+            self.loads += 1
+
+    # Looking
+
+    def resize(self, width, height, is_phone=False):
+        self.size = (width, height)
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_phone
+        )
+
+    def prefer(self, **features):
+        """Sets what a person prefers, such as `color_scheme="dark"` or `reduced_motion="reduce"`."""
+        wanted = [{"name": f"prefers-{name.replace('_', '-')}", "value": value} for name, value in features.items()]
+        self.call("Emulation.setEmulatedMedia", features=wanted)
+
+    def open(self, url):
+        """Goes to an address and waits until the page is loaded; only the fragment may be another than before."""
+        before = self.loads
+        answer = self.call("Page.navigate", url=url)
+        if answer.get("errorText"):
+            raise ProtocolError(f"{url}: {answer['errorText']}")
+        if "loaderId" in answer:
+            self.until(lambda: self.loads > before, f"{url} is not loaded")
+
+    def js(self, expression, seconds=30):
+        """The value of an expression, or what its promise gives."""
+        answer = self.call(
+            "Runtime.evaluate",
+            seconds=seconds,
+            expression=expression,
+            awaitPromise=True,
+            returnByValue=True,
+            userGesture=True,
+        )
+        if "exceptionDetails" in answer:
+            raise ProtocolError(answer["exceptionDetails"].get("exception", {}).get("description", str(answer)))
+        return answer["result"].get("value")
+
+    def until(self, condition, problem, seconds=15):
+        """Waits for a condition and returns what it gives; on the way the browser may go to another page."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                found = condition()
+            except ProtocolError as error:
+                # A page that is being left has no values any more.
+                if "context" not in str(error) and "Cannot find" not in str(error):
+                    raise
+                found = None
+            if found:
+                return found
+            if time.monotonic() > deadline:
+                raise Unseen(f"{self.name}: {problem() if callable(problem) else problem}")
+            self.browser.receive(0.02)
+
+    def text(self):
+        """Everything that can be read on the page now."""
+        return self.js("document.body ? document.body.innerText : ''")
+
+    def see(self, wanted, seconds=15):
+        """Waits until the page shows a text or a pattern, and returns the match of a pattern."""
+        pattern = re.compile(re.escape(wanted)) if isinstance(wanted, str) else wanted
+        return self.until(
+            lambda: pattern.search(self.text()),
+            lambda: f"“{pattern.pattern}” is not to be read; there is:\n{self.text()}",
+            seconds,
+        )
+
+    def see_no_more(self, wanted, seconds=15):
+        """Waits until the page shows a text no longer."""
+        self.until(lambda: wanted not in self.text(), f"“{wanted}” is still to be read", seconds)
+
+    # Acting
+
+    def nodes(self, role):
+        """The things of a role that a screen reader meets now, with their names."""
+        tree = self.call("Accessibility.getFullAXTree")["nodes"]
+        return [
+            (node.get("name", {}).get("value", "").strip(), node["backendDOMNodeId"])
+            for node in tree
+            if not node.get("ignored") and node.get("role", {}).get("value") == role and "backendDOMNodeId" in node
+        ]
+
+    def find(self, role, name=None, seconds=15):
+        """Waits for the first thing of a role with that name."""
+        return self.until(
+            lambda: next((node for text, node in self.nodes(role) if matches(name, text)), None),
+            lambda: f"no {role} “{getattr(name, 'pattern', name)}”, but "
+            f"{[text for text, _ in self.nodes(role)]} on:\n{self.text()}",
+            seconds,
+        )
+
+    def has(self, role, name=None):
+        """Whether there is such a thing now."""
+        return any(matches(name, text) for text, _ in self.nodes(role))
+
+    def click(self, role, name=None, seconds=15):
+        """Presses the mouse on the middle of the first thing of a role with that name."""
+        node = self.find(role, name, seconds)
+        self.call("DOM.scrollIntoViewIfNeeded", backendNodeId=node)
+        corners = self.call("DOM.getContentQuads", backendNodeId=node)["quads"][0]
+        x, y = sum(corners[0::2]) / 4, sum(corners[1::2]) / 4
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def fill(self, name, text, role="textbox"):
+        """Puts a text into the field of that label, in place of what is there."""
+        node = self.find(role, name)
+        self.call("DOM.focus", backendNodeId=node)
+        self.js("document.activeElement.select && document.activeElement.select()")
+        self.call("Input.insertText", text=text)
+
+    def choose(self, name, option):
+        """Takes an option of the list of that label."""
+        object_id = self.call("DOM.resolveNode", backendNodeId=self.find("combobox", name))["object"]["objectId"]
+        self.call(
+            "Runtime.callFunctionOn",
+            objectId=object_id,
+            functionDeclaration="""function(text) {
+                const option = [...this.options].find((option) => option.text.includes(text));
+                if (!option) throw new Error(`no option ${text}`);
+                this.value = option.value;
+                for (const kind of ["input", "change"]) this.dispatchEvent(new Event(kind, { bubbles: true }));
+            }""",
+            arguments=[{"value": option}],
+        )
+
+    def attach(self, selector, path):
+        """Gives a file to the file field of a selector: the system's own dialog is no part of the page."""
+        self.until(lambda: self.js(f"!!document.querySelector({json.dumps(selector)})"), f"there is no {selector}")
+        document = self.call("DOM.getDocument")["root"]["nodeId"]
+        node = self.call("DOM.querySelector", nodeId=document, selector=selector)["nodeId"]
+        self.call("DOM.setFileInputFiles", nodeId=node, files=[path])
+
+    def press(self, key):
+        code, text = KEYS[key]
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, text=text)
+
+    def picture(self, kind="png", **options):
+        """What the page looks like now, as the bytes of a picture."""
+        answer = self.call("Page.captureScreenshot", format=kind, **options)
+        return base64.b64decode(answer["data"])
+
+    def errors(self):
+        """What a developer would see in red."""
+        return [text for level, text in self.messages if level in ("error", "assert")]

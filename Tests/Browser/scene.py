@@ -1,0 +1,131 @@
+"""What a scenario plays with: devices, each a node and a browser that shows its console, and the cameras between them."""
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+import threading
+
+from camera import Camera
+from devtools import Browser
+from node import Node
+from page import Page
+
+PICTURES = os.environ.get("CONSOLE_SCREENSHOTS", "")
+
+# A refused request is an answer, which the page puts into words; the browser writes it down in red all the same.
+REFUSAL = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")
+NODE_GONE = re.compile(r"Failed to load resource: net::ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED|EMPTY_RESPONSE)")
+
+
+class Device:
+    """A node and its console in a browser of its own."""
+
+    def __init__(self, scene, name, camera=True, options=(), size=(1280, 800)):
+        self.scene = scene
+        self.name = name
+        self.folder = os.path.join(scene.folder, name)
+        os.mkdir(self.folder)
+        self.node = Node(self.folder, name, options)
+        self.node.init()
+        self.node.start()
+        film = os.path.join(self.folder, "camera.mjpeg") if camera is True else camera
+        self.browser = Browser(camera=film)
+        self.camera = Camera(self.folder, self.browser) if camera is True else None
+        self.page = Page(self.browser, *size, name=name)
+        self.page.call("Emulation.setFocusEmulationEnabled", enabled=True)
+
+    def sign_in(self):
+        """Opens the console as `runar console` does."""
+        self.page.open(self.node.address())
+        self.page.find("heading")
+        return self
+
+    def go(self, place):
+        """Opens a view, such as `/peers`."""
+        self.page.open(f"{self.node.origin}/#{place}")
+
+    def keep(self, name, **options):
+        """Keeps a picture of the page."""
+        return self.scene.keep(f"{name}.png", self.page.picture(**options))
+
+    def strangers(self):
+        """What the page asked for that its node does not serve."""
+        own = (f"{self.node.origin}/", "blob:", "data:", "about:")
+        return [address for address in self.page.requests if not address.startswith(own)]
+
+    def complaints(self, expected=()):
+        """What stands in red in the browser's console and is neither a refusal nor expected."""
+        known = [REFUSAL, *expected]
+        return [text for text in self.page.errors() if not any(pattern.search(text) for pattern in known)]
+
+    def close(self):
+        self.browser.close()
+        self.node.stop()
+
+
+class Scene:
+    """Everything that one scenario has started; all of it ends with the scenario, whatever happens."""
+
+    def __init__(self, name):
+        self.name = name
+        self.folder = tempfile.mkdtemp(prefix="console-")
+        self.devices = []
+        self.expected = []
+
+    def device(self, name, **options):
+        """A device whose person has opened the console."""
+        device = Device(self, name, **options)
+        self.devices.append(device)
+        return device.sign_in()
+
+    def expect(self, *patterns):
+        """Errors in the browser's console that belong to the scenario."""
+        self.expected += map(re.compile, patterns)
+
+    def keep(self, name, content):
+        """Keeps a file for whoever looks at the run, and returns its path."""
+        if not PICTURES:
+            return None
+        os.makedirs(PICTURES, exist_ok=True)
+        path = os.path.join(PICTURES, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        return path
+
+    def end_well(self):
+        """What must hold at the end of every scenario."""
+        for device in self.devices:
+            assert not device.strangers(), f"{device.name} asked elsewhere: {device.strangers()}"
+            found = device.complaints(self.expected)
+            assert not found, f"errors in the console of {device.name}'s browser: {found}"
+
+    def tell_failure(self):
+        """Everything that helps to see what went wrong."""
+        for device in self.devices:
+            place = self.keep(f"failed-{self.name}-{device.name}.png", device.page.picture())
+            print(f"--- {device.name}: {device.page.js('location.href')}, picture: {place}")
+            print(device.page.text())
+            for level, text in device.page.messages[-20:]:
+                print(f"    {level}: {text}")
+
+    def close(self):
+        for device in self.devices:
+            device.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def measured(what, milliseconds):
+    """Prints a time; times are looked at, not asserted."""
+    print(f"measured: {what}: {milliseconds:.0f} ms")
+
+
+def end_with_parent():
+    """Ends this process, and thereby its nodes and browsers, when the one that started it is gone."""
+
+    def watch():
+        sys.stdin.buffer.read()
+        os.kill(os.getpid(), 15)
+
+    threading.Thread(target=watch, daemon=True).start()

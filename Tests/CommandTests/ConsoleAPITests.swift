@@ -1,0 +1,128 @@
+internal import Console
+internal import Foundation
+internal import Logging
+internal import Platform
+internal import RunarNode
+internal import TestSupport
+internal import Testing
+
+@testable import runar
+
+/// The API behind the console, by its parts and from outside.
+@Suite("The console's API", .timeLimit(.minutes(3))) struct ConsoleAPITests {
+    /// What the console itself answers, besides the node.
+    private static let own: Set = [
+        "POST /api/v1/session", "POST /api/v1/session/renew", "DELETE /api/v1/session/all", "GET /metrics",
+    ]
+
+    /// An API whose node is never started.
+    private func makeAPI(in home: TemporaryHome) throws -> NodeAPI {
+        let directory = try HomeDirectory(at: home.path)
+        let settings = try Settings(flags: [.console: ["0"]], environment: { _ in nil }, file: [:])
+        let console = try #require(try NodeConsole(settings: settings, home: directory))
+        let keys = InMemoryKeyStorage()
+        let node = try RunarNode(config: RunarNodeConfig(keyStorage: keys, statePath: nil))
+        let watch = NodeWatch(node: node, console: console, home: directory, settings: settings)
+        let handler = RequestHandler(node: node, keys: keys, home: directory, settings: settings, watch: watch)
+        return NodeAPI(handler: handler, watch: watch)
+    }
+
+    /// The methods and paths that the description has.
+    private func described() throws -> Set<String> {
+        let page = try #require(PageTable()["/openapi.json"])
+        let document = try JSONSerialization.jsonObject(with: Data(page.bytes)) as? [String: Any]
+        let paths = try #require(document?["paths"] as? [String: [String: Any]])
+        return Set(paths.flatMap { path, methods in methods.keys.map { "\($0.uppercased()) \(path)" } })
+    }
+
+    @Test func `every route is described, and everything that is described is a route`() throws {
+        let routes = try makeAPI(in: TemporaryHome()).routes
+        let names = Set(routes.map { "\($0.method.rawValue) \($0.template)" })
+        #expect(names.count == routes.count && names.count > 50)
+        #expect(try names.union(Self.own) == described())
+    }
+
+    @Test func `nothing is changed by a request that reads`() throws {
+        let routes = try makeAPI(in: TemporaryHome()).routes
+        #expect(routes.filter { $0.method == .get && $0.body != .none }.isEmpty)
+    }
+
+    @Test(.enabled(if: APIVisitor.missing.isEmpty, Comment(rawValue: APIVisitor.missing)))
+    func `two nodes do everything that the description promises, and answer as it says`() async throws {
+        let homes = [try TemporaryHome(), try TemporaryHome()]
+        var nodes: [RunningCommand] = []
+        var places: [String] = []
+        for home in homes {
+            try home.makeNode()
+            let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
+            let address = try await aside { try #require(try node.next("ready")["console"] as? String) }
+            let token = try String(contentsOfFile: home.path + "/" + NodeConsole.tokenName, encoding: .utf8)
+            places += ["\(try #require(URL(string: address)?.port))", token.trimmingCharacters(in: .newlines)]
+            nodes.append(node)
+        }
+        let (claims, left) = try await APIVisitor.go(places)
+        for claim in claims where claim.failure != nil { Issue.record("\(claim.claim): \(claim.failure ?? "")") }
+        #expect(claims.count > 200)
+        #expect(Set(left) == Self.own.subtracting(["GET /metrics"]))
+        let running = nodes
+        _ = try await aside { running.map { $0.end(by: SIGTERM) } }
+    }
+
+    @Test func `fields are named that are missing, of another type or out of bounds`() throws {
+        struct Form: Decodable { let name: String }
+        var request = ConsoleRequest()
+        for (body, code, field) in [
+            ("{}", "bad-field", "name"), ("{\"name\":5}", "bad-field", "name"), ("[", "bad-json", nil),
+            ("", "bad-field", "name"), ("[1]", "bad-json", nil), ("{\"name\":null}", "bad-field", "name"),
+        ] {
+            request.body = Array(body.utf8)
+            let failure = #expect(throws: ConsoleFailure.self) { try request.form(Form.self) }
+            #expect(failure?.status == 400 && failure?.code == code && failure?.context["field"] == field, "\(body)")
+        }
+        request.query = ["offset": "-1", "limit": "0"]
+        #expect(throws: ConsoleFailure.self) { try request.page() }
+        request.query = ["offset": "99999999999999999999"]
+        #expect(throws: ConsoleFailure.self) { try request.page() }
+        request.query = ["offset": "7", "limit": "", "search": ""]
+        #expect(try request.page() == Page(offset: 7))
+    }
+
+    @Test func `an id in an address is that of reports, and a name stays a name`() {
+        let id = String(repeating: "-", count: 42) + "8"
+        #expect(ConsoleRequest.plainId(id) == String(repeating: "+", count: 42) + "8=")
+        for name in ["Home", "", String(repeating: "x", count: 44), String(repeating: "é", count: 43)] {
+            #expect(ConsoleRequest.plainId(name) == name)
+        }
+    }
+}
+
+/// Goes through the API of two nodes as an independent program (Tests/Interop/console_api.py).
+enum APIVisitor {
+    struct Claim: Decodable, Sendable {
+        let claim: String
+        let failure: String?
+    }
+
+    private struct End: Decodable {
+        let left: [String]
+    }
+
+    static let missing = PythonScripts.missing(for: script, otherwise: "the console's API is not gone through")
+    private static let script = "console_api.py"
+
+    /// What was claimed, and what was not asked.
+    static func go(_ places: [String]) async throws -> (claims: [Claim], left: [String]) {
+        try await aside {
+            let process = try ChildProcess(script: script, arguments: ["go"] + places)
+            var claims: [Claim] = []
+            while let line = process.nextLine() {
+                let data = Data(line.utf8)
+                if let end = try? JSONDecoder().decode(End.self, from: data) { return (claims, end.left) }  // a claim
+                claims.append(try JSONDecoder().decode(Claim.self, from: data))
+            }
+            throw Outcome.Unexpected(
+                description: "it stopped after \(claims.count) claims: \(claims.last?.claim ?? "")"
+            )
+        }
+    }
+}

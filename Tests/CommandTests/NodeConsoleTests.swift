@@ -1,0 +1,173 @@
+internal import Foundation
+internal import Logging
+internal import RunarNode
+internal import TestSupport
+internal import Testing
+
+@testable internal import runar
+
+@Suite("The console of a node", .serialized, .timeLimit(.minutes(2))) struct NodeConsoleTests {
+    @Test(.enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing)))
+    func `up shows what is measured to whoever has the token of the home, over a restart the same`() async throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        var tokens: Set<String> = []
+        for _ in 0..<2 {
+            let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
+            let text = try await aside { try #require(try node.next("ready")["console"] as? String) }
+            let port = try #require(URL(string: text)?.port.flatMap { UInt16(exactly: $0) })
+            #expect(text == "http://localhost:\(port)/")
+            let file = home.path + "/" + NodeConsole.tokenName
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            let token = try String(contentsOfFile: file, encoding: .utf8).trimmingCharacters(
+                in: .whitespacesAndNewlines
+            )
+            #expect(token.count == 64)
+            tokens.insert(token)
+            let families = try await ConsoleVisitor.metrics(port, token: token)
+            #expect(families["runar_active_networks"]?.values("runar_active_networks") == [0])
+            #expect(families["runar_connections"]?.help.isEmpty == false)
+            let refused = try await ConsoleVisitor.ask(port, [("GET", "/metrics", [["Host", "localhost:\(port)"]])])
+            #expect(refused.map(\.status) == [401])
+            #expect(try await aside { node.end(by: SIGINT) } == 0)
+        }
+        #expect(tokens.count == 1)
+    }
+
+    @Test func `switched off nothing listens and there is no token`() async throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let node = try await aside { try RunningCommand(["up", "--json"], home: home) }
+        #expect(try await aside { try node.next("ready")["console"] == nil })
+        #expect(!FileManager.default.fileExists(atPath: home.path + "/" + NodeConsole.tokenName))
+        #expect(try await aside { node.end(by: SIGTERM) } == 0)
+    }
+
+    @Test func `a port that is taken ends the start with its reason`() async throws {
+        let (home, other) = (try TemporaryHome(), try TemporaryHome())
+        try home.makeNode()
+        try other.makeNode()
+        let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
+        let text = try await aside { try #require(try node.next("ready")["console"] as? String) }
+        let port = try #require(URL(string: text)?.port)
+        let outcome = try await aside { try other.runar(["up", "--console", "\(port)", "--json"]) }
+        #expect(outcome.status == ExitStatus.cannotCreate.rawValue)
+        #expect(try outcome.failure["code"] as? String == "no-console")
+        #expect(try (outcome.failure["message"] as? String)?.contains("127.0.0.1:\(port)") == true)
+        #expect(!outcome.output.contains("\"ready\""))
+    }
+
+    @Test(.enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing)))
+    func `a printed address signs in one browser, and its token holds over a restart`() async throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
+        let address = try await aside { try #require(try node.next("ready")["console"] as? String) }
+        #expect(try await aside { try home.answer(["status"]).text("console") } == address)
+        let printed = try await aside { try home.answer(["console", "--print"]).text("address") }
+        #expect(printed.hasPrefix("\(address)#secret="))
+        let token = try #require(try await Self.signIn(printed))
+        #expect(try await Self.signIn(printed) == nil)
+        let port = try #require(URL(string: address)?.port.flatMap { UInt16(exactly: $0) })
+        #expect(try await ConsoleVisitor.metrics(port, token: token)["runar_active_networks"] != nil)
+        #expect(try await aside { node.end(by: SIGINT) } == 0)
+        let again = try await aside { try RunningCommand(["up", "--console", "\(port)", "--json"], home: home) }
+        try await aside { _ = try again.next("ready") }
+        #expect(try await ConsoleVisitor.metrics(port, token: token)["runar_active_networks"] != nil)
+    }
+
+    @Test(.enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing)))
+    func `a browser is started with a closed file, never with the secret, and the file goes when it is used`()
+        async throws
+    {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
+        try await aside { _ = try node.next("ready") }
+        // In place of what starts a browser: it tells with what it was started.
+        let programs = home.path + "-programs"
+        defer { try? FileManager.default.removeItem(atPath: programs) }  // temporary anyway
+        try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+        let (opener, told) = ("\(programs)/\(BrowserOpener.name)", "\(programs)/told")
+        try "#!/bin/sh\nmkfifo \(told) 2>/dev/null\necho \"$@\" >\(told)\n".write(
+            toFile: opener,
+            atomically: true,
+            encoding: .utf8
+        )
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: opener)
+        _ = try ChildProcess(path: "/usr/bin/env", arguments: ["mkfifo", told]).waitUntilExit()
+        let path = "\(programs):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
+        let opening = try RunningCommand(["console", "--json"], home: home, environment: ["PATH": path])
+        let file = try await aside {
+            try #require(try ChildProcess(path: "/usr/bin/env", arguments: ["cat", told]).nextLine())
+        }
+        #expect(file.hasPrefix(home.path + "/console-") && file.hasSuffix(".html"))
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let page = try String(contentsOfFile: file, encoding: .utf8)
+        let link = try #require(page.firstMatch(of: /url=(http[^"]+)"/)).1
+        #expect(try await Self.signIn(String(link)) != nil)
+        let outcome = try await aside { try opening.outcome() }
+        #expect(outcome.status == 0)
+        #expect(try outcome.json["isOpened"] as? Bool == true)
+        #expect(!outcome.output.contains("secret") && !FileManager.default.fileExists(atPath: file))
+    }
+
+    @Test func `without a console, a browser or a node it is said what to do`() async throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let idle = try await aside { try home.runar(["console", "--json"]) }
+        #expect(idle.status == ExitStatus.unavailable.rawValue)
+        #expect(try (idle.failure["message"] as? String)?.contains("runar up") == true)
+        let node = try await aside { try RunningCommand(["up", "--json"], home: home) }
+        try await aside { _ = try node.next("ready") }
+        let outcome = try await aside { try home.runar(["console", "--json"]) }
+        #expect(try outcome.failure["code"] as? String == "no-console")
+        #expect(try await aside { node.end(by: SIGINT) } == 0)
+        let other = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
+        try await aside { _ = try other.next("ready") }
+        let blind = try await aside { try home.runar(["console", "--json"], environment: ["PATH": "/nonexistent"]) }
+        #expect(try blind.failure["code"] as? String == "no-browser")
+        let left = try FileManager.default.contentsOfDirectory(atPath: home.path).filter { $0.hasPrefix("console-") }
+        #expect(left.isEmpty)
+    }
+
+    /// Turns the secret of an address into a token, as the page does.
+    private static func signIn(_ address: String) async throws -> String? {
+        let url = try #require(URL(string: address))
+        let port = try #require(url.port.flatMap { UInt16(exactly: $0) })
+        let secret = try #require(url.fragment?.split(separator: "=").last)
+        let answers = try await ConsoleVisitor.ask(
+            port,
+            [
+                ConsoleVisitor.Question(
+                    "POST",
+                    "/api/v1/session",
+                    [["Host", "localhost:\(port)"], ["Content-Type", "application/json"]],
+                    body: #"{"secret":"\#(secret)"}"#
+                )
+            ]
+        )
+        guard answers.first?.status == 200 else { return nil }
+        struct Session: Decodable { let token: String }
+        return try JSONDecoder().decode(Session.self, from: Data(try #require(answers.first).body.utf8)).token
+    }
+
+    @Test func `levels of subsystems stand behind the common one`() throws {
+        let (common, own) = try Settings.levels("notice,discovery=debug,storage=critical")
+        #expect(common == .notice && own == [.discovery: .debug, .storage: .critical])
+        #expect(try Settings.levels("discovery=trace").0 == .notice)
+        for text in ["loud", "notice,info", "kitchen=debug", "discovery=loud", "notice,", "", "discovery="] {
+            #expect(throws: CommandFailure.self) { try Settings.levels(text) }
+        }
+    }
+
+    @Test func `a port of the console is a port, or off`() throws {
+        #expect(try Settings.port("off") == nil && Settings.port("0") == 0)
+        #expect(try Settings.port("9464") == 9464)
+        for text in ["-1", "65536", "on", "9464/tcp", ""] {
+            #expect(throws: CommandFailure.self) { try Settings.port(text) }
+        }
+    }
+}

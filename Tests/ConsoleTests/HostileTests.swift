@@ -1,0 +1,222 @@
+internal import Console
+internal import Foundation
+internal import Locking
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+/// Routes as a node has them, which count how often they were asked.
+private struct CountedRoutes: Sendable {
+    let changes = Locked(0)
+    let uploads = Locked<[String]>([])
+
+    var routes: [ConsoleRoute] {
+        [
+            ConsoleRoute(.get, "/api/v1/things") { _ in .json(Array("[]".utf8)) },
+            ConsoleRoute(.post, "/api/v1/things", body: .json(limit: 100)) { [changes] request in
+                changes.withLock { $0 += 1 }
+                return .json(request.body.isEmpty ? Array("{}".utf8) : request.body)
+            },
+            ConsoleRoute(.put, "/api/v1/files/{name}", body: .file(limit: 200_000)) { [uploads] request in
+                guard let file = request.file else { return .failure(ConsoleFailure(500, "no-file", "")) }
+                uploads.withLock { $0.append(file.path) }
+                let content = try? Data(contentsOf: URL(filePath: file.path))  // nil is found below
+                return .download(
+                    Array("\(request["name"]) \(content?.count ?? -1) \(file.byteCount)".utf8),
+                    name: "ä\r\n"
+                )
+            },
+        ]
+    }
+}
+
+/// By an independent client, what a hostile page, program or network would send.
+@Suite(
+    "A hostile visitor of the console",
+    .timeLimit(.minutes(2)),
+    .enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing))
+)
+struct HostileTests {
+    private typealias Question = ConsoleVisitor.Question
+
+    private let routes = CountedRoutes()
+    private let json = ["Content-Type", "application/json"]
+    private let token = ["Authorization", "Bearer \(secretOfTests)"]
+
+    private func statuses(
+        _ questions: @Sendable @escaping (_ host: [String], _ port: UInt16) -> [ConsoleVisitor.Question]
+    ) async throws -> [Int] {
+        let statuses = Locked<[Int]>([])
+        try await withConsole(routes: routes.routes) { port in
+            let answers = try await ConsoleVisitor.ask(port, questions(["Host", "localhost:\(port)"], port))
+            #expect(answers.allSatisfy { $0.headers["access-control-allow-origin"] == nil })
+            statuses.withLock { $0 = answers.map(\.status) }
+        }
+        return statuses.withLock { $0 }
+    }
+
+    @Test func `a page of another site changes nothing, whatever it sends along`() async throws {
+        let (json, token) = (json, token)
+        let found = try await statuses { host, port in
+            [
+                Question(
+                    "POST",
+                    "/api/v1/things",
+                    [host, token, json, ["Origin", "http://evil.example"]],
+                    body: "{}"
+                ),
+                Question("POST", "/api/v1/things", [host, token, json, ["Origin", "null"]], body: "{}"),
+                Question("POST", "/api/v1/things", [host, token, json, ["Origin", "http://localhost:1"]], body: "{}"),
+                Question("POST", "/api/v1/things", [host, token, json, ["Origin", "https://localhost:\(port)"]]),
+                Question("POST", "/api/v1/things", [host, token, json, ["Sec-Fetch-Site", "cross-site"]], body: "{}"),
+                Question("POST", "/api/v1/things", [host, token, json, ["Sec-Fetch-Site", "same-site"]], body: "{}"),
+                Question("POST", "/api/v1/things", [["Host", "evil.example:\(port)"], token, json], body: "{}"),
+                Question("POST", "/api/v1/things", [["Host", "localhost"], token, json], body: "{}"),
+                Question("OPTIONS", "/api/v1/things", [host, ["Access-Control-Request-Method", "POST"]]),
+                // A form of another site can send this without asking.
+                Question("POST", "/api/v1/things", [host, token, ["Content-Type", "text/plain"]], body: "{}"),
+                Question("POST", "/api/v1/things", [host, token], body: "{}"),
+            ]
+        }
+        #expect(found == [403, 403, 403, 403, 403, 403, 421, 421, 401, 415, 415])
+        #expect(routes.changes.withLock { $0 } == 0)
+    }
+
+    @Test func `without a token that holds nothing is done and nothing is told`() async throws {
+        let (json, routes) = (json, routes)
+        let expired = ConsoleSessions(
+            key: secretOfTests,
+            clocks: Clocks(monotonic: { .zero }, wallSeconds: { 1 })
+        ).makeSession().token
+        let foreign = ConsoleSessions(key: "another").makeSession().token
+        let found = try await statuses { host, _ in
+            [nil, "Bearer", "Bearer x", "Bearer \(expired)", "Bearer \(foreign)", "Basic \(secretOfTests)"].map {
+                value in
+                let fields = value.map { [["Authorization", $0]] } ?? []
+                return Question("POST", "/api/v1/things", [host, json] + fields, body: "{}")
+            } + [
+                Question("POST", "/api/v1/things", [host, json, ["Cookie", "token=\(secretOfTests)"]], body: "{}"),
+                Question("GET", "/api/v1/things?token=\(PercentEncoded.text(secretOfTests))", [host]),
+                Question("GET", "/api/v1/nothing", [host]), Question("DELETE", "/api/v1/session/all", [host]),
+                Question("POST", "/api/v1/session/renew", [host]), Question("GET", "/api/v1/session", [host]),
+            ]
+        }
+        #expect(found == Array(repeating: 401, count: 12))
+        #expect(routes.changes.withLock { $0 } == 0)
+    }
+
+    @Test func `a secret opens once, and only for who asks as the page does`() async throws {
+        let sessions = ConsoleSessions(key: secretOfTests)
+        let secret = sessions.makeSecret()
+        let (json, body) = (json, #"{"secret":"\#(secret)"}"#)
+        try await withConsole(sessions: sessions) { port in
+            let host = ["Host", "localhost:\(port)"]
+            let path = "/api/v1/session"
+            let answers = try await ConsoleVisitor.ask(
+                port,
+                [
+                    Question("POST", path, [host, json, ["Origin", "http://evil.example"]], body: body),
+                    Question("POST", path, [host, json, ["Sec-Fetch-Site", "cross-site"]], body: body),
+                    Question("POST", path, [["Host", "evil.example:\(port)"], json], body: body),
+                    Question("POST", path, [host, ["Content-Type", "text/plain"]], body: body),
+                    Question("GET", "\(path)?secret=\(secret)", [host]),
+                    Question("POST", path, [host, json], body: #"{"secret":"AAAA"}"#),
+                    Question("POST", path, [host, json], body: #"{"secret":7}"#),
+                    Question("POST", path, [host, json], body: "{"),
+                    Question("POST", path, [host, json, ["Origin", "http://localhost:\(port)"]], body: body),
+                    Question("POST", path, [host, json], body: body),
+                ]
+            )
+            #expect(answers.map(\.status) == [403, 403, 421, 415, 401, 401, 400, 400, 200, 401])
+            #expect(answers.last?.body.contains("runar console") == true)
+        }
+    }
+
+    @Test func `reading changes nothing: what changes something is not asked by GET`() async throws {
+        let (token, json) = (token, json)
+        let found = try await statuses { host, _ in
+            [
+                Question("GET", "/api/v1/things", [host, token]),
+                Question("GET", "/api/v1/files/a", [host, token]),
+                Question("GET", "/api/v1/session/all", [host, token]),
+                Question("GET", "/api/v1/session/renew", [host, token]),
+                Question("POST", "/", [host, token]), Question("DELETE", "/index.html", [host, token]),
+                Question("POST", "/api/v1/things", [host, token, json], body: "{}"),
+            ]
+        }
+        #expect(found == [200, 405, 405, 405, 405, 405, 200])
+        #expect(routes.changes.withLock { $0 } == 1)
+    }
+
+    @Test func `more than a route takes is refused before it is read, and the next request is served`() async throws {
+        let (token, json) = (token, json)
+        let big = "\"" + String(repeating: "a", count: 98) + "\""
+        let found = try await statuses { host, _ in
+            [
+                Question("POST", "/api/v1/things", [host, token, json], body: big),
+                Question("POST", "/api/v1/things", [host, token, json], body: big + " "),
+                Question(
+                    "POST",
+                    "/api/v1/things",
+                    [host, token, json],
+                    body: String(repeating: "a", count: 3_000_000)
+                ),
+                Question("POST", "/api/v1/things", [host, json], body: String(repeating: "a", count: 500_000)),
+                Question("PUT", "/api/v1/files/a", [host, token], body: String(repeating: "a", count: 200_001)),
+                Question("GET", "/api/v1/things", [host, token]),
+                Question("GET", "/api/v1/things?\(String(repeating: "a", count: 20_000))", [host, token]),
+            ]
+        }
+        #expect(found.prefix(6) == [200, 413, 413, 401, 413, 200])
+        #expect(routes.changes.withLock { $0 } == 1 && routes.uploads.withLock { $0 }.isEmpty)
+    }
+
+    @Test func `a file is kept closed while it is answered, and then gone`() async throws {
+        let token = token
+        try await withConsole(routes: routes.routes) { port in
+            let fields = [["Host", "localhost:\(port)"], token]
+            let content = String(repeating: "abc", count: 60_000)
+            let answer = try await ConsoleVisitor.ask(
+                port,
+                [Question("PUT", "/api/v1/files/a%2Fb", fields, body: content)]
+            )
+            #expect(answer.map(\.body) == ["a/b 180000 180000"])
+            #expect(answer.first?.headers["content-disposition"] == "attachment; filename*=UTF-8''%C3%A4%0D%0A")
+        }
+        let paths = routes.uploads.withLock { $0 }
+        #expect(paths.count == 1 && paths.allSatisfy { !FileManager.default.fileExists(atPath: $0) })
+    }
+
+    @Test func `pages are strict, say nothing of the node, and are not sent twice`() async throws {
+        try await withConsole { port in
+            let host = ["Host", "127.0.0.1:\(port)"]
+            let first = try await ConsoleVisitor.ask(port, [Question("GET", "/", [host])])
+            let page = try #require(first.first)
+            let policy = try #require(page.headers["content-security-policy"])
+            for rule in [
+                "default-src 'none'", "script-src 'self';", "require-trusted-types-for 'script'",
+                "frame-ancestors 'none'",
+            ] {
+                #expect(policy.contains(rule), "\(rule)")
+            }
+            #expect(!policy.contains("unsafe"))
+            #expect(page.headers["referrer-policy"] == "no-referrer" && page.headers["set-cookie"] == nil)
+            #expect(page.headers["cross-origin-opener-policy"] == "same-origin")
+            let tag = try #require(page.headers["etag"])
+            let second = try await ConsoleVisitor.ask(
+                port,
+                [
+                    Question("GET", "/", [host, ["If-None-Match", tag]]), Question("GET", "/../index.html", [host]),
+                    Question("GET", "/console.token", [host]), Question("GET", "/", [["Host", "evil.example"]]),
+                    Question("GET", "/", [host, ["Origin", "http://evil.example"]]),
+                ]
+            )
+            #expect(second.map(\.status) == [304, 404, 404, 421, 403] && second[0].body.isEmpty)
+        }
+    }
+}
+
+/// A text as it stands in a query.
+private enum PercentEncoded {
+    static func text(_ text: String) -> String { text.replacing(" ", with: "%20") }
+}

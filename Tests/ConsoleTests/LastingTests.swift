@@ -1,0 +1,127 @@
+internal import Console
+internal import Locking
+internal import TestSupport
+internal import Testing
+
+/// What lasts: answers in lines, and clients that take their time.
+@Suite(
+    "Lasting answers and slow clients",
+    .timeLimit(.minutes(2)),
+    .enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing))
+)
+struct LastingTests {
+    private let ends: AsyncStream<String>
+    private let end: AsyncStream<String>.Continuation
+
+    init() { (ends, end) = AsyncStream.makeStream(of: String.self) }
+
+    private var routes: [ConsoleRoute] {
+        [
+            ConsoleRoute(.get, "/api/v1/three") { _ in
+                .lines { lines in for number in 1...3 { await lines.write(Array("{\"n\":\(number)}".utf8)) } }
+            },
+            ConsoleRoute(.get, "/api/v1/waiting") { [end] _ in
+                .lines { lines in
+                    await lines.write(Array("{}".utf8))
+                    let (never, hold) = AsyncStream.makeStream(of: Void.self)
+                    for await _ in never {}
+                    withExtendedLifetime(hold) {}
+                    end.yield("waiting")
+                }
+            },
+            ConsoleRoute(.get, "/api/v1/flood") { [end] _ in
+                .lines { lines in
+                    let line = [UInt8](repeating: UInt8(ascii: "1"), count: 100_000)
+                    while await lines.write(line) {}
+                    end.yield("flood")
+                }
+            },
+            ConsoleRoute(.post, "/api/v1/body", body: .json()) { _ in .json(Array("{}".utf8)) },
+        ]
+    }
+
+    private static func head(_ method: String, _ path: String, _ port: UInt16, _ more: String = "") -> [UInt8] {
+        Array(
+            "\(method) \(path) HTTP/1.1\r\nHost: localhost:\(port)\r\nAuthorization: Bearer \(secretOfTests)\r\n\(more)\r\n"
+                .utf8
+        )
+    }
+
+    @Test func `lines come one by one until the answer is over`() async throws {
+        try await withConsole(routes: routes) { port in
+            let fields = [["Host", "localhost:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
+            let answers = try await ConsoleVisitor.ask(port, [.init("GET", "/api/v1/three", fields)])
+            #expect(answers.map(\.body) == ["{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n"])
+            #expect(answers.first?.headers["content-type"] == "application/x-ndjson")
+        }
+    }
+
+    @Test func `whoever goes away ends what they asked for`() async throws {
+        let ends = ends
+        try await withConsole(routes: routes) { port in
+            let visitor = try ConsoleVisitor.Connections(port)
+            #expect(try await visitor.readLine(after: Self.head("GET", "/api/v1/waiting", port)) == "{}")
+            for await name in ends {
+                #expect(name == "waiting")
+                break
+            }
+            withExtendedLifetime(visitor) {}
+        }
+    }
+
+    @Test func `signing out everywhere ends what is open, and no token of before holds`() async throws {
+        let (ends, sessions) = (ends, ConsoleSessions(key: secretOfTests))
+        let token = sessions.makeSession().token
+        try await withConsole(sessions: sessions, routes: routes, { $0.replaceKey = { "another key" } }) { port in
+            let visitor = try ConsoleVisitor.Connections(port)
+            try await visitor.hold(Self.head("GET", "/api/v1/waiting", port))
+            try await visitor.waitForLine()
+            let host = ["Host", "localhost:\(port)"]
+            let answers = try await ConsoleVisitor.ask(
+                port,
+                [
+                    .init("DELETE", "/api/v1/session/all", [host, ["Authorization", "Bearer \(token)"]]),
+                    .init("GET", "/api/v1/three", [host, ["Authorization", "Bearer \(token)"]]),
+                    .init("GET", "/api/v1/three", [host, ["Authorization", "Bearer \(secretOfTests)"]]),
+                    .init("GET", "/api/v1/three", [host, ["Authorization", "Bearer another key"]]),
+                ]
+            )
+            #expect(answers.map(\.status) == [200, 401, 401, 200])
+            for await name in ends {
+                #expect(name == "waiting")
+                break
+            }
+            #expect(try await visitor.end()?.hasPrefix("HTTP/1.1 200") == true)
+        }
+    }
+
+    @Test func `whoever does not read what they asked for is cut off`() async throws {
+        let ends = ends
+        try await withConsole(routes: routes, { $0.patience = .milliseconds(300) }) { port in
+            let visitor = try ConsoleVisitor.Connections(port)
+            try await visitor.hold(Self.head("GET", "/api/v1/flood", port), reading: false)
+            for await name in ends {
+                #expect(name == "flood")
+                break
+            }
+            withExtendedLifetime(visitor) {}
+        }
+    }
+
+    @Test func `whoever does not finish a request is cut off, and nobody is kept out`() async throws {
+        try await withConsole(routes: routes, { $0.patience = .milliseconds(300) }) { port in
+            let visitor = try ConsoleVisitor.Connections(port)
+            let json = "Content-Type: application/json\r\n"
+            let beginnings: [[UInt8]] = [
+                [], Array("GET / HT".utf8), Array("GET / HTTP/1.1\r\nHost: localhost\r\nX: ".utf8),
+                Self.head("POST", "/api/v1/body", port, "\(json)Content-Length: 10\r\n") + Array("{".utf8),
+                Self.head("POST", "/api/v1/body", port, "\(json)Transfer-Encoding: chunked\r\n") + Array("5\r\n{".utf8),
+            ]
+            // As many as the server takes at a time.
+            for number in 0..<64 { try await visitor.hold(beginnings[number % beginnings.count]) }
+            for _ in 0..<64 { #expect(try await visitor.end()?.contains(" 200 ") == false) }
+            let fields = [["Host", "localhost:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
+            #expect(try await ConsoleVisitor.ask(port, [.init("GET", "/api/v1/three", fields)]).map(\.status) == [200])
+        }
+    }
+}

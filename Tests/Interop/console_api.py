@@ -1,0 +1,364 @@
+"""Goes through everything that a console's API can do with two nodes, as an independent program, and holds every
+answer against the description that the console itself serves.
+
+console_api.py check                      says what is missing (nothing ever is), or an empty line
+console_api.py go PORT TOKEN PORT TOKEN   one line of JSON for each claim, {"claim", "failure"}, and at the end one with
+                                          the routes that were asked, {"asked": [...]}
+"""
+
+import base64
+import http.client
+import json
+import re
+import sys
+import threading
+import urllib.parse
+
+BASE = "/api/v1"
+
+
+def url_id(identifier):
+    return identifier.replace("+", "-").replace("/", "_").rstrip("=")
+
+
+class Description:
+    """The parts of OpenAPI 3.1 and JSON Schema that ours is made of."""
+
+    def __init__(self, document):
+        self.document = document
+        self.asked = set()
+
+    def resolve(self, schema):
+        while "$ref" in schema:
+            value = self.document
+            for word in schema["$ref"].removeprefix("#/").split("/"):
+                value = value[word]
+            schema = value
+        return schema
+
+    def operation(self, method, template):
+        self.asked.add(f"{method} {template}")
+        return self.document["paths"][template][method.lower()]
+
+    def answer(self, method, template, status):
+        responses = self.operation(method, template)["responses"]
+        return self.resolve(responses.get(str(status), responses["default"]))["content"]
+
+    def problems(self, schema, value, place="answer"):
+        schema = self.resolve(schema)
+        if "oneOf" in schema:
+            found = [self.problems(one, value, place) for one in schema["oneOf"]]
+            return [] if [] in found else [f"{place} fits none: {min(found, key=len)}"]
+        if "const" in schema and value != schema["const"]:
+            return [f"{place} is {value!r}, not {schema['const']!r}"]
+        if "enum" in schema and value not in schema["enum"]:
+            return [f"{place} is {value!r}"]
+        kinds = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict,
+                 "null": type(None)}
+        names = schema.get("type", [])
+        names = [names] if isinstance(names, str) else names
+        fits = [n for n in names if isinstance(value, kinds[n]) and not (n in ("integer", "number") and value in (True, False)
+                                                                       and isinstance(value, bool))]
+        if names and not fits:
+            return [f"{place} is a {type(value).__name__}, not {names}"]
+        found = []
+        if isinstance(value, list) and "items" in schema:
+            for number, item in enumerate(value):
+                found += self.problems(schema["items"], item, f"{place}[{number}]")
+        if isinstance(value, dict):
+            known = schema.get("properties", {})
+            found += [f"{place} has no {name}" for name in schema.get("required", []) if name not in value]
+            for name, item in value.items():
+                if name in known:
+                    found += self.problems(known[name], item, f"{place}.{name}")
+                elif isinstance(schema.get("additionalProperties"), dict):
+                    found += self.problems(schema["additionalProperties"], item, f"{place}.{name}")
+                elif known and schema.get("additionalProperties") is not True:
+                    found.append(f"{place}.{name} is not described")
+        return found
+
+
+class Stream:
+    """Lines as they come."""
+
+    def __init__(self, node, connection, answer, schema):
+        self.node, self.connection, self.answer, self.schema = node, connection, answer, schema
+
+    def next(self, event=None):
+        while True:
+            line = self.answer.readline()
+            if not line:
+                return None
+            value = json.loads(line)
+            problems = self.node.description.problems(self.schema, value, "line")
+            say(f"a line {value.get('event') or value.get('kind')} is as described", problems, quiet=True)
+            if event is None or event in (value.get("event"), value.get("kind")):
+                return value
+
+    def close(self):
+        self.connection.sock.close()
+        self.answer.close()
+
+
+class Node:
+    def __init__(self, port, token):
+        self.port, self.token, self.description = int(port), token, None
+
+    def open(self, method, path, body=None, content_type=None):
+        connection = http.client.HTTPConnection("localhost", self.port, timeout=60)
+        headers = {"Authorization": f"Bearer {self.token}"}
+        if content_type:
+            headers["Content-Type"] = content_type
+        connection.request(method, path, body, headers)
+        return connection, connection.getresponse()
+
+    def ask(self, call, places=None, query=None, body=None, raw=None, expect=200, stream=False):
+        method, _, template = call.partition(" ")
+        template = template if template == "/metrics" else BASE + template
+        path = re.sub(r"\{(\w+)\}", lambda m: urllib.parse.quote(str((places or {})[m[1]]), safe=""), template)
+        if query:
+            path += "?" + urllib.parse.urlencode(query)
+        sent = raw if raw is not None else None if body is None else json.dumps(body).encode()
+        kind = None if sent is None else "application/octet-stream" if raw is not None else "application/json"
+        connection, answer = self.open(method, path, sent, kind)
+        content = self.description.answer(method, template, answer.status)
+        if stream and answer.status == 200:
+            return Stream(self, connection, answer, content["application/x-ndjson"]["schema"])
+        if answer.status == 200 and "application/x-ndjson" in content:
+            answer.close()
+            connection.close()
+            return say(f"{call} is refused", "it answers with lines")
+        data = answer.read()
+        connection.close()
+        say(f"{call} answers {expect}", [] if answer.status == expect else [f"{answer.status}: {data[:300]!r}"])
+        if "application/json" not in content:
+            return data
+        value = json.loads(data)
+        say(f"{call} answers as described", self.description.problems(content["application/json"]["schema"], value))
+        return value
+
+
+def say(claim, failure, quiet=False):
+    failure = "; ".join(failure) if isinstance(failure, list) else failure
+    if failure or not quiet:
+        print(json.dumps({"claim": claim, "failure": failure or None}), flush=True)
+
+
+def expect(claim, truth, why=""):
+    say(claim, "" if truth else f"it is not so: {why}")
+
+
+def alone(owner):
+    """What a node without a network says."""
+    for call in ["status", "node", "storage", "logs", "log-level", "networks", "peers", "messages", "offers", "files",
+                 "keys", "doctor"]:
+        owner.ask(f"GET /{call}")
+    owner.ask("GET /services", expect=404)
+    expect("metrics are a text", b"runar_" in owner.ask("GET /metrics"))
+    owner.ask("POST /networks", body={}, expect=400)
+    owner.ask("POST /networks", body={"name": 5}, expect=400)
+    owner.ask("POST /networks", body={"name": ""}, expect=422)
+    owner.ask("GET /networks/{network}", {"network": "nobody's"}, expect=404)
+    owner.ask("POST /join", body={"text": "garbage"}, expect=422)
+    owner.ask("POST /join/invitation", body={"text": "garbage"}, expect=422)
+    owner.ask("POST /recovery-phrase", body={"passphrase": "show"}, expect=404)
+    levels = owner.ask("PUT /log-level", body={"level": "debug", "subsystem": "connections"})
+    expect("a subsystem logs more", levels["subsystems"] == {"connections": "debug"}, levels)
+    owner.ask("PUT /log-level", body={"level": "loud"}, expect=400)
+    key = owner.ask("POST /keys/root", body={}, expect=201)
+    expect("a root key is made, and its private part stays", key["key"] == "root" and "privateKey" not in key, key)
+    owner.ask("POST /keys/root", body={}, expect=409)
+
+
+def become_members(owner, guest):
+    network = owner.ask("POST /networks", body={"name": "Home <b>"}, expect=201)
+    place = {"network": url_id(network["networkId"])}
+    owner.ask("GET /networks")
+    shown = owner.ask("POST /networks/{network}/invitations", place, body={"label": "Phone"}, stream=True)
+    link = shown.next("invited")["link"]
+    asked = guest.ask("POST /join/invitation", body={"text": link}, stream=True)
+    pending, request = asked.next("joinPending"), shown.next("joinRequested")
+    expect("both sides show the same digits", pending["digits"] == request["digits"], (pending, request))
+    owner.ask("POST /joins/{number}", {"number": request["number"]}, body={"allowed": True})
+    expect("the joiner is admitted", asked.next("done")["result"]["isMember"])
+    expect("the inviter hears of it", shown.next("done")["result"]["label"] == "Phone")
+    owner.ask("POST /joins/{number}", {"number": request["number"]}, body={"allowed": True}, expect=409)
+    guest.ask("POST /join", body={"text": link}, expect=422)
+    detail = owner.ask("GET /networks/{network}", place)
+    expect("a network has its two members", len(detail["members"]) == 2 and detail["connected"] == 1, detail)
+    expect("a label leads to its peer", owner.ask("GET /peers/{peer}", {"peer": "Phone"})["connected"])
+    return place
+
+
+def talk(owner, guest, place, peer):
+    told = guest.ask("GET /activity", stream=True)
+    told.next("hello")
+    sent = owner.ask("POST /peers/{peer}/messages", {"peer": peer}, body={"text": "hello <i>"})
+    expect("a message is told when it comes", told.next("message")["message"]["text"] == "hello <i>")
+    kept = owner.ask("GET /messages", query={"peer": peer})["messages"]
+    expect("what was sent is kept", kept[-1]["number"] == sent["number"] and kept[-1]["state"] == "delivered", kept)
+    owner.ask("POST /networks/{network}/broadcast", place, body={"text": "all"})
+    owner.ask("POST /peers/{peer}/messages", {"peer": peer}, body={"text": ""}, expect=400)
+    data = bytes(range(256)) * 2000
+    results = []
+
+    def send():
+        stream = owner.ask("POST /peers/{peer}/files", {"peer": peer}, {"name": "h\u00e4 <b>.bin"}, raw=data, stream=True)
+        results.append(stream.next("done"))
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    offer = told.next("fileOffered")["offer"]
+    expect("an offer waits", guest.ask("GET /offers")["offers"] == [offer])
+    guest.ask("POST /offers/{number}", {"number": offer["number"]}, body={"accept": True})
+    sender.join()
+    expect("a file is delivered", results[0]["result"]["bytes"] == len(data), results)
+    arrived = told.next("fileArrived")["file"]
+    expect("the file is whole", guest.ask("GET /files/{id}", {"id": arrived["id"]}) == data)
+    expect("the file is in the list", [f["name"] for f in guest.ask("GET /files")["files"]] == ["h\u00e4 <b>.bin"])
+    guest.ask("DELETE /files/{id}", {"id": arrived["id"]})
+    guest.ask("GET /files/{id}", {"id": arrived["id"]}, expect=404)
+    guest.ask("GET /files/{id}", {"id": base64.urlsafe_b64encode(b"/etc/passwd").decode().rstrip("=")}, expect=404)
+    owner.ask("POST /peers/{peer}/files", {"peer": peer}, {"name": "../x"}, raw=b"x", expect=400)
+    owner.ask("POST /offers/{number}", {"number": 77}, body={"accept": False}, expect=409)
+    told.close()
+
+
+def store(owner, guest, place):
+    told = owner.ask("GET /activity", stream=True)
+    told.next("hello")
+    owner.ask("PUT /networks/{network}/records", place, body={"key": "room/1", "text": "21.5", "lifeSeconds": 3600})
+    operation = [told.next("dht"), told.next("dht")]
+    expect("an operation is told when it begins and ends",
+           [o["phase"] for o in operation] == ["begun", "ended"] and operation[1]["outcome"] == "stored", operation)
+    told.close()
+    found = guest.ask("POST /networks/{network}/records/get", place, body={"key": "room/1"})
+    expect("a value is found", found["records"][0]["text"] == "21.5", found)
+    owner.ask("PUT /networks/{network}/records", place, body={"key": "/wA=", "format": "base64", "base64": "AAH/"})
+    own = owner.ask("GET /networks/{network}/records", place, {"whose": "own", "search": "room"})
+    expect("own values are listed and searched", own["total"] == 1 and own["records"][0]["key"] == "room/1", own)
+    held = guest.ask("GET /networks/{network}/records", place, {"limit": 1})
+    expect("a page is a part of what is held", held["total"] == 2 and len(held["records"]) == 1, held)
+    owner.ask("POST /networks/{network}/records/delete", place, body={"key": "room/1"})
+    guest.ask("POST /networks/{network}/records/get", place, body={"key": "room/1", "cached": False}, expect=404)
+    owner.ask("PUT /networks/{network}/records", place, body={"key": "k"}, expect=400)
+    owner.ask("PUT /networks/{network}/records", place, body={"key": "", "text": "v"}, expect=400)
+    owner.ask("GET /networks/{network}/records", place, {"whose": "mine"}, expect=400)
+    events = guest.ask("POST /networks/{network}/subscriptions", place, body={"topic": "a/>"}, stream=True)
+    events.next("subscribed")
+    owner.ask("POST /networks/{network}/events", place, body={"topic": "a/b", "text": "x"})
+    expect("an event comes", events.next("published")["text"] == "x")
+    events.close()
+    guest.ask("POST /networks/{network}/subscriptions", place, body={"topic": ""}, expect=400)
+    owner.ask("GET /services")
+    owner.ask("POST /call", body={"path": "nobody/there", "payload": {"a": [1, "b", None]}}, expect=503)
+    owner.ask("POST /call", body={"path": "nobody"}, expect=400)
+    table = owner.ask("GET /networks/{network}/table", place)
+    expect("the table has the other member", [len(b["members"]) for b in table["buckets"]] == [1], table)
+    owner.ask("GET /networks/{network}/discovered", place)
+
+
+def codes(owner, place):
+    text = owner.ask("GET /networks/{network}/connection-text", place)["text"]
+    expect("a text is known for what it is", owner.ask("POST /inspect", body={"text": text})["kind"] == "peer")
+    expect("what is nothing of ours is said to be", not owner.ask("POST /inspect", body={"text": "hello"})["valid"])
+    code = owner.ask("POST /code", body={"text": text})
+    size, scale, quiet = code["size"], 4, 4
+    side = (size + 2 * quiet) * scale
+    rows = ["0" * (size + 2 * quiet)] * quiet + ["0" * quiet + row + "0" * quiet for row in code["rows"]]
+    rows += ["0" * (size + 2 * quiet)] * quiet
+    grey = b"".join(bytes(0 if bit == "1" else 255 for bit in row for _ in range(scale)) * scale for row in rows)
+    read = owner.ask("POST /read-code", query={"width": side, "height": side}, raw=grey)
+    expect("what was written is read", read["texts"] == [text], read)
+    owner.ask("POST /read-code", query={"width": side, "height": side}, raw=b"short", expect=422)
+    owner.ask("POST /read-code", query={"width": 5}, raw=b"short", expect=400)
+    owner.ask("POST /code", body={"text": "x" * 5000}, expect=422)
+
+
+def keys(owner, guest):
+    owner.ask("POST /recovery-phrase", body={"passphrase": "wrong"}, expect=403)
+    words = owner.ask("POST /recovery-phrase", body={"passphrase": "show"})["words"]
+    expect("the phrase has 24 words", len(words) == 24)
+    owner.ask("POST /backup", body={"passphrase": "short"}, expect=400)
+    backup = base64.b64encode(owner.ask("POST /backup", body={"passphrase": "correct horse"})).decode()
+    exported = owner.ask("POST /keys/export", body={"key": "root", "passphrase": "correct horse"})
+    owner.ask("POST /keys/export", body={"key": "other", "passphrase": "correct horse"}, expect=404)
+    guest.ask("POST /backup/restore", body={"file": backup, "passphrase": "wrong horse"}, expect=403)
+    guest.ask("POST /backup/restore", body={"file": "???", "passphrase": "wrong horse"}, expect=400)
+    restored = guest.ask("POST /backup/restore", body={"file": backup, "passphrase": "correct horse"})
+    expect("a backup brings the network along", restored == {"restored": True, "networks": 1}, restored)
+    file = base64.b64encode(exported).decode()
+    guest.ask("POST /keys/import", body={"key": "root", "file": file, "passphrase": "correct horse"})
+    guest.ask("POST /recovery-phrase/restore", body={"words": " ".join(words)})
+    guest.ask("POST /recovery-phrase/restore", body={"words": "abandon " * 24}, expect=422)
+    expect("both have the same root key", owner.ask("GET /keys")["keys"][1:] == guest.ask("GET /keys")["keys"][1:])
+    request = guest.ask("POST /device/request", body={})
+    read = owner.ask("POST /inspect", body={"text": request["link"]})
+    expect("both screens show the same code", read["code"] == request["code"], read)
+    answer = owner.ask("POST /device/add", body={"request": request["link"], "label": "Phone"})
+    guest.ask("POST /device/setup", body={"text": answer["text"]})
+    secret = owner.ask("GET /keys")
+    expect("no answer about keys has a private part", "private" not in json.dumps(secret).lower(), secret)
+
+
+def end(owner, guest, place, peer):
+    owner.ask("PATCH /networks/{network}", place, body={"name": "Other"})
+    owner.ask("POST /peers/{peer}/connect", {"peer": peer}, body={"network": place["network"]})
+    owner.ask("POST /peers/{peer}/disconnect", {"peer": peer}, body={})
+    text = guest.ask("GET /networks/{network}/connection-text", place)["text"]
+    owner.ask("POST /connect", body={"text": text})
+    owner.ask("POST /connect", body={"text": "garbage"}, expect=422)
+    stranger = base64.b64encode(bytes(range(32))).decode()
+    owner.ask("POST /networks/{network}/tokens", place, body={"peer": stranger, "lifeSeconds": 60}, expect=201)
+    owner.ask("POST /networks/{network}/tokens", place, body={"peer": stranger, "lifeSeconds": 0}, expect=400)
+    owner.ask("POST /networks/{network}/revocations", place, body={"peer": stranger}, expect=201)
+    members = owner.ask("GET /networks/{network}", place)["members"]
+    revoked = [m["peerId"] for m in members if m["isRevoked"]]
+    expect("who was revoked is shown as that", revoked == [stranger], members)
+    history = owner.ask("GET /doctor", query={"peer": peer})
+    expect("the doctor knows the peer", history["peer"]["label"] == "Phone", history)
+    lines = owner.ask("GET /logs", query={"level": "debug", "subsystem": "connections", "limit": 5})
+    expect("the log is kept", 0 < len(lines["lines"]) <= 5 and lines["next"] > 0, lines)
+    owner.ask("GET /logs", query={"level": "loud"}, expect=400)
+    owner.ask("DELETE /networks/{network}", place)
+
+
+def come_back(owner):
+    """Nothing is missed while a page is away, and a restart is noticed."""
+    hello = owner.ask("GET /activity", stream=True)
+    first = hello.next("hello")
+    samples = [hello.next("sample"), hello.next("sample")]
+    expect("samples are numbered", samples[0]["seq"] < samples[1]["seq"])
+    hello.next("alive")
+    hello.close()
+    owner.ask("PUT /log-level", body={"level": "notice"})
+    again = owner.ask("GET /activity", query={"boot": first["boot"], "since": first["seq"]}, stream=True)
+    expect("nothing was missed", not again.next("hello")["missed"])
+    expect("what happened meanwhile comes", again.next("changed")["what"] == ["logLevel"])
+    again.close()
+    other = owner.ask("GET /activity", query={"boot": "another", "since": 5}, stream=True)
+    expect("another boot is missed", other.next("hello")["missed"])
+    other.close()
+
+
+def main(words):
+    if words[0] == "check":
+        return print("")
+    owner, guest = Node(words[1], words[2]), Node(words[3], words[4])
+    _, answer = owner.open("GET", "/openapi.json")
+    description = Description(json.loads(answer.read()))
+    owner.description = guest.description = description
+    alone(owner)
+    place = become_members(owner, guest)
+    peer = url_id(guest.ask("GET /node")["peerId"])
+    for step in [lambda: talk(owner, guest, place, peer), lambda: store(owner, guest, place), lambda: codes(owner, place),
+                 lambda: come_back(owner), lambda: keys(owner, guest), lambda: end(owner, guest, place, peer)]:
+        step()
+    expect("a node is told to stop", owner.ask("POST /node/stop", body={})["stopped"])
+    known = {f"{m.upper()} {path}" for path, methods in description.document["paths"].items() for m in methods}
+    left = known - description.asked
+    print(json.dumps({"asked": sorted(description.asked), "left": sorted(left)}), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
