@@ -1,4 +1,4 @@
-"""A camera that films the screen of another device: the picture of a page, held a little crooked and not quite sharp."""
+"""A camera that films another device's screen: the picture of a page, held a little crooked and not quite sharp."""
 
 import base64
 import os

@@ -4,6 +4,7 @@ One browser is one process with a profile of its own, which is deleted with it. 
 thread: whoever waits for an answer reads on until it is there, and what happened meanwhile is kept with its page.
 """
 
+import fcntl
 import itertools
 import json
 import os
@@ -56,6 +57,14 @@ def find_browser():
     return next((path for path in map(shutil.which, PLACES) if path), None)
 
 
+def out_of_the_way(pipe):
+    """The same pipe with other descriptors than 3 and 4."""
+    ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in pipe]
+    for end in pipe:
+        os.close(end)
+    return ends
+
+
 class Browser:
     """A Chromium without a window. `camera` is a film that it sees; "denied" refuses it, and None has no camera."""
 
@@ -77,12 +86,18 @@ class Browser:
 
     def start(self, command):
         """Runs `command` with descriptors 3 (it reads) and 4 (it writes) as the two ends of the protocol."""
-        its_input, our_output = os.pipe()
-        self.input, its_output = os.pipe()
+        its_input, our_output = out_of_the_way(os.pipe())
+        self.input, its_output = out_of_the_way(os.pipe())
         self.output = os.fdopen(our_output, "wb")
+
+        def arrange():
+            os.dup2(its_input, 3)
+            os.dup2(its_output, 4)
+
         self.process = subprocess.Popen(
-            ["/bin/sh", "-c", f'exec "$@" 3<&{its_input} 4>&{its_output}', "sh", *command],
-            pass_fds=(its_input, its_output),
+            command,
+            preexec_fn=arrange,
+            pass_fds=(3, 4),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

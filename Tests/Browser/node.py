@@ -1,5 +1,6 @@
 """A node of its own: a home in a folder that goes away, and `runar up` with its console."""
 
+import contextlib
 import json
 import os
 import select
@@ -48,32 +49,19 @@ class Node:
 
     def start(self):
         """Starts the node and waits until it is ready; after the first time its console has the same port."""
-        self.log = open(f"{self.home}.log", "ab")
-        self.process = subprocess.Popen(
-            [RUNAR, "up", "--json", "--console", str(self.port), *self.options],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            env=self.environment(),
-        )
-        self.ready = self.event("ready")
+        self.process = Program(self, "up", "--console", str(self.port), *self.options)
+        self.ready = self.process.event("ready")
         self.port = int(self.ready["console"].rstrip("/").rsplit(":", 1)[1])
 
-    def event(self, name):
-        """The next line of the process that tells of an event."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))[0]:
-            line = self.process.stdout.readline()
-            if not line:
-                break
-            found = json.loads(line)
-            if found.get("event") == name:
-                return found
-        raise CommandFailed(f"{self.name}: `runar up` did not tell of {name}; {self.said()}")
-
-    def said(self):
-        with open(f"{self.home}.log", encoding="utf-8", errors="replace") as log:
-            return log.read()[-2000:]
+    @contextlib.contextmanager
+    def running(self, *arguments):
+        """Runs a command that goes on until it is stopped, such as `serve`, as long as the context."""
+        program = Program(self, *arguments)
+        try:
+            program.event("serving")
+            yield program
+        finally:
+            program.stop()
 
     def address(self):
         """Where a person's browser is led: the address of the console with a one-time secret."""
@@ -90,20 +78,47 @@ class Node:
             return file.read().strip()
 
     def stop(self, by=signal.SIGTERM):
-        if self.process and self.process.poll() is None:
+        """Ends the process and returns its status."""
+        return self.process.stop(by)
+
+
+class Program:
+    """A command that runs on and tells what happens in lines of JSON."""
+
+    def __init__(self, node, *arguments):
+        self.words = f"{node.name}: runar {arguments[0]}"
+        self.log = f"{node.home}.{arguments[0]}.log"
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [RUNAR, *arguments, "--json"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=node.environment(),
+            )
+
+    def event(self, name):
+        """The next line that tells of an event."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))[0]:
+            line = self.process.stdout.readline()
+            if not line:
+                break
+            found = json.loads(line)
+            if found.get("event") == name:
+                return found
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            raise CommandFailed(f"{self.words} did not tell of {name}: {log.read()[-2000:]}")
+
+    def stop(self, by=signal.SIGTERM):
+        if self.process.poll() is None:
             self.process.send_signal(by)
         return self.wait()
 
     def wait(self):
-        """Waits for the end of the process and returns its status."""
-        if not self.process:
-            return None
+        """Waits for the end and returns the status."""
         try:
-            status = self.process.wait(PATIENCE_SECONDS)
+            return self.process.wait(PATIENCE_SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            status = self.process.wait()
-        self.process.stdout.close()
-        self.log.close()
-        self.process = None
-        return status
+            return self.process.wait()

@@ -21,6 +21,10 @@ KEYS = {
 }
 
 
+# They keep the direction of a name from changing that of the words around it.
+MARKS = {number: None for number in range(0x2066, 0x206A)}
+
+
 class Unseen(Exception):
     """What a person would wait for did not come."""
 
@@ -38,15 +42,19 @@ class Page:
         self.name = name
         self.messages = []
         self.requests = []
-        target = browser.call("Target.createTarget", {"url": "about:blank"})["targetId"]
+        self.changes = []
         self.loads = 0
-        self.session = browser.attach(target, self.take)
+        self.target = browser.call("Target.createTarget", {"url": "about:blank"})["targetId"]
+        self.session = browser.attach(self.target, self.take)
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
         self.resize(width, height)
 
     def call(self, method, seconds=30, **parameters):
         return self.browser.call(method, parameters, self.session, seconds)
+
+    def close(self):
+        self.browser.call("Target.closeTarget", {"targetId": self.target})
 
     def take(self, event, details):
         """Keeps what happened in the page."""
@@ -64,6 +72,30 @@ class Page:
             self.requests.append(details["request"]["url"])
         elif event == "Page.loadEventFired":
             self.loads += 1
+        elif event == "Fetch.requestPaused":
+            self.change(details)
+
+    def rewrite(self, address, change):
+        """From now on `change(object, url)` makes what the page gets from an address that the pattern fits."""
+        self.changes.append((re.compile(address), change))
+        self.call("Fetch.enable", patterns=[{"urlPattern": "*/api/*", "requestStage": "Response"}])
+
+    def change(self, paused):
+        url, number = paused["request"]["url"], paused["requestId"]
+        change = next((change for address, change in self.changes if address.search(url)), None)
+        if not change or paused.get("responseStatusCode") != 200:
+            self.call("Fetch.continueRequest", requestId=number)
+            return
+        content = self.call("Fetch.getResponseBody", requestId=number)
+        body = base64.b64decode(content["body"]) if content["base64Encoded"] else content["body"]
+        changed = json.dumps(change(json.loads(body), url)).encode()
+        self.call(
+            "Fetch.fulfillRequest",
+            requestId=number,
+            responseCode=200,
+            responseHeaders=[{"name": "Content-Type", "value": "application/json"}],
+            body=base64.b64encode(changed).decode(),
+        )
 
     # Looking
 
@@ -119,8 +151,8 @@ class Page:
             self.browser.receive(0.02)
 
     def text(self):
-        """Everything that can be read on the page now."""
-        return self.js("document.body ? document.body.innerText : ''")
+        """Everything that can be read on the page now, without the invisible marks around names."""
+        return self.js("document.body ? document.body.innerText : ''").translate(MARKS)
 
     def see(self, wanted, seconds=15):
         """Waits until the page shows a text or a pattern, and returns the match of a pattern."""
@@ -141,7 +173,7 @@ class Page:
         """The things of a role that a screen reader meets now, with their names."""
         tree = self.call("Accessibility.getFullAXTree")["nodes"]
         return [
-            (node.get("name", {}).get("value", "").strip(), node["backendDOMNodeId"])
+            (node.get("name", {}).get("value", "").translate(MARKS).strip(), node["backendDOMNodeId"])
             for node in tree
             if not node.get("ignored") and node.get("role", {}).get("value") == role and "backendDOMNodeId" in node
         ]
@@ -155,18 +187,33 @@ class Page:
             seconds,
         )
 
+    def find_name(self, role, pattern):
+        """Waits for the first thing of a role whose name a pattern fits, and returns that name."""
+        self.find(role, pattern)
+        return next(text for text, _ in self.nodes(role) if pattern.search(text))
+
     def has(self, role, name=None):
         """Whether there is such a thing now."""
         return any(matches(name, text) for text, _ in self.nodes(role))
 
     def click(self, role, name=None, seconds=15):
         """Presses the mouse on the middle of the first thing of a role with that name."""
-        node = self.find(role, name, seconds)
-        self.call("DOM.scrollIntoViewIfNeeded", backendNodeId=node)
-        corners = self.call("DOM.getContentQuads", backendNodeId=node)["quads"][0]
-        x, y = sum(corners[0::2]) / 4, sum(corners[1::2]) / 4
+        x, y = self.until(lambda: self.middle(self.find(role, name, seconds)), f"{role} {name} does not keep still")
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def middle(self, node):
+        """Where the middle of a thing is once it is in sight; nothing while it moves, or if it was replaced."""
+        places = []
+        try:
+            self.call("DOM.scrollIntoViewIfNeeded", backendNodeId=node)
+            for _ in range(2):
+                self.js("new Promise(requestAnimationFrame)")
+                corners = self.call("DOM.getContentQuads", backendNodeId=node)["quads"][0]
+                places.append((sum(corners[0::2]) / 4, sum(corners[1::2]) / 4))
+        except (ProtocolError, IndexError):
+            return None
+        return places[0] if places[0] == places[1] else None
 
     def fill(self, name, text, role="textbox"):
         """Puts a text into the field of that label, in place of what is there."""

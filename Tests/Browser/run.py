@@ -71,4 +71,5 @@ def main(words):
     return play(words[0])
 
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

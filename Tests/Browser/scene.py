@@ -1,9 +1,8 @@
-"""What a scenario plays with: devices, each a node and a browser that shows its console, and the cameras between them."""
+"""What a scenario plays with: devices, each a node and a browser with its console, and the cameras between them."""
 
 import os
 import re
 import shutil
-import sys
 import tempfile
 import threading
 
@@ -14,9 +13,10 @@ from page import Page
 
 PICTURES = os.environ.get("CONSOLE_SCREENSHOTS", "")
 
-# A refused request is an answer, which the page puts into words; the browser writes it down in red all the same.
-REFUSAL = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")
-NODE_GONE = re.compile(r"Failed to load resource: net::ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED|EMPTY_RESPONSE)")
+# A refusal is an answer, which the page puts into words; the browser writes it down in red all the same.
+REFUSAL = re.compile(r"Failed to load resource: the server responded with a status of (4\d\d|503)")
+# The same for a node that a scenario stops.
+NODE_GONE = re.compile(r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)")
 
 
 class Device:
@@ -55,14 +55,15 @@ class Device:
         own = (f"{self.node.origin}/", "blob:", "data:", "about:")
         return [address for address in self.page.requests if not address.startswith(own)]
 
-    def complaints(self, expected=()):
-        """What stands in red in the browser's console and is neither a refusal nor expected."""
-        known = [REFUSAL, *expected]
+    def complaints(self):
+        """What stands in red in the browser's console and does not belong to the scenario."""
+        known = self.scene.expected
         return [text for text in self.page.errors() if not any(pattern.search(text) for pattern in known)]
 
     def close(self):
         self.browser.close()
-        self.node.stop()
+        if self.node.process:
+            self.node.stop()
 
 
 class Scene:
@@ -72,7 +73,7 @@ class Scene:
         self.name = name
         self.folder = tempfile.mkdtemp(prefix="console-")
         self.devices = []
-        self.expected = []
+        self.expected = [REFUSAL]
 
     def device(self, name, **options):
         """A device whose person has opened the console."""
@@ -80,9 +81,9 @@ class Scene:
         self.devices.append(device)
         return device.sign_in()
 
-    def expect(self, *patterns):
-        """Errors in the browser's console that belong to the scenario."""
-        self.expected += map(re.compile, patterns)
+    def expect_absence(self):
+        """A node goes away in this scenario, on purpose."""
+        self.expected.append(NODE_GONE)
 
     def keep(self, name, content):
         """Keeps a file for whoever looks at the run, and returns its path."""
@@ -98,7 +99,7 @@ class Scene:
         """What must hold at the end of every scenario."""
         for device in self.devices:
             assert not device.strangers(), f"{device.name} asked elsewhere: {device.strangers()}"
-            found = device.complaints(self.expected)
+            found = device.complaints()
             assert not found, f"errors in the console of {device.name}'s browser: {found}"
 
     def tell_failure(self):
@@ -125,7 +126,8 @@ def end_with_parent():
     """Ends this process, and thereby its nodes and browsers, when the one that started it is gone."""
 
     def watch():
-        sys.stdin.buffer.read()
+        while os.read(0, 1024):
+            pass
         os.kill(os.getpid(), 15)
 
     threading.Thread(target=watch, daemon=True).start()

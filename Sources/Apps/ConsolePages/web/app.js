@@ -47,7 +47,7 @@ const lineState = () => h("p", { class: () => `line ${connection()}` },
   h("span", { class: "dot" }),
   () => ({ live: t.app.live, connecting: t.app.connecting, lost: t.app.lost })[connection()]);
 
-function frame(main, news) {
+function frame(main, offers) {
   return [
     h("a", { class: "skip", href: "#main", onclick: event => {
       event.preventDefault();
@@ -62,7 +62,7 @@ function frame(main, news) {
     h("div", { class: "content" },
       () => (connection() === "lost" ? h("div", { class: "banner", role: "status" }, icon("warning", 18), t.app.lostLong)
         : null),
-      news,
+      offers,
       main),
   ];
 }
@@ -89,9 +89,10 @@ function watchSession() {
 async function start() {
   const app = document.getElementById("app");
   const main = h("main", { id: "main", tabindex: "-1" });
+  const offers = h("div");
   watchSession();
   effect(() => {
-    if (session() === "in") app.replaceChildren(...frame(main));
+    if (session() === "in") app.replaceChildren(...frame(main, offers));
     if (session() === "out") import("./views/sign-in.js").then(view => view.show(app));
   });
   try { await openSession(); } catch { session.set("out"); }
@@ -100,7 +101,7 @@ async function start() {
   watchLine();
   startHistory();
   runActivity();
-  import("./views/peers-news.js").then(view => news.append(view.news()));
+  import("./views/peers-news.js").then(view => offers.append(view.news()));
   // So that every page is there also while the node is not.
   setTimeout(() => { for (const [, load] of routes) load().catch(() => {}); }, 1500);
 }

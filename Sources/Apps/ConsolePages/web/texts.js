@@ -194,6 +194,7 @@ export const t = {
     secondsLeft: seconds => `Waits ${seconds} more seconds for your answer.`,
     from: (who, what) => `${who}: ${what}`, fileArrived: name => `sent ${name}`,
     bytesArrived: "a message that is no text",
+    nothingCame: "Nothing came: the sender seems to have taken the file back. Ask for it again.",
     open: "Open",
   },
 

@@ -26,7 +26,12 @@ export function longList({ label, items, key, rowHeight = 64, render }) {
     for (const [id, row] of rows) {
       const holdsFocus = row.node.contains(document.activeElement);
       if (!wanted.has(id) && !(holdsFocus && has(id))) { row.made.end(); row.node.remove(); rows.delete(id); }
-      else if (!wanted.has(id)) place(row, indexOf(id), one);
+      else if (!wanted.has(id)) {
+        // What has the focus stays in the page, and stays true.
+        const index = indexOf(id);
+        if (row.item !== all[index]) fill(row, all[index]);
+        place(row, index, one);
+      }
     }
     let before = null;
     for (const [id, index] of wanted) {

@@ -35,7 +35,9 @@ export function mount(root) {
 }
 
 /// Looks at a text; throws words for the person when it cannot be joined with.
-async function take(text, now) {
+async function take(given, now) {
+  // A link that a mail program has broken into lines is whole without them.
+  const text = /^runar:/i.test(given) ? given.replace(/\s+/g, "") : given;
   // Secret words go no further than this page.
   if (/^([a-z]{3,8}[\s,]+){11,}[a-z]{3,8}$/i.test(text)) throw new Error(w.notForJoining["recovery-phrase"]);
   let found = await post("/inspect", { text }).catch(error => ({ kind: "unknown", problem: error.message }));

@@ -5,6 +5,7 @@
 import { signal, scope } from "../lib/dom.js";
 import { get, post, del, stream, blob, part } from "../lib/api.js";
 import { onActivity, onResume } from "../lib/activity.js";
+import { toast } from "../lib/dialog.js";
 import { base64url } from "../lib/format.js";
 import { t } from "../texts.js";
 
@@ -25,6 +26,7 @@ export const newsListeners = new Set();
 
 const keptMessages = 1000;
 const stallMilliseconds = 20_000;
+const patienceMilliseconds = 8000;
 let isStarted = false;
 let lastTransfer = 0;
 
@@ -135,5 +137,13 @@ export async function removeFile(file) {
 /// What the person says to a file that is offered.
 export async function answerOffer(offer, accept) {
   const others = list => list.filter(one => one.number !== offer.number);
+  const begun = Date.now() - 1000;
   try { await post(`/offers/${offer.number}`, { accept }); } finally { offers.update(others); }
+  if (!accept) return;
+  // A sender may have gone or changed its mind; nobody tells that.
+  setTimeout(() => {
+    const isComing = transfers.peek().some(one => one.id === `in-${offer.peerId}-${offer.name}`)
+      || files.peek().some(one => one.peerId === offer.peerId && one.at >= begun);
+    if (!isComing) toast(t.news.nothingCame, { kind: "bad" });
+  }, patienceMilliseconds);
 }

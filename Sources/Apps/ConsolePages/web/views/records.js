@@ -121,7 +121,7 @@ function paged(network, search) {
 function recordRow({ index, record }, network, table) {
   table.need(index);
   if (!record) {
-    return h("div", { class: "row" }, h("span", { class: "row-main quiet" }, t.app.loading));
+    return h("div", { class: "row", tabindex: "-1" }, h("span", { class: "row-main quiet" }, t.app.loading));
   }
   const isOver = record.expiration * 1000 < Date.now();
   return h("button", { type: "button", class: "row record-row", onclick: () => openRecord(network, record.keyHex,

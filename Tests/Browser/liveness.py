@@ -1,0 +1,128 @@
+"""How fast the console is there, how fast it knows, and what it says when the node goes away and comes back."""
+
+import json
+import signal
+import statistics
+
+import household
+from page import Page
+from scene import measured
+from using import open_peer
+
+# Notes when a text first stands on the page: `seenAt` in milliseconds since the page began, `seenTime` by the clock.
+# Drawn means after the frame in which it was put there.
+WATCH = """new MutationObserver((_, observer) => {
+    if (!document.body?.textContent.includes(%s)) return;
+    observer.disconnect();
+    requestAnimationFrame(() => setTimeout(() => {
+        window.seenAt = performance.now();
+        window.seenTime = Date.now();
+    }));
+}).observe(document, { subtree: true, childList: true, characterData: true })"""
+
+# The time at the node of the first line of activity that a condition fits, from those that it kept.
+EVENT_TIME = """(async condition => {
+    const { token } = JSON.parse(localStorage.getItem("runar.session"));
+    const stop = new AbortController(), headers = { Authorization: `Bearer ${token}` };
+    const { boot } = await (await fetch("/api/v1/node", { headers })).json();
+    const answer = await fetch(`/api/v1/activity?since=0&boot=${boot}`, { headers, signal: stop.signal });
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let text = ""; ;) {
+        text += (await reader.read()).value;
+        const found = text.split("\\n").slice(0, -1).map(line => JSON.parse(line)).find(condition);
+        if (found) { stop.abort(); return found.at; }
+    }
+})(%s)"""
+
+
+def first_paint(scene):
+    """From the address to a screen that says something: with the one-time secret, and again with the session."""
+    laptop = scene.device("laptop", camera=None)
+    laptop.node.answer("network", "create", "Home")
+    times = []
+    for _ in range(5):
+        page = Page(laptop.browser, name="laptop")
+        page.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH % '"You own it"')
+        page.open(laptop.node.origin)
+        times.append(page.until(lambda: page.js("window.seenAt"), "the network is not shown"))
+        page.close()
+    tell("opening to first useful paint", times)
+
+
+def live_update(scene):
+    """From what the node notices to what is drawn, by the same clock."""
+    laptop, phone = household.make(scene)
+    open_peer(laptop, "phone")
+    page = laptop.page
+    times = []
+    for number in range(10):
+        words = f"message number {number}"
+        page.js(f"window.seenTime = 0; {WATCH % json.dumps(words)}; 0")
+        phone.node.command("send", laptop.node.peer, words)
+        seen = page.until(lambda: page.js("window.seenTime"), f"{words} does not arrive")
+        happened = page.js(EVENT_TIME % f"line => line.message?.text === {json.dumps(words)}")
+        times.append(seen - happened)
+    tell("node's event to drawn message", times)
+    laptop.go("/peers")
+    page.see("Direct")
+    page.js(f"window.seenTime = 0; {WATCH % json.dumps('Not connected')}; 0")
+    phone.node.stop(signal.SIGTERM)
+    seen = page.until(lambda: page.js("window.seenTime"), "the phone is still shown as connected")
+    happened = page.js(EVENT_TIME % "line => line.event === 'peerLeft'")
+    measured("node's event to “not connected”", seen - happened)
+    scene.expect_absence()
+
+
+def tell(what, times):
+    measured(f"{what}, median of {len(times)} (worst {max(times):.0f} ms)", statistics.median(times))
+
+
+def restart(scene):
+    """The node goes away and comes back: the page says so, keeps what was typed, and goes on by itself."""
+    scene.expect_absence()
+    laptop = scene.device("laptop", camera=None)
+    page = laptop.page
+    page.see("The node is running")
+    laptop.go("/networks/new")
+    page.fill("How the network is called", "Half typ")
+    laptop.node.stop(signal.SIGKILL)
+    page.see("The node does not answer")
+    laptop.keep("node-away")
+    laptop.node.start()
+    page.see("The node was restarted.")
+    page.see("The node is running")
+    assert page.js("document.querySelector('input[name=name]').value") == "Half typ"
+    laptop.node.answer("network", "create", "Home")
+    laptop.go("/networks")
+    page.see("You own it")
+
+
+def stopping(scene):
+    """The person stops the node from its console: after a question, and the page says how to start it again."""
+    scene.expect_absence()
+    laptop = scene.device("laptop", camera=None)
+    laptop.go("/settings/device")
+    laptop.page.click("button", "Stop the node")
+    laptop.page.find("dialog")
+    laptop.page.click("button", "Cancel")
+    assert laptop.node.process.process.poll() is None
+    laptop.page.click("button", "Stop the node")
+    laptop.page.find("dialog")
+    laptop.page.click("button", "Stop the node")
+    assert laptop.node.process.wait() == 0
+    laptop.page.see("The node does not answer")
+
+
+def signing_out(scene):
+    """Signing out everywhere ends the sessions of all browsers at once."""
+    laptop = scene.device("laptop", camera=None)
+    other = Page(laptop.browser, name="laptop")
+    other.open(laptop.node.origin)
+    other.see("No network yet")
+    laptop.go("/settings/device")
+    laptop.page.click("button", "Sign out everywhere")
+    if laptop.page.has("dialog"):
+        laptop.page.click("button", "Sign out everywhere")
+    laptop.page.see("runar console")
+    other.js("location.hash = '#/peers'")
+    other.see("runar console")

@@ -1,0 +1,62 @@
+"""The whole way of somebody who never used a terminal: what is read on each screen leads to the next."""
+
+import re
+
+from joining import create, keep_recovery_phrase, let_in, scan
+from using import open_peer
+
+
+def first_hour(scene):
+    """From an empty console to two devices that know, tell and keep things."""
+    laptop, phone = scene.device("laptop"), scene.device("phone", size=(390, 844))
+    # A network, and the words that bring it back.
+    create(laptop)
+    assert len(keep_recovery_phrase(laptop)) == 24
+    # The second machine says itself how to come in.
+    phone.page.see("join one that another device has already made")
+    phone.page.click("link", "Join a network")
+    phone.page.see("The owner opens the network in Runar and chooses “Invite a device”")
+    laptop.page.find("image", "QR code of the invitation")
+    scan(phone, laptop)
+    phone.page.see("You are invited")
+    phone.page.click("button", "Join")
+    let_in(laptop, phone)
+    phone.keep("newcomer-joined")
+    # Who is there?
+    phone.page.click("link", "Peers")
+    phone.page.see("Direct")
+    open_peer(laptop, "Home")
+    laptop.page.see("Connected directly")
+    # Say something.
+    laptop.page.fill("Write a message", "Hello, phone")
+    laptop.page.click("button", "Send")
+    phone.page.see("Hello, phone")
+    # Keep something for the other.
+    laptop.page.click("link", "Data")
+    laptop.page.click("button", "Store a value")
+    laptop.page.fill("Key", "wifi")
+    laptop.page.fill("Value", "correct horse battery staple")
+    laptop.page.click("button", "Store")
+    laptop.page.see("Stored with 1 other member")
+    phone.page.click("link", "Data")
+    phone.page.fill("Key", "wifi", role="searchbox")
+    phone.page.click("button", "Look up")
+    phone.page.see("correct horse battery staple")
+    phone.page.press("Escape")
+    # Hear what happens.
+    phone.page.click("link", "Topics")
+    phone.page.fill("Topic", "home/door")
+    phone.page.click("button", "Listen")
+    phone.page.see("Live")
+    laptop.node.command("publish", "home/door", "open")
+    phone.page.see("open")
+    # Understand what is wrong when something is.
+    phone.node.stop()
+    scene.expect_absence()
+    phone.page.see("The node does not answer")
+    laptop.page.click("link", "Peers")
+    laptop.page.see("Not connected")
+    laptop.page.click("link", re.compile("Not connected"))
+    laptop.page.click("button", "Check the connection")
+    laptop.page.see("What to do:")
+    laptop.keep("newcomer-trouble")

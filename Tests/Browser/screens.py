@@ -1,0 +1,167 @@
+"""Every screen, looked at in light and dark and on a phone."""
+
+import base64
+import json
+import re
+
+import eyes
+import household
+from page import Page
+
+EMPTY = ["/networks", "/networks/new", "/join", "/peers", "/connect", "/data/records", "/data/topics", "/data/messages"]
+EMPTY += ["/data/services", "/data/map", "/settings/keys"]
+
+FULL = ["/networks", "/peers", "/connect", "/doctor", "/data/records", "/data/topics", "/data/messages"]
+FULL += ["/data/services", "/data/map", "/settings/device", "/settings/keys", "/settings/storage", "/settings/logs"]
+FULL += ["/settings/metrics"]
+
+
+def path_part(identifier):
+    """An id as the console writes it into its addresses."""
+    return base64.urlsafe_b64encode(base64.b64decode(identifier)).decode().rstrip("=")
+
+
+def look_at_all(device, places, prefix, findings):
+    for place in places:
+        device.go(place)
+        # Ids are other ones each time.
+        name = re.sub(r"/[\w-]{40,}", "-one", place[1:]).replace("/", "-")
+        eyes.look(device.page, f"{prefix}-{name}", findings, device.keep)
+
+
+def empty_screens(scene):
+    """A new device: every screen teaches what it is for and what to press next."""
+    laptop = scene.device("laptop")
+    findings = []
+    look_at_all(laptop, EMPTY, "empty", findings)
+    for place in ("/peers", "/data/records", "/data/services", "/connect"):
+        laptop.go(place)
+        eyes.settle(laptop.page)
+        next_steps = laptop.page.js("document.querySelectorAll('main .empty a, main .empty button').length")
+        assert next_steps > 0, f"{place} does not say what to do next"
+    assert not findings, "\n".join(findings)
+
+
+def full_screens(scene):
+    """A device in use: networks, members, values, topics, messages."""
+    laptop, phone = household.make(scene)
+    for key, value in (("home/door", "open"), ("garden/water", "low"), ("café/menü", "soup")):
+        laptop.node.command("put", key, value)
+    phone.node.command("put", "phone/battery", "82 %")
+    laptop.node.command("publish", "home/door", "open")
+    phone.node.command("send", laptop.node.peer, "Hello from the phone")
+    network = path_part(laptop.node.answer("network", "show")["networkId"])
+    peer = path_part(phone.node.peer)
+    findings = []
+    places = [*FULL, f"/networks/{network}", f"/networks/{network}/admit", f"/peers/{peer}"]
+    look_at_all(laptop, places, "full", findings)
+    look_at_dialogs(laptop, network, findings)
+    assert not findings, "\n".join(findings)
+
+
+def look_at_dialogs(laptop, network, findings):
+    """What stands above a page, each opened the way a person does."""
+    steps = [
+        ("dialog-member", f"/networks/{network}", [re.compile("phone")]),
+        ("dialog-remove", f"/networks/{network}", [re.compile("phone"), "Remove"]),
+        ("dialog-rename", f"/networks/{network}", ["Rename"]),
+        ("dialog-leave", f"/networks/{network}", ["Leave"]),
+        ("dialog-store", "/data/records", ["Store a value"]),
+        ("dialog-value", "/data/records", [re.compile("home/door")]),
+    ]
+    for name, place, buttons in steps:
+        laptop.go(place)
+        eyes.settle(laptop.page)
+        for button in buttons:
+            laptop.page.click("button", button)
+        laptop.page.find("dialog")
+        eyes.look(laptop.page, name, findings, laptop.keep)
+        laptop.page.press("Escape")
+        laptop.page.until(lambda: not laptop.page.has("dialog"), f"{name} stays")
+
+
+def signed_out(scene):
+    """Without a session nothing is shown but how to open the console."""
+    laptop = scene.device("laptop", camera=None)
+    laptop.node.answer("network", "create", "Home")
+    stranger = Page(laptop.browser, name="laptop")
+    laptop.page.js("localStorage.clear()")
+    laptop.page = stranger
+    stranger.open(laptop.node.origin)
+    stranger.see("runar console")
+    assert "Home" not in stranger.text()
+    findings = []
+    eyes.look(stranger, "signed-out", findings, laptop.keep)
+    assert not findings, "\n".join(findings)
+
+
+def one_time_secret(scene):
+    """The address opens the console once, for a minute; then it is an address like any other."""
+    laptop = scene.device("laptop", camera=None)
+    address = laptop.node.address()
+    assert "#secret=" in address, address
+    asked = []
+    for _ in range(2):
+        with_nothing = laptop.page.js("localStorage.clear()")
+        assert with_nothing is None
+        laptop.page.open("about:blank")
+        laptop.page.open(address)
+        laptop.page.find("heading")
+        eyes.settle(laptop.page)
+        asked.append("No network yet" in laptop.page.text())
+        # It does not stay in the address, where it would come into the history and into pictures.
+        assert "secret" not in laptop.page.js("location.href")
+    assert asked == [True, False], asked
+    laptop.page.see("runar console")
+    # No cookie was set on the way.
+    assert laptop.page.call("Network.getCookies")["cookies"] == []
+    assert not [one for one in laptop.page.requests if "secret=" in one.split("#")[0]], laptop.page.requests
+
+
+def installable(scene):
+    """A browser finds a manifest with an icon, and nothing against installing it but that it is no app shop."""
+    laptop = scene.device("laptop", camera=None)
+    manifest = laptop.page.call("Page.getAppManifest")
+    assert not manifest.get("errors"), manifest["errors"]
+    content = json.loads(manifest["data"])
+    assert content["name"] and content["icons"] and content["display"] == "standalone", content
+
+
+def keyboard(scene):
+    """The first network is made without a mouse, and the focus is always to be seen."""
+    laptop = scene.device("laptop", camera=None)
+    page = laptop.page
+    page.see("No network yet")
+    reach(page, "Create a network")
+    page.press("Enter")
+    page.see("How the network is called")
+    reach(page, "How the network is called")
+    page.call("Input.insertText", text="Home")
+    reach(page, "Create the network")
+    page.press("Enter")
+    page.see("“Home” is ready")
+    # The page that came has the focus, so that a screen reader goes on there.
+    assert page.js("document.activeElement !== document.body")
+
+
+FOCUSED = """(() => {
+    const element = document.activeElement;
+    const name = element.labels?.[0]?.textContent ?? element.getAttribute("aria-label") ?? element.textContent;
+    // What looks like the field may be its label, or what stands beside it.
+    const rings = [element, element.closest("label"), element.nextElementSibling].filter(Boolean).map(getComputedStyle)
+        .filter(style => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0);
+    return [name.trim(), rings.length > 0];
+})()"""
+
+
+def reach(page, name):
+    """Presses Tab until what has that name has the focus."""
+    seen = []
+    for _ in range(40):
+        page.press("Tab")
+        focused, ring = page.js(FOCUSED)
+        seen.append(focused)
+        assert ring, f"the focus on “{focused}” is not to be seen"
+        if focused == name:
+            return
+    raise AssertionError(f"Tab does not reach “{name}”: {seen}")

@@ -1,0 +1,158 @@
+"""Workflows three and four of the mobile specification, and what members do with each other then."""
+
+import os
+import re
+
+import household
+from joining import scan, show
+
+
+def peer_connection(scene):
+    """One shows its code, the other scans it, and both read that they are connected."""
+    laptop, phone = scene.device("laptop"), scene.device("phone")
+    laptop.node.answer("network", "create", household.NETWORK)
+    household.admit(laptop, phone, "phone")
+    for device in (laptop, phone):
+        device.page.click("link", "Peers")
+        device.page.click("link", "Connect")
+    show(laptop.page, "Code with which another member connects to this device")
+    laptop.keep("connection-code")
+    scan(phone, laptop)
+    phone.page.see("Connected directly")
+    assert phone.page.has("textbox", "Write a message")
+    laptop.go("/peers")
+    laptop.page.click("link", re.compile("phone"))
+    laptop.page.see("Connected directly")
+    laptop.page.see(re.compile(r"Answers in [\d.]+ ms"))
+    # How it came about, in plain words.
+    laptop.page.see("How it was reached")
+    assert laptop.page.js("document.querySelectorAll('.attempts li li').length") > 0
+    laptop.page.click("button", "Check the connection")
+    laptop.page.see("The node listens on 127.0.0.1")
+    laptop.keep("peer")
+    laptop.page.click("button", "Disconnect")
+    laptop.page.click("button", "Disconnect")
+    laptop.page.see("Not connected")
+    phone.page.see("Not connected")
+
+
+def hash_table(scene):
+    """Values are stored on one device, found on another, changed, deleted, and seen on their way."""
+    laptop, phone = household.make(scene)
+    laptop.page.click("link", "Data")
+    laptop.page.see("No values yet")
+    laptop.page.click("button", "Store a value")
+    laptop.page.fill("Key", "home/door/code")
+    laptop.page.fill("Value", "4711")
+    laptop.page.click("button", "Store")
+    laptop.page.see("Stored with 1 other member")
+    laptop.page.see(re.compile("1 value\\b"))
+    phone.go("/data/map")
+    phone.page.see(re.compile("Operations|operations"))
+    phone.go("/data/records")
+    # It arrived at the phone, which keeps it for the laptop.
+    phone.page.see("home/door/code")
+    phone.page.fill("Key", "home/door/code", role="searchbox")
+    phone.page.click("button", "Look up")
+    phone.page.see("4711")
+    phone.keep("value")
+    phone.page.press("Escape")
+    laptop.page.click("button", re.compile("home/door/code"))
+    laptop.page.see("4711")
+    laptop.page.click("button", "Change")
+    laptop.page.fill("Value", "0815")
+    laptop.page.click("button", "Store")
+    phone.page.click("button", "Look up")
+    phone.page.see("0815")
+    phone.page.press("Escape")
+    laptop.page.click("button", re.compile("home/door/code"))
+    laptop.page.click("button", "Delete mine")
+    laptop.page.see("It disappears for every member")
+    laptop.page.click("button", "Delete mine")
+    laptop.page.see("Deleted, and 1 other member knows it")
+    phone.page.click("button", "Look up")
+    phone.page.see("Nobody has stored anything under this key")
+
+
+def messages_and_files(scene):
+    """What one says stands on the other's screen, and a file comes only after a yes."""
+    laptop, phone = household.make(scene)
+    open_peer(laptop, "phone")
+    # The phone is somewhere else in the console and is told nevertheless.
+    laptop.page.fill("Write a message", "Is the door shut?")
+    laptop.page.click("button", "Send")
+    phone.page.see("Is the door shut?")
+    phone.page.click("button", "Open")
+    phone.page.fill("Write a message", "Yes.")
+    phone.page.press("Enter")
+    laptop.page.see("Yes.")
+    laptop.keep("conversation")
+
+    photograph = os.path.join(laptop.folder, "holiday.jpg")
+    with open(photograph, "wb") as file:
+        file.write(os.urandom(3_000_000))
+    laptop.page.attach(".composer input[type=file]", photograph)
+    phone.page.see("wants to send you a file")
+    phone.page.see("holiday.jpg")
+    phone.page.click("button", "Accept")
+    laptop.page.see("3.0 MB, delivered")
+    phone.page.find("button", "Save a copy")
+    folders = [folder for folder, _, names in os.walk(phone.node.home) if "holiday.jpg" in names]
+    received = [os.path.join(folder, "holiday.jpg") for folder in folders]
+    assert [os.path.getsize(path) for path in received] == [3_000_000], received
+
+    laptop.page.attach(".composer input[type=file]", photograph)
+    phone.page.click("button", "Refuse")
+    laptop.page.see(re.compile("refused|did not want|declined"))
+
+    phone.node.stop()
+    laptop.page.see("Not connected")
+    laptop.page.fill("Write a message", "Still there?")
+    laptop.page.click("button", "Send")
+    laptop.page.see("not delivered")
+    scene.expect_absence()
+
+
+def open_peer(device, name):
+    device.page.click("link", "Peers")
+    device.page.find("heading", "Peers")
+    device.page.click("link", re.compile(name))
+    device.page.find("textbox", "Write a message")
+
+
+def topics(scene):
+    """What is published on one device stands in the feed of the other."""
+    laptop, phone = household.make(scene)
+    phone.go("/data/topics")
+    phone.page.fill("Topic", "home/>")
+    phone.page.click("button", "Listen")
+    phone.page.see("Live")
+    laptop.go("/data/topics")
+    laptop.page.find("form", "Publish")
+    fill_first_field(laptop.page, "Publish", "home/door")
+    laptop.page.fill("What to say", "open")
+    laptop.page.click("button", "Publish")
+    phone.page.see(re.compile("home/door(.|\n)*open"))
+    phone.keep("topic")
+
+
+def fill_first_field(page, form, text):
+    """Fills the first field of a form that has a name: another form on the page has a field called the same."""
+    page.js(f"document.querySelector('form[aria-label={form}] input').select()")
+    page.call("Input.insertText", text=text)
+
+
+def services(scene):
+    """A service of the other device answers a question that a form asks."""
+    laptop, phone = household.make(scene)
+    with phone.node.running("serve", "printer", "print=cat", "--about", "Prints what it gets"):
+        laptop.go("/data/services")
+        laptop.page.see("Prints what it gets")
+        laptop.page.see("phone")
+        laptop.page.click("DisclosureTriangle", re.compile("print"))
+        laptop.page.fill(re.compile("What it gets"), "two pages")
+        laptop.page.click("button", re.compile("^(Ask|Run)$"))
+        laptop.page.see(re.compile(r"Answered after \d+ ms"))
+        laptop.page.see("two pages")
+        laptop.keep("service")
+    laptop.page.see_no_more("Prints what it gets")

@@ -1,0 +1,33 @@
+internal import Testing
+
+extension ConsoleInBrowser {
+    @Suite("Screens") struct ScreenTests {
+        @Test func `empty screens say what to do next, obey axe, light and dark, and fit on a phone`() async throws {
+            try await BrowserScenario.play("screens.empty_screens")
+        }
+
+        @Test func `screens in use and their dialogs obey axe, light and dark, and fit on a phone`() async throws {
+            try await BrowserScenario.play("screens.full_screens")
+        }
+
+        @Test func `without a session the console shows nothing but how to open it`() async throws {
+            try await BrowserScenario.play("screens.signed_out")
+        }
+
+        @Test func `the address with the secret opens the console once and leaves no trace`() async throws {
+            try await BrowserScenario.play("screens.one_time_secret")
+        }
+
+        @Test func `10 000 peers and 100 000 values stay usable`() async throws {
+            try await BrowserScenario.play("crowds.long_lists")
+        }
+
+        @Test func `the console can be installed`() async throws {
+            try await BrowserScenario.play("screens.installable")
+        }
+
+        @Test func `a network is made with the keyboard alone`() async throws {
+            try await BrowserScenario.play("screens.keyboard")
+        }
+    }
+}

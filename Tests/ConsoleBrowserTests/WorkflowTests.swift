@@ -1,0 +1,41 @@
+internal import Testing
+
+extension ConsoleInBrowser {
+    @Suite("Workflows") struct WorkflowTests {
+        @Test func `a network is made, and its code and recovery phrase are shown`() async throws {
+            try await BrowserScenario.play("joining.network_creation")
+        }
+
+        @Test func `one scan and six digits make a member`() async throws {
+            try await BrowserScenario.play("joining.joining_by_invitation")
+        }
+
+        @Test func `three codes from screen to screen make a member with nothing over the air`() async throws {
+            try await BrowserScenario.play("joining.joining_by_codes")
+        }
+
+        @Test func `two members connect by a code, and both read how they are connected`() async throws {
+            try await BrowserScenario.play("using.peer_connection")
+        }
+
+        @Test func `values are stored, found on another device, changed and deleted`() async throws {
+            try await BrowserScenario.play("using.hash_table")
+        }
+
+        @Test func `messages arrive wherever one is, and files only after a yes`() async throws {
+            try await BrowserScenario.play("using.messages_and_files")
+        }
+
+        @Test func `what is published stands in the feed of who listens`() async throws {
+            try await BrowserScenario.play("using.topics")
+        }
+
+        @Test func `a service of another device answers what a form asks`() async throws {
+            try await BrowserScenario.play("using.services")
+        }
+
+        @Test func `a newcomer gets through the first hour by what the screens say`() async throws {
+            try await BrowserScenario.play("newcomer.first_hour")
+        }
+    }
+}
