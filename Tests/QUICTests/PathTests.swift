@@ -8,6 +8,10 @@ internal import TransportConformance
 
 /// Connections whose packets change their way: through a relay, to another address, from a further port.
 @Suite("Paths", .timeLimit(.minutes(1))) struct PathTests {
+    /// The size of a dialler's first datagram on a channel: an Initial in its header. What the relay says for itself has
+    /// other sizes.
+    private static let forwardedInitial = 1_200 + ChannelId(0).header.count
+
     /// Two peers that are both connected to a third one.
     private struct Triangle {
         let relay: QUICEndpoint
@@ -221,6 +225,7 @@ internal import TransportConformance
         _ = try await triangle.connect()
         let sizes = triangle.forwarded.withLock { $0 }
         #expect(sizes.contains(datagram.count + 1))
+        #expect(sizes.contains(Self.forwardedInitial))
         #expect(!sizes.contains(datagram.count))
         await triangle.close()
     }
@@ -230,7 +235,7 @@ internal import TransportConformance
         // A quarter of a second's worth at once, which is less than a handshake.
         triangle.beginRelaying(bytesPerSecond: 1_000)
         await #expect(throws: TransportError.self) { _ = try await triangle.connect() }
-        #expect(triangle.forwarded.withLock { $0 }.allSatisfy { $0 < 1_200 })
+        #expect(!triangle.forwarded.withLock { $0 }.contains(Self.forwardedInitial))
         await triangle.close()
     }
 }
