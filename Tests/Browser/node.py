@@ -70,7 +70,7 @@ class Node:
 
     @property
     def origin(self):
-        return f"http://localhost:{self.port}"
+        return f"http://127.0.0.1:{self.port}"
 
     def token(self):
         """What a script sends to be let in."""

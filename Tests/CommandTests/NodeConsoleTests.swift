@@ -16,7 +16,7 @@ internal import Testing
             let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
             let text = try await aside { try #require(try node.next("ready")["console"] as? String) }
             let port = try #require(URL(string: text)?.port.flatMap { UInt16(exactly: $0) })
-            #expect(text == "http://localhost:\(port)/")
+            #expect(text == "http://127.0.0.1:\(port)/")
             let file = home.path + "/" + NodeConsole.tokenName
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600)

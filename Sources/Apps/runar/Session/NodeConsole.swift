@@ -66,7 +66,8 @@ final class NodeConsole: Sendable {
         ConsoleLink.removeAll(in: home)
         do {
             try await Console(configuration).run { port in
-                let address = "http://localhost:\(port)/"
+                // Not `localhost`: browsers look for that on ::1 first, where somebody else may listen.
+                let address = "http://127.0.0.1:\(port)/"
                 self.address.withLock { $0 = address }
                 onReady(address)
             }
