@@ -92,7 +92,7 @@ def refuse_page_at(scene, host):
     assert own_request(owner.page, token) == 200
     rules = "MAP stranger.example 127.0.0.1 , MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1"
     with StrangersSite() as site, Browser(resolver_rules=rules) as browser:
-        for console in (owner.node.origin, owner.node.origin.replace("localhost", "127.0.0.1")):
+        for console in (owner.node.origin, owner.node.origin.replace("127.0.0.1", "localhost")):
             page = Page(browser, name="stranger")
             page.open(f"http://{host}:{site.port}/")
             got = page.js(f"{ATTEMPTS}({json.dumps(console)}, {json.dumps(token)}, {json.dumps(network)})")
@@ -116,7 +116,7 @@ def own_request(page, token):
 
 
 def another_port(scene):
-    refuse_page_at(scene, "localhost")
+    refuse_page_at(scene, "127.0.0.1")
 
 
 def another_site(scene):

@@ -112,7 +112,11 @@ internal import Transport
         for node in [friend, thief] { try await admit(node, to: network, by: owner) }
         let (atOwner, atFriend) = (owner.eventStream, friend.eventStream)
         try await run(nodes) {
-            for peer in [friend.peerId, thief.peerId] { _ = try await atOwner.first { joined($0) == peer } }
+            var missing: Set = [friend.peerId, thief.peerId]
+            _ = try await atOwner.first { event in
+                if let peer = joined(event) { missing.remove(peer) }
+                return missing.isEmpty
+            }
             let first = try #require(try owner.memberSecrets(of: network.networkId)).newest
             try owner.revoke(thief.peerId, in: network.networkId)
             let second = try #require(try owner.memberSecrets(of: network.networkId)).newest

@@ -195,8 +195,8 @@ extension Scenario {
         Scenario("a connection that is gone opens and exports nothing") { kit in
             try await kit.withConnection { dialled, accepted in
                 dialled.close(code: 6, reason: "")
-                _ = await accepted.closed()
                 for connection in [dialled, accepted] {
+                    _ = await connection.closed()
                     let opening = try await failure(of: "openStream") { try connection.openStream() }
                     try checkClosed(opening, code: 6, "openStream")
                     let exporting = try await failure(of: "an export") {

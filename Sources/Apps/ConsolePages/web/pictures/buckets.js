@@ -9,7 +9,7 @@ const most = 40;
 /// Draws into `box`. `words`: `title`, `row(sharedBits)` (which part of the network it is), `describe(bucket)`.
 /// `show(table)` of the answer takes the node's report; rows without anybody are not in it.
 export function bucketPicture(box, words) {
-  const picture = svg("svg", { class: "buckets", role: "img" });
+  const picture = svg("svg", { class: "buckets" });
   let table = null, width = 0;
   box.append(picture);
 
@@ -20,7 +20,7 @@ export function bucketPicture(box, words) {
     const places = Math.min(Math.max(table.bucketSize, ...buckets.map(bucket => bucket.members.length), 1), most);
     const step = Math.min((width - left) / places, 30);
     const height = Math.max(buckets.length, 1) * row;
-    set(picture, { viewBox: `0 0 ${width} ${height}`, width, height,
+    set(picture, { role: "img", viewBox: `0 0 ${width} ${height}`, width, height,
       "aria-label": [words.title, ...buckets.map(words.describe)].join(" ") });
     picture.replaceChildren(...buckets.flatMap((bucket, index) => {
       const middle = index * row + row / 2;

@@ -11,7 +11,7 @@ const span = 120_000;
 /// Draws into `box`. `words`: `title(count)`, `format(milliseconds)`, `ago(seconds)`. `show(operations, now)` of the
 /// answer draws `[{at, milliseconds, outcome}]`, `outcome` being `good`, `empty` or `failed`.
 export function operationStrip(box, words) {
-  const picture = svg("svg", { class: "plot strip", role: "img" });
+  const picture = svg("svg", { class: "plot strip" });
   let width = 0, operations = [], now = 0;
   box.append(picture);
 
@@ -21,7 +21,8 @@ export function operationStrip(box, words) {
     const y = value => floor - ((floor - edge.top) * Math.log10(clamp(value, 1, 10_000))) / 4;
     const x = at => width - edge.right - ((width - edge.left - edge.right) * (now - at)) / span;
     const recent = operations.filter(one => one.milliseconds !== undefined && now - one.at < span);
-    set(picture, { viewBox: `0 0 ${width} ${height}`, width, height, "aria-label": words.title(recent.length) });
+    set(picture, { role: "img", viewBox: `0 0 ${width} ${height}`, width, height,
+      "aria-label": words.title(recent.length) });
     picture.replaceChildren(
       grid({ left: edge.left, right: width - edge.right, bottom: floor },
         [1, 100, 10_000].map(value => [y(value), words.format(value)]),
