@@ -47,7 +47,8 @@ def words(page):
 
 
 def scan(device, other):
-    """Holds the device's camera in front of the other one's screen."""
+    """Holds the device's camera in front of the other one's screen, on which there is a code."""
+    wait_for_code(other.page)
     device.camera.look_at(other.page)
     device.page.click("button", CAMERA)
 
@@ -130,4 +131,12 @@ def joining_by_codes(scene):
 
 def show(page, name):
     """Brings a code to the middle of the screen, as whoever holds it out does."""
+    page.find("image", name)
+    wait_for_code(page)
     page.call("DOM.scrollIntoViewIfNeeded", backendNodeId=page.find("image", name))
+
+
+def wait_for_code(page):
+    """The place of a code is there before the code, which the node draws."""
+    page.until(lambda: page.js("document.querySelector('canvas.code')?.width > 1"), "no code is drawn")
+    page.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")

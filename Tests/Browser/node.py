@@ -17,12 +17,11 @@ class CommandFailed(Exception):
 
 
 class Node:
-    """The process of a device. `options` are settings of `runar up`."""
+    """The process of a device."""
 
-    def __init__(self, folder, name, options=()):
+    def __init__(self, folder, name):
         self.name = name
         self.home = os.path.join(folder, name)
-        self.options = list(options)
         self.process = None
         self.port = 0
 
@@ -49,7 +48,7 @@ class Node:
 
     def start(self):
         """Starts the node and waits until it is ready; after the first time its console has the same port."""
-        self.process = Program(self, "up", "--console", str(self.port), *self.options)
+        self.process = Program(self, "up", "--console", str(self.port))
         self.ready = self.process.event("ready")
         self.port = int(self.ready["console"].rstrip("/").rsplit(":", 1)[1])
 

@@ -22,18 +22,22 @@ NODE_GONE = re.compile(r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLET
 class Device:
     """A node and its console in a browser of its own."""
 
-    def __init__(self, scene, name, camera=True, options=(), size=(1280, 800)):
+    def __init__(self, scene, name):
         self.scene = scene
         self.name = name
         self.folder = os.path.join(scene.folder, name)
         os.mkdir(self.folder)
-        self.node = Node(self.folder, name, options)
+        self.node = Node(self.folder, name)
+        self.browser = self.camera = self.page = None
+
+    def start(self, camera=True, size=(1280, 800)):
+        """Starts both; `camera` is True for one of its own, None for none, and "denied"."""
         self.node.init()
         self.node.start()
         film = os.path.join(self.folder, "camera.mjpeg") if camera is True else camera
         self.browser = Browser(camera=film)
         self.camera = Camera(self.folder, self.browser) if camera is True else None
-        self.page = Page(self.browser, *size, name=name)
+        self.page = Page(self.browser, *size, name=self.name)
         self.page.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def sign_in(self):
@@ -61,7 +65,8 @@ class Device:
         return [text for text in self.page.errors() if not any(pattern.search(text) for pattern in known)]
 
     def close(self):
-        self.browser.close()
+        if self.browser:
+            self.browser.close()
         if self.node.process:
             self.node.stop()
 
@@ -77,8 +82,9 @@ class Scene:
 
     def device(self, name, **options):
         """A device whose person has opened the console."""
-        device = Device(self, name, **options)
+        device = Device(self, name)
         self.devices.append(device)
+        device.start(**options)
         return device.sign_in()
 
     def expect_absence(self):
@@ -105,6 +111,8 @@ class Scene:
     def tell_failure(self):
         """Everything that helps to see what went wrong."""
         for device in self.devices:
+            if not device.page:
+                continue
             place = self.keep(f"failed-{self.name}-{device.name}.png", device.page.picture())
             print(f"--- {device.name}: {device.page.js('location.href')}, picture: {place}")
             print(device.page.text())

@@ -30,10 +30,11 @@ def peer_connection(scene):
     laptop.page.click("button", "Check the connection")
     laptop.page.see("The node listens on 127.0.0.1")
     laptop.keep("peer")
+    # Nothing ends without a question.
     laptop.page.click("button", "Disconnect")
-    laptop.page.click("button", "Disconnect")
-    laptop.page.see("Not connected")
-    phone.page.see("Not connected")
+    laptop.page.see("Either device can connect again at any time")
+    laptop.page.click("button", "Cancel")
+    laptop.page.see("Connected directly")
 
 
 def hash_table(scene):
