@@ -8,8 +8,9 @@ internal import TransportConformance
 
 /// Connections whose packets change their way: through a relay, to another address, from a further port.
 @Suite("Paths", .timeLimit(.minutes(1))) struct PathTests {
-    /// The size of a dialler's first datagram on a channel: an Initial in its header. What the relay says for itself has
-    /// other sizes.
+    /// The size of a dialler's first datagram on a channel, an Initial in its header.
+    ///
+    /// What the relay says for itself has other sizes.
     private static let forwardedInitial = 1_200 + ChannelId(0).header.count
 
     /// Two peers that are both connected to a third one.
