@@ -47,7 +47,7 @@ internal import Testing
     }
 
     @Test func `what is no topic is refused`() {
-        for text in tables.refused + [String(repeating: "é", count: 257)] {
+        for text in tables.refused + [String(repeating: "é", count: 257), "a\u{0}b", "a/\u{0}"] {
             #expect(throws: TopicPathError.self, "\(text)") { try TopicPath(text) }
         }
     }

@@ -43,6 +43,23 @@ internal import Testing
         #expect((8...16).contains(tries))
     }
 
+    @Test func `no request waits for who did not answer, unless there is nobody else`() throws {
+        var dialogue = try Dialogue(members: 4)
+        let gone = Contact(peerId: dialogue.peers[1], addresses: [dialogue.address(1)])
+        dialogue.feed(.contactHeard(gone))
+        dialogue.feed(.unreachable(gone.peerId))
+        dialogue.forget()
+        dialogue.feed(.requested(Kademlia.RequestId(1), .get(key: [1]), Kademlia.RequestPolicy()))
+        #expect(dialogue.questions(to: 1).count == 1)
+        dialogue.feed(.unreachable(gone.peerId))
+        dialogue.connect(2)
+        dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[3], addresses: [dialogue.address(3)])))
+        dialogue.forget()
+        dialogue.feed(.requested(Kademlia.RequestId(2), .get(key: [2]), Kademlia.RequestPolicy()))
+        #expect(dialogue.questions(to: 1).isEmpty)
+        #expect(dialogue.questions(to: 2).count == 1 && dialogue.questions(to: 3).count == 1)
+    }
+
     @Test func `only what answered is named to others, never the asker, never the unreachable`() throws {
         var dialogue = try Dialogue(members: 5)
         dialogue.connect(1, 2)

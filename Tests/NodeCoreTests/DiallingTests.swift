@@ -80,7 +80,7 @@ internal import Testing
         try net.addMember()
         net.connect(0, 1)
         net.feed(0, .peerUnwanted(net.nodes[1].peerId))
-        #expect(net.closeCodes(by: 0) == [.goodbye])
+        #expect(net.closeCodes(by: 0) == [.parted])
         let dials = net.dials(by: 0)
         net.advance(by: .seconds(600))
         #expect(net.dials(by: 0) == dials)

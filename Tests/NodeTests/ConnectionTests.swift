@@ -209,6 +209,9 @@ internal import Transport
             let connection = try await stranger.connect(to: nodes[0].endpoint.address, expecting: nodes[0].peerId)
             let first = try connection.openStream()
             try await first.write(StreamHeader(kind: .hello).bytes, finish: false)
+            // Streams are taken side by side, so the second one could be the first.
+            let driver = nodes[0].driver
+            while !driver.state.withLock({ $0.links.values.contains(where: \.hasControlStream) }) { await Task.yield() }
             let second = try connection.openStream()
             try await second.write(StreamHeader(kind: .hello).bytes, finish: false)
             let error = await failure { _ = try await second.read(atMost: 10) } as? TransportError

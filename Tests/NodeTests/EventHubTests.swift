@@ -32,4 +32,16 @@ internal import Testing
         // The subscription, 32 MiB of batches, and what came after them as one.
         #expect((100...140).contains(hub.waitingCount), "\(hub.waitingCount)")
     }
+
+    @Test func `whatever publishers say of their numbers, losses add up to the largest number at most`() throws {
+        var random = SeededGenerator(seed: 1)
+        let (hub, network) = (EventHub(), FakeNetwork(using: &random))
+        for _ in 0..<2 { hub.offer(.lost(network.id, EventLosses(dropped: .max - 1, missed: .max - 16_385))) }
+        #expect(hub.waitingCount == 1)
+        var losses = EventLosses(dropped: 1, missed: .max - 7)
+        losses += EventLosses(dropped: 2, missed: 7)
+        #expect(losses == EventLosses(dropped: 3, missed: .max))
+        losses += EventLosses(missed: 1)
+        #expect(losses == EventLosses(dropped: 3, missed: .max))
+    }
 }

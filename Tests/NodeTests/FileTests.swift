@@ -73,6 +73,33 @@ internal import Transport
         }
     }
 
+    @Test(arguments: Lab.Wire.allCases, [false, true])
+    func `a question about a file ends when its sender gives it up, and when the sender is gone`(
+        over wire: Lab.Wire,
+        isSenderGone: Bool
+    ) async throws {
+        try await Lab.runStar(2, over: wire) { _, nodes in
+            let path = try self.source.write([1], as: "note")
+            let (asked, ended) = (Mark(), Mark())
+            nodes[1].driver.receiveFiles(
+                FileReceiver { [target] _ in
+                    asked.set()
+                    await untilCancelled()
+                    ended.set()
+                    return target.path
+                }
+            )
+            let sending = Task {
+                try await nodes[0].driver.sendFile(at: path, named: "note", to: nodes[1].peerId) { _ in }
+            }
+            try await asked.wait()
+            if isSenderGone { await nodes[0].driver.stop() } else { sending.cancel() }
+            try await ended.wait()
+            await #expect(throws: (any Error).self) { try await sending.value }
+            #expect(try self.target.names.isEmpty)
+        }
+    }
+
     @Test func `a broken transfer goes on from the byte that was reached`() async throws {
         try await Lab.run(2) { lab, nodes in
             let bytes = self.content(2_000_000)

@@ -163,6 +163,27 @@ internal import Transport
         }
     }
 
+    @Test(arguments: Lab.Wire.allCases)
+    func `an answer before the end of the items is heard, and the sender that nobody reads on`(
+        over wire: Lab.Wire
+    ) async throws {
+        try await Lab.runStar(2, over: wire) { lab, nodes in
+            nodes[1].serve { request in
+                do {
+                    let first = try await request.nextItem()
+                    try await request.respond(first ?? [], .bytes)
+                } catch {
+                    Issue.record("\(error)")
+                }
+            }
+            let request = try await self.open(lab, nodes)
+            let item = [UInt8](repeating: 5, count: 100_000)
+            let error = await failure { while true { try await request.send(item) } }
+            #expect((error as? ServiceFailure)?.kind == .cancelled)
+            #expect(try await request.body() == item)
+        }
+    }
+
     @Test func `a requester's failure takes the place of its further items`() async throws {
         try await Lab.runStar(2) { lab, nodes in
             nodes[1].serve(Self.mirror)

@@ -67,6 +67,25 @@ internal import Testing
         #expect(info.nodeId == config.nodeId && info.peerId == node.peerId && !info.isRunning)
     }
 
+    @Test func `times beyond reason are refused or cut, and stop nothing`() {
+        for change: (RunarNodeConfig) -> Void in [
+            { $0.eventWindow = .zero }, { $0.eventWindow = .seconds(86_401) }, { $0.eventWindow = .seconds(Int64.max) },
+            { $0.discoveryInterval = .seconds(Int64.max) },
+        ] {
+            let config = RunarNodeConfig.createTestConfig()
+            change(config)
+            let error = #expect(throws: RunarError.self) { try RunarNode(config: config) }
+            #expect(error?.kind == .invalidParameters && error?.message.contains("a day") == true)
+        }
+        let config = RunarNodeConfig.createTestConfig()
+        for (time, milliseconds): (Duration, UInt64) in [
+            (.seconds(Int64.max), 1 << 53), (.seconds(-1), 0), (.milliseconds(1500), 1500),
+        ] {
+            config.requestTimeout = time
+            #expect(config.requestTimeoutMs == milliseconds)
+        }
+    }
+
     @Test func `what cannot be is refused with the field's name`() {
         let nowhere = RunarNodeConfig(nodeId: "a", defaultNetworkId: "b")
         let missing = #expect(throws: RunarError.self) { try RunarNode(config: nowhere) }

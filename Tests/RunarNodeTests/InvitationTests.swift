@@ -84,6 +84,18 @@ internal import Testing
         }
     }
 
+    @Test func `who was allowed beforehand gets what the invitation says, and nobody else does`() async throws {
+        try await Self.run { network, owner, joiner in
+            let end = Date(timeIntervalSince1970: 4_000_000_000)
+            let invitation = try owner.invite(to: network, isPreallowed: true, expiration: end, label: "Guest")
+            _ = try owner.invite(to: network, isPreallowed: true)
+            try await joiner.join(by: invitation)
+            #expect(try joiner.networks().first?.token?.expiration == end)
+            #expect(try owner.knownPeers().first { $0.peerId == joiner.peerId }?.label == "Guest")
+            #expect(owner.preallowances.withLock { $0.count } == 1)
+        }
+    }
+
     @Test func `who is declined is told so, and who comes with the same invitation that it was used`() async throws {
         try await Self.run { network, owner, joiner in
             let events = owner.eventStream

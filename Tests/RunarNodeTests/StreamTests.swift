@@ -29,6 +29,12 @@ internal import Testing
             try await writer.send(1)
             throw RunarError.failure(.init(rawValue: 12_003), message: "broken", context: "here")
         }
+        service.registerStream("crowd") { (_: Int?, writer: RunarStreamWriter<Int>) async throws in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<100 { group.addTask { try await writer.send(number) } }
+                try await group.waitForAll()
+            }
+        }
         service.registerAction("one") { (_: Int?) async throws -> Int in 1 }
         return service
     }
@@ -53,6 +59,15 @@ internal import Testing
             #expect(found == Array(0..<100))
             let few: RunarStream<Int> = try await node.stream("\(flow)/count", payload: Int?.none)
             #expect(try await few.next() == 0)
+        }
+    }
+
+    @Test func `many tasks of a handler may send at once, and none of them is forgotten`() async throws {
+        try await withAskers(makeService()) { node, flow in
+            let numbers: RunarStream<Int> = try await node.stream("\(flow)/crowd", payload: Int?.none)
+            var found: Set<Int> = []
+            for try await number in numbers { found.insert(number) }
+            #expect(found == Set(0..<100))
         }
     }
 

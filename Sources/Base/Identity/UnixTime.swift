@@ -25,6 +25,11 @@ package enum UnixTime {
         return seconds < Double(maximum) ? UInt64(seconds) : maximum
     }
 
+    /// The moment so many seconds after `now`, where one beyond the range counts as its end.
+    package static func date(_ seconds: UInt64, after now: UInt64) -> Date {
+        date(min(now, maximum) + min(seconds, maximum - min(now, maximum)))
+    }
+
     /// The moment at which `seconds` begins.
     package static func date(_ seconds: UInt64) -> Date { Date(timeIntervalSince1970: Double(seconds)) }
 

@@ -205,8 +205,17 @@ package struct EventLosses: Hashable, Sendable {
         self.missed = missed
     }
 
+    /// Adds up to the largest number: publishers say how many they sent, and one may say anything.
     package static func += (left: inout EventLosses, right: EventLosses) {
-        left.dropped += right.dropped
-        left.missed += right.missed
+        left.dropped = UInt64.capped(left.dropped, right.dropped)
+        left.missed = UInt64.capped(left.missed, right.missed)
+    }
+}
+
+extension UInt64 {
+    /// The sum, or the largest number where it is larger.
+    fileprivate static func capped(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let (sum, isTooLarge) = left.addingReportingOverflow(right)
+        return isTooLarge ? .max : sum
     }
 }

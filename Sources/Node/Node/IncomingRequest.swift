@@ -73,9 +73,11 @@ package final class IncomingRequest: Sendable {
 
     /// The next item of the request, or nil at its end; a request that is not streamed counts as one item.
     ///
+    /// Where the handler has begun, an item without room is no reason to ask somebody else.
+    ///
     /// - Throws: ``ServiceFailure``, also the one that the requester sent in place of the rest; `CancellationError` when
     ///   cancelled.
-    package func nextItem() async throws -> [UInt8]? {
+    package func nextItem(isHandled: Bool = false) async throws -> [UInt8]? {
         let (reader, isRead) = self.state.withLock { state in
             defer { state.reader = nil }
             return (state.reader, state.isRead)
@@ -86,8 +88,16 @@ package final class IncomingRequest: Sendable {
             return nil
         }
         let item = try await self.translating { () async throws -> [UInt8]? in
-            if self.header.streamsBody { return try await reader.readItem(limit: self.byteLimit) }
-            return try await reader.readToEnd(limit: self.byteLimit)
+            do {
+                guard self.header.streamsBody else { return try await reader.readToEnd(limit: self.byteLimit) }
+                defer { reader.giveBackRoom() }
+                return try await reader.readItem(limit: self.byteLimit)
+            } catch StreamReader.Failure.noRoom where isHandled {
+                throw ServiceFailure(
+                    kind: .tooLarge,
+                    message: "no room for the item: too much of other requests is under way; try again later"
+                )
+            }
         }
         if let item { self.metrics?.noteReceived(item.count, in: self.network) }
         self.state.withLock { state in
@@ -96,6 +106,9 @@ package final class IncomingRequest: Sendable {
         }
         return item
     }
+
+    /// Gives back what is kept of the body, whoever still has the request.
+    func forgetBody() { self.state.withLock { $0.reader = nil } }
 
     // MARK: Answering
 
@@ -168,8 +181,11 @@ package final class IncomingRequest: Sendable {
         } catch is CancellationError {
             throw self.end.failure ?? CancellationError()
         } catch let error as StreamReader.Failure {
-            if case .tooLong = error { throw ServiceFailure(kind: .tooLarge) }
-            throw ServiceFailure(kind: .protocolViolation, context: "the request ended early")
+            switch error {
+            case .tooLong: throw ServiceFailure(kind: .tooLarge)
+            case .noRoom: throw ServiceFailure(kind: .busy)
+            case .endedEarly: throw ServiceFailure(kind: .protocolViolation, context: "the request ended early")
+            }
         } catch let error as WireError {
             throw ServiceFailure(kind: .protocolViolation, context: error.description)
         }

@@ -77,13 +77,14 @@ extension NodeDriver {
     }
 
     func serve(_ id: ConnectionId, _ connection: any Connection, _ outbox: Outbox) async {
+        let inbox = Inbox(byteLimit: self.configuration.inboxBytes)
         await withDiscardingTaskGroup { group in
             if connection.isDialler {
                 group.addTask { await self.openControlStream(on: id, connection, outbox) }
             }
             group.addTask { await self.followPath(of: id, connection) }
             while let stream = try? await connection.acceptStream() {  // the end of the connection ends the loop
-                group.addTask { await self.serve(stream, on: id, connection, outbox) }
+                group.addTask { await self.serve(stream, on: id, connection, outbox, inbox) }
             }
             let end = await connection.closed()
             var code: UInt64?
@@ -169,7 +170,8 @@ extension NodeDriver {
         _ stream: any Stream,
         on id: ConnectionId,
         _ connection: any Connection,
-        _ outbox: Outbox
+        _ outbox: Outbox,
+        _ inbox: Inbox
     ) async {
         var reader = StreamReader(stream)
         guard let bytes = try? await reader.read(count: StreamHeader.byteCount),  // ended before it began
@@ -182,6 +184,7 @@ extension NodeDriver {
             return await self.exchangeFrames(on: id, stream, reader, outbox, first: [])
         }
         if header.kind == .request {
+            reader.keepRoom(in: inbox)
             let peer = connection.remotePeerId
             return await self.serveRequest(on: stream, reader, header.networkIndex, of: id, from: peer)
         }
@@ -191,7 +194,9 @@ extension NodeDriver {
         }
         defer { self.untrack(number, on: id) }
         switch header.kind {
-        case .message: await self.receiveMessage(on: stream, &reader, from: connection.remotePeerId, in: network)
+        case .message:
+            reader.keepRoom(in: inbox)
+            await self.receiveMessage(on: stream, &reader, from: connection.remotePeerId, in: network)
         case .bulk: await self.receiveFile(on: stream, &reader, from: connection.remotePeerId, in: network)
         case .hello, .request: break
         }
@@ -235,5 +240,12 @@ extension NodeDriver {
             state.links[id]?.hasControlStream = true
             return true
         }
+    }
+}
+
+extension NodeDriver.Configuration {
+    /// The bytes of bodies that are not whole yet, of one connection.
+    fileprivate var inboxBytes: Int {
+        self.inboxByteLimit ?? 64 * max(1 << 20, min(self.messageByteLimit, Int.max / 64))
     }
 }

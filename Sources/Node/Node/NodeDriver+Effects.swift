@@ -192,6 +192,7 @@ extension Refusal: CustomStringConvertible {
         case .protocolViolation(let what): "it broke the protocol: \(what)"
         case .invitation(let what): what
         case .tooManyPeers: "this node holds as many connections as it may"
+        case .parted: "a person disconnected this node from it"
         }
     }
 }

@@ -70,9 +70,9 @@ extension NodeDriver {
         do {
             guard let bytes = try await reader.readPrefixed(limit: FileOffer.byteLimit) else { return }
             let offer = try FileOffer(bytes, from: peer, in: network)
-            guard let receiver = self.fileReceiver.withLock({ $0 }), let directory = await receiver.decide(offer) else {
-                return stream.reset(code: CloseCode.declined.rawValue)
-            }
+            guard let receiver = self.fileReceiver.withLock({ $0 }),
+                let directory = await self.decide(offer, on: stream, by: receiver)
+            else { return stream.reset(code: CloseCode.declined.rawValue) }
             guard var file = try IncomingFile(offer, directory: directory) else {
                 return stream.reset(code: CloseCode.declined.rawValue)  // another transfer writes it
             }
@@ -114,6 +114,23 @@ extension NodeDriver {
         } catch {
             self.configuration.logs[.messages].notice("a file from peer \(peer.short) did not arrive: \(error)")
             stream.reset(code: error is FileError ? CloseCode.declined.rawValue : CloseCode.protocolViolation.rawValue)
+        }
+    }
+
+    /// Where the receiver puts the file; nil for a no, and when the sender goes before, which ends the question.
+    private func decide(_ offer: FileOffer, on stream: any Stream, by receiver: FileReceiver) async -> String? {
+        let end = RequestEnd()
+        stream.whenStopped { end.end(.stopped($0)) }
+        defer { stream.whenStopped(nil) }
+        return await withTaskGroup(of: String?.self) { group in
+            group.addTask {
+                defer { end.finish() }
+                return await receiver.decide(offer)
+            }
+            let cause = await end.wait()
+            if cause != nil { group.cancelAll() }
+            let directory = await group.next() ?? nil
+            return cause == nil ? directory : nil
         }
     }
 

@@ -24,7 +24,11 @@ extension NodeDriver {
         let start = self.configuration.clock.now().monotonic
         let receipt = try await self.withPatience(for: peer) {
             try await self.withStream(kind: .message, to: peer, in: network) { stream, header in
-                try await stream.write(header + payload, finish: true)
+                do {
+                    try await stream.write(header + payload, finish: true)
+                } catch TransportError.stopped {
+                    // Whoever wants no more of it may have said why all the same.
+                }
                 var reader = StreamReader(stream)
                 return try await reader.readToEnd(limit: 1)
             }
@@ -45,15 +49,19 @@ extension NodeDriver {
         in network: NetworkId
     ) async {
         do {
-            let payload = try await reader.readToEnd(limit: self.configuration.messageByteLimit)
-            self.configuration.metrics?.noteReceived(payload.count, in: network)
-            let delivery = self.messages.send(ReceivedMessage(peer: peer, network: network, payload: payload))
-            let receipt: Receipt =
-                switch delivery {
-                case .delivered: .delivered
-                case .nobodyListens: .nobodyListens
-                case .overflow: .busy
-                }
+            let receipt: Receipt
+            do {
+                let payload = try await reader.readToEnd(limit: self.configuration.messageByteLimit)
+                self.configuration.metrics?.noteReceived(payload.count, in: network)
+                receipt =
+                    switch self.messages.send(ReceivedMessage(peer: peer, network: network, payload: payload)) {
+                    case .delivered: .delivered
+                    case .nobodyListens: .nobodyListens
+                    case .overflow: .busy
+                    }
+            } catch StreamReader.Failure.noRoom {
+                receipt = .busy
+            }
             try await stream.write([receipt.rawValue], finish: true)
         } catch is StreamReader.Failure {
             stream.reset(code: CloseCode.tooLarge.rawValue)
@@ -116,6 +124,12 @@ extension NodeDriver {
     /// The peers that are admitted at this moment, in one network or in any, ascending.
     package func admittedPeers(in network: NetworkId? = nil) -> [PeerId] {
         self.state.withLock { $0.core.admittedPeers(in: network) }
+    }
+
+    /// Whether a person keeps this node apart from a peer, who did, and for how long still.
+    package func parting(from peer: PeerId) -> (isOurs: Bool, rest: Duration)? {
+        let now = self.configuration.clock.now().monotonic
+        return self.state.withLock { $0.core.parting(from: peer) }.map { ($0.isOurs, max(.zero, $0.end - now)) }
     }
 
     /// Returns once `peer` is admitted in `network` (or in any), dialling it if need be.

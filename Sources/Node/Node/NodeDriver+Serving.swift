@@ -42,6 +42,7 @@ extension NodeDriver {
             byteLimit: self.configuration.messageByteLimit,
             metrics: self.configuration.metrics
         )
+        defer { incoming.forgetBody() }
         guard let serve = self.configuration.serve else {
             return await incoming.fail(ServiceFailure(kind: .noService, context: String(header.servicePath)))
         }

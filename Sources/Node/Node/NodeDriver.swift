@@ -18,6 +18,9 @@ package final class NodeDriver: Sendable {
         package var logs: NodeLogs
         /// The largest message, in bytes.
         package var messageByteLimit = 1 << 20
+        /// How many bytes of messages and of bodies of requests that are not whole yet are kept for each connection;
+        /// nil for room for 64 of the largest, and 64 MiB at least.
+        package var inboxByteLimit: Int?
         /// How long to wait for a peer to be admitted, or to confirm a message.
         package var patience = Duration.seconds(15)
         /// The pause before the next address of a peer is dialled beside the earlier ones: the least that RFC 8305,

@@ -20,7 +20,7 @@ public enum NodeError: Error, Hashable, Sendable {
     case tooLarge(limit: Int, found: Int)
     /// Nobody listens on the peer.
     case nobodyListens(PeerId)
-    /// A listener on the peer has no room for the message, though others there may have it; try again later.
+    /// The peer, or a listener there, has no room for the message, though other listeners may have it; try again later.
     case receiverBusy(PeerId)
     /// The person or program at the peer said no.
     case declined(PeerId)
@@ -60,7 +60,8 @@ extension NodeError: CustomStringConvertible {
             "the message has \(found) bytes, the limit is \(limit): send it as a file"
         case .nobodyListens(let peer): "nobody listens for messages on peer \(peer.short)"
         case .receiverBusy(let peer):
-            "a listener on peer \(peer.short) has no room for the message (others there may have it): try again later"
+            "peer \(peer.short), or a listener there, has no room for the message (other listeners may have it): try again"
+                + " later"
         case .declined(let peer): "peer \(peer.short) declined"
         case .damaged(let peer): "the file arrived damaged at peer \(peer.short) and was thrown away: send it again"
         case .file(let why): why

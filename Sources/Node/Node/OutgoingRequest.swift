@@ -71,33 +71,47 @@ package final class OutgoingRequest: Sendable {
 
     /// Writes the header, and for a request without streaming its whole body.
     func begin(_ header: RequestHeader, _ prefix: [UInt8], body: [UInt8]) async throws {
+        _ = try await self.write(header.bytes(after: prefix, body: body), finish: !header.streamsBody)
+    }
+
+    /// Writes, and returns whether the provider reads on: one that does not may have answered all the same.
+    private func write(_ bytes: [UInt8], finish: Bool) async throws -> Bool {
         try await self.translating {
-            let bytes = header.bytes(after: prefix, body: body)
             do {
-                try await self.stream.write(bytes, finish: !header.streamsBody)
+                try await self.stream.write(bytes, finish: finish)
+                return true
             } catch TransportError.stopped {
-                // Whoever wants no more of the body may have answered all the same.
+                return false
             }
+        }
+    }
+
+    /// Writes a part of a streamed body.
+    private func write(part: [UInt8], finish: Bool) async throws {
+        guard try await self.write(part, finish: finish) else {
+            if let failure = self.end.failure { throw failure }
+            throw ServiceFailure(kind: .cancelled, message: "the provider reads no more of the request")
         }
     }
 
     /// Sends one item of a streamed body, waiting while the provider is slow.
     ///
-    /// - Throws: ``ServiceFailure``, ``NodeError``; `CancellationError` when cancelled.
+    /// - Throws: ``ServiceFailure``, of the kind `cancelled` when the provider reads no more, whose answer can be read
+    ///   all the same; ``NodeError``; `CancellationError` when cancelled.
     package func send(_ item: [UInt8]) async throws {
         guard item.count <= self.byteLimit else { throw ServiceFailure(kind: .tooLarge) }
-        try await self.translating { try await self.stream.write(ItemHead.bytes(item), finish: false) }
+        try await self.write(part: ItemHead.bytes(item), finish: false)
         self.driver.configuration.metrics?.noteSent(item.count, in: self.network)
     }
 
     /// Says that no further items follow.
     package func finish() async throws {
-        try await self.translating { try await self.stream.write([], finish: true) }
+        try await self.write(part: [], finish: true)
     }
 
     /// Says that no further items follow because of a failure here.
     package func fail(_ failure: ServiceFailure) async throws {
-        try await self.translating { try await self.stream.write(ItemHead.bytes(failure), finish: true) }
+        try await self.write(part: ItemHead.bytes(failure), finish: true)
     }
 
     /// Gives the request up: the provider's handler is cancelled.

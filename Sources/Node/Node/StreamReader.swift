@@ -7,22 +7,39 @@ struct StreamReader {
     enum Failure: Error, Hashable {
         case endedEarly
         case tooLong(limit: Int, found: Int)
+        /// Too much of other units of the connection is waiting for its rest.
+        case noRoom
     }
 
     private let stream: any Stream
     private var buffer: [UInt8] = []
     private var position = 0
     private(set) var isAtEnd = false
+    /// Where units that are not whole yet are counted; nil where nothing larger than one read is collected.
+    private var share: Inbox.Share?
 
     init(_ stream: any Stream) {
         self.stream = stream
     }
+
+    /// Counts what is collected from here on as a part of `inbox`.
+    mutating func keepRoom(in inbox: Inbox) {
+        self.share = Inbox.Share(of: inbox)
+    }
+
+    /// Counts from now on only what is there beyond what was taken.
+    mutating func giveBackRoom() { self.share?.hold(self.available) }
 
     private var available: Int { self.buffer.count - self.position }
 
     /// Waits until `count` bytes are there or the stream ends.
     private mutating func fill(to count: Int) async throws {
         while self.available < count, !self.isAtEnd {
+            // What comes in one piece is never counted, so that small units cost nothing.
+            if let share, !share.hold(self.available) {
+                (self.buffer, self.position) = ([], 0)
+                throw Failure.noRoom
+            }
             if self.position > 0 {
                 self.buffer.removeFirst(self.position)
                 self.position = 0

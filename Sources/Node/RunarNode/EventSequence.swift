@@ -131,7 +131,7 @@ final class EventBuffer: Sendable {
     func lose(_ delivery: EventDelivery) {
         self.state.withLock { state in
             state.losses += delivery.losses
-            state.losses.dropped += UInt64(delivery.batch.count)
+            state.losses += EventLosses(dropped: UInt64(delivery.batch.count))
         }
     }
 

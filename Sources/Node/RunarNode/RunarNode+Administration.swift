@@ -127,6 +127,9 @@ extension RunarNode {
 
     /// Gives a network another name: the next version of its metadata.
     ///
+    /// Whoever joins from now on gets it. It does not travel to those who are members already: they keep the name that they
+    /// have until ``addNetwork(_:)`` brings them the result.
+    ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``IdentityError`` for a bad name.
     public func renameNetwork(_ networkId: NetworkId, to name: String) throws -> NetworkMetadata {
         let key = try self.networkKey(of: networkId)

@@ -12,17 +12,21 @@ public import Foundation
 
 // Each network's distributed hash table: what members store there, any member finds.
 extension RunarNode {
-    /// How long a record lasts unless its writer says otherwise: six days, within the seven that holders allow.
+    /// How long a record lasts unless its writer says otherwise: six days, within the seven that holders allow, and
+    /// renewed by its writer.
     public static let recordLifetime = Duration.seconds(6 * 86_400)
 
     /// Stores a value under a key in the name of this device and returns once enough members hold it.
     ///
-    /// Each member has one value under a key; readers get the newest of all. The node writes its records again before
-    /// they expire as long as it runs. Members can read what is stored.
+    /// Each member has one value under a key; readers get the newest of all. Members can read what is stored.
+    ///
+    /// With the usual `lifetime` the node writes the record again before it expires, under a version higher by one, so
+    /// that it lasts as long as this device is on the network every few days. A shorter one, the longest is seven days,
+    /// ends the record when it is over.
     ///
     /// A key has 1 to 1 024 bytes, a value at most 65 536. When the `condition` does not hold,
-    /// ``DHTError`` (`conflict`) says what holds instead. The `lifetime` is at most seven days. With `cache`, reads
-    /// on this device are answered with the value for a while.
+    /// ``DHTError`` (`conflict`) says what holds instead. With `cache`, reads on this device are answered with the
+    /// value for a while.
     ///
     /// - Throws: ``DHTError``, ``NodeError/notRunning``, `CancellationError`.
     @discardableResult
@@ -40,7 +44,7 @@ extension RunarNode {
             key: key,
             value: [UInt8](value),
             condition: condition.condition,
-            lifetimeSeconds: UInt64(max(0, lifetime.components.seconds))
+            lifetimeSeconds: UInt64(min(max(.zero, lifetime), .seconds(UnixTime.maximum)).components.seconds)
         )
         return try await self.write(request, key, in: networkId, isCached: cache, policy)
     }

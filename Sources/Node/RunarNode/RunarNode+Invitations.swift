@@ -1,4 +1,5 @@
 public import Identity
+internal import Locking
 public import Node
 internal import NodeCore
 internal import Platform
@@ -15,7 +16,8 @@ extension RunarNode {
     /// Makes an invitation that is good once, for ten minutes, or until ``withdraw(_:)``.
     ///
     /// When a joiner took it, ``NodeEvent/joinRequested(_:)`` asks for consent; compare the digits on both screens and
-    /// give it with ``answer(_:allow:expiration:label:)``. If `isPreallowed` the first joiner needs no further consent.
+    /// give it with ``answer(_:allow:expiration:label:)``. If `isPreallowed` the first joiner needs no further consent, and
+    /// gets a token until `expiration` (nil for ever); `label` is what the device is called here.
     ///
     /// The joiner dials `addresses`; nil stands for those of this machine at which the node listens.
     ///
@@ -23,7 +25,9 @@ extension RunarNode {
     public func invite(
         to networkId: NetworkId,
         addresses: [SocketAddress]? = nil,
-        isPreallowed: Bool = false
+        isPreallowed: Bool = false,
+        expiration: Date? = nil,
+        label: String? = nil
     ) throws -> Invitation {
         _ = try self.networkKey(of: networkId)
         let driver = try self.running()
@@ -33,8 +37,31 @@ extension RunarNode {
             addresses: addresses ?? self.dialableAddresses,
             nowSeconds: self.wallSeconds
         )
+        if isPreallowed {
+            let now = self.wallSeconds
+            let preallowance = Preallowance(
+                expiration: expiration,
+                label: label,
+                until: invitation.expirationSeconds + Invitation.memorySeconds
+            )
+            self.preallowances.withLock { all in
+                all = all.filter { $0.value.until >= now }
+                all[invitation.id] = preallowance
+            }
+        }
         driver.apply(.invitationOpened(invitation, isPreallowed: isPreallowed))
         return invitation
+    }
+
+    /// Gives whoever was allowed beforehand what its invitation says.
+    func allow(_ request: JoinRequest) throws {
+        let preallowance = self.preallowances.withLock { $0.removeValue(forKey: request.invitation) }
+        try self.answer(
+            request,
+            allow: true,
+            expiration: preallowance?.expiration,
+            label: preallowance?.label
+        )
     }
 
     /// Takes an invitation back; who came with it and waits for consent is refused.
@@ -97,6 +124,14 @@ extension RunarNode {
     var dialableAddresses: [SocketAddress] {
         OwnAddresses.dialable(bound: self.listenAddresses, interfaces: NetworkInterface.all() ?? [])
     }
+}
+
+/// What an invitation gives without a question.
+struct Preallowance: Sendable {
+    let expiration: Date?
+    let label: String?
+    /// When nobody can come with the invitation any more, in seconds since 1970.
+    let until: UInt64
 }
 
 /// What came of a join.

@@ -117,9 +117,20 @@ extension RunarNode {
         return driver.admittedPeers(in: networkId)
     }
 
-    /// Closes the connection to a peer and does not dial it again.
+    /// Closes the connection to a peer, and keeps the two apart for ten minutes: this device does not dial the peer and
+    /// refuses its connections, and the peer, which is told, does not dial by itself either.
+    ///
+    /// Connecting to the peer, or sending it something, from this device ends that at once; so does a restart.
     public func disconnectPeer(_ peerId: PeerId) {
         self.applyIfRunning(.peerUnwanted(peerId))
+    }
+
+    /// Whether a person keeps the two devices apart, with ``disconnectPeer(_:)`` here or there; nil if nobody does.
+    public func parting(from peerId: PeerId) -> PeerParting? {
+        guard case .running(let driver, _) = self.phase.withLock({ $0 }),
+            let parting = driver.parting(from: peerId)
+        else { return nil }
+        return PeerParting(isOurs: parting.isOurs, secondsLeft: UInt64(parting.rest.components.seconds))
     }
 
     /// The text by which another member can dial this device.
@@ -136,6 +147,14 @@ extension RunarNode {
             token: token
         )
     }
+}
+
+/// That a person disconnected two devices.
+public struct PeerParting: Hashable, Sendable {
+    /// Whether that was on this device; else the other one said so.
+    public let isOurs: Bool
+    /// How long the two do not connect by themselves.
+    public let secondsLeft: UInt64
 }
 
 /// A connection that was asked for.

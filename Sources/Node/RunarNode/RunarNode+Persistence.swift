@@ -38,7 +38,7 @@ extension RunarNode {
 
     private func carryOut(_ item: NodeDriver.Persistence) throws {
         switch item {
-        case .joinAllowed(let request): try self.answer(request, allow: true)
+        case .joinAllowed(let request): try self.allow(request)
         case .memberSecrets(let secrets): try self.save(secrets)
         case .renewalRequested(let request): try self.decide(request)
         case .joinGranted, .revokedHere:

@@ -7,6 +7,7 @@ internal import Logging
 @_exported public import Node
 internal import NodeCore
 @_exported public import Platform
+internal import PubSub
 internal import Storage
 package import Transport
 
@@ -51,6 +52,8 @@ public final class RunarNode: Sendable {
     let clock: NodeClock
     let phase = Locked(Phase.stopped)
     let fileReceiver = Locked<FileReceiver?>(nil)
+    /// What those get whom an invitation allows beforehand, until that is used or over.
+    let preallowances = Locked<[Invitation.ID: Preallowance]>([:])
     /// Whether members are looked for on the local network while the node runs.
     let isDiscovering: Locked<Bool>
     /// What can be spared for the node, over stops and starts.
@@ -205,6 +208,7 @@ extension RunarNode {
         )
         core.renewsTokens = self.config.renewsTokens
         core.hasTables = self.config.usesHashTable
+        core.eventLimits.windowAge = self.config.eventWindow
         if let peers = self.config.network.maxPeers { core.limits.keep(peers: peers) }
         core.discoveryLimits = Discovery.Limits(interval: self.config.discoveryInterval)
         let endpoint = try await self.makeEndpoint(key.privateKey, self.config)

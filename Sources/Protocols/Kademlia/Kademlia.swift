@@ -129,12 +129,15 @@ package struct Kademlia: Sendable {
     var limits: Limits { self.configuration.limits }
     var local: PeerId { self.configuration.localPeerId }
 
+    /// Versions are in microseconds since 1970.
+    static var versionsPerSecond: UInt64 { 1_000_000 }
+
     /// The highest version that a writer whose clock shows `seconds` may give: microseconds since 1970.
     ///
     /// Versions follow the clock, or the newest version seen where that is ahead, so that every new record is newer
     /// than what its writer had read, and nobody can be the newest for ever.
     static func highestVersion(at seconds: UInt64) -> UInt64 {
-        let (version, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        let (version, overflow) = seconds.multipliedReportingOverflow(by: Self.versionsPerSecond)
         return overflow ? .max : version
     }
 }

@@ -33,6 +33,8 @@ extension Kademlia {
         package var valueByteCount = Record.valueByteLimit
         /// How far ahead a record may expire.
         package var lifetimeSeconds: UInt64 = 7 * 86_400
+        /// The lifetime of values that their writer renews as long as it takes part; shorter ones end when they were to.
+        package var lastingSeconds: UInt64 = 6 * 86_400
         /// How far ahead of this node's clock a version may lie, and how much clocks may differ in judging expiry.
         package var clockToleranceSeconds: UInt64 = 3600
         /// Records held, of all members.

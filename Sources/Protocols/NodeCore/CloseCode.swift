@@ -46,6 +46,8 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     case requestCancelled = 0x114
     /// The time for the request was over.
     case requestOverdue = 0x115
+    /// A person disconnected the closer from the peer, which is not to dial by itself for a while.
+    case parted = 0x116
 
     /// The reason in plain words, with what the other side can do.
     package var explanation: String {
@@ -71,6 +73,7 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         case .joinDeclined: "the inviter declined"
         case .requestCancelled: "the request was given up"
         case .requestOverdue: "the time for the request was over"
+        case .parted: "disconnected by a person: ask for the connection again, or wait ten minutes"
         case .joinUndecided: "nobody at the inviter decided in time: ask for a new invitation"
         }
     }
@@ -79,7 +82,8 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     package var isFinal: Bool {
         switch self {
         case .notAdmitted, .tokenExpired, .revoked, .leftNetwork, .joinRefused, .protocolViolation,
-            .invitationExpired, .invitationUsed, .invitationBurnt, .invitationWithdrawn, .joinDeclined, .joinUndecided:
+            .invitationExpired, .invitationUsed, .invitationBurnt, .invitationWithdrawn, .joinDeclined, .joinUndecided,
+            .parted:
             true
         case .goodbye, .helloTimeout, .superseded, .tooManyPeers, .networkNotShared, .declined, .tooLarge, .surplus,
             .requestCancelled, .requestOverdue:

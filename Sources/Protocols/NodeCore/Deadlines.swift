@@ -16,6 +16,8 @@ struct Deadlines: Sendable {
         case call(PeerId)
         /// The time to reach an inviter is over.
         case join(PeerId)
+        /// The time for which a person disconnected is over.
+        case parting(PeerId)
     }
 
     private struct Entry: Comparable, Sendable {

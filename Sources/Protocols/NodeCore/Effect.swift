@@ -146,4 +146,6 @@ package enum Refusal: Hashable, Sendable {
     case invitation(String)
     /// There is no room for it.
     case tooManyPeers
+    /// This device's person disconnected from it.
+    case parted
 }

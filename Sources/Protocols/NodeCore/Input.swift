@@ -56,7 +56,7 @@ package enum Input: Sendable {
     /// Keep a connection to the peer, of whom nothing is known but that it may be a member of the network: others are asked
     /// to bring the two together, over one of them at first if so wished.
     case peerCalled(PeerId, NetworkId, overRelay: Bool)
-    /// Give the peer up.
+    /// A person disconnects from the peer: close its connections, and stay apart for a while.
     case peerUnwanted(PeerId)
 
     /// A stream of an admitted network began, whoever opened it: the connection is in use.

@@ -48,6 +48,8 @@ struct KnownPeer: Sendable {
     var lastFailure: Duration?
     /// Whether the last connection ended because one of the two refused the other for good.
     var isRefused = false
+    /// That a person disconnected from it, until that is over.
+    var parting: Parting?
     /// More make no difference.
     static let mostFailures = 16
     /// Connections to it, the newest last.
@@ -65,7 +67,7 @@ struct KnownPeer: Sendable {
     /// Whether nothing is lost when the peer is forgotten.
     var isDispensable: Bool {
         self.connections.isEmpty && self.dialling == .idle && !self.isCalled && !self.isReachedFor
-            && (!self.isRemembered || (self.networks.isEmpty && self.addresses.isEmpty))
+            && self.parting == nil && (!self.isRemembered || (self.networks.isEmpty && self.addresses.isEmpty))
     }
 
     /// Whether an address became known since the last dial began.

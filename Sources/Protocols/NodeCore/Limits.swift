@@ -1,5 +1,8 @@
 /// The bounds of a node, each with its reason.
 package struct Limits: Hashable, Sendable {
+    /// How long a peer is left alone after a person disconnected from it: long enough to do what that was for, and short
+    /// enough to forget about.
+    package var partingPause = Duration.seconds(600)
     /// How long a connection may stay without an admission: a hello takes one round trip.
     package var helloTimeout = Duration.seconds(5)
     /// Connections at a time; a further one is closed with `tooManyPeers`.

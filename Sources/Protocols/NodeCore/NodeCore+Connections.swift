@@ -15,6 +15,10 @@ extension NodeCore {
             effects.append(.deviceKeyUsedTwice(link.peer))
             return effects.append(.close(id, .notAdmitted))
         }
+        guard !link.isDialler || !self.keepsApart(from: link.peer) else {
+            // The dial was under way.
+            return effects.append(.close(id, .parted))
+        }
         let limits = self.configuration.limits
         guard self.connections.count < limits.connections,
             link.isDialler || self.hasRoomForStranger(from: link.address, now, &effects)
@@ -52,6 +56,7 @@ extension NodeCore {
             }
         }
         self.joinBroke(on: id, state, reason, &effects)
+        if reason == .parted { self.peerParted(peer, now, &effects) }
         self.afterEnd(of: state, reason, now, &effects)
     }
 
@@ -89,6 +94,8 @@ extension NodeCore {
             if reason == .surplus {
                 self.peers[peer]?.isSought = false
                 self.peers[peer]?.notSoughtBefore = now.monotonic + limits.surplusPause
+            } else if reason == .parted {
+                self.peers[peer]?.failures = 0
             } else if let reason, reason.isFinal {
                 self.peers[peer]?.failures = KnownPeer.mostFailures
             } else if isStable {

@@ -52,6 +52,7 @@ extension NodeCore {
     // MARK: Reasons
 
     mutating func want(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.parting = nil
         guard let known = self.peers[peer] else { return }
         self.peers[peer]?.isWanted = true
         guard let id = self.connectionInUse(to: known) else { return self.dial(peer, now, &effects) }
@@ -73,15 +74,6 @@ extension NodeCore {
     func connectionInUse(to known: KnownPeer) -> ConnectionId? {
         for id in known.connections.reversed() where self.connections[id]?.isDraining == false { return id }
         return known.connections.last
-    }
-
-    mutating func unwant(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.peers[peer]?.isWanted = false
-        self.peers[peer]?.isSought = false
-        self.tellReach(.abandoned(peer), now, &effects)
-        for id in self.peers[peer]?.connections ?? [] {
-            self.close(id, .goodbye, now, &effects)
-        }
     }
 
     /// Whether anything may be said to the peer: a shared network of which there is evidence, or an invitation.
@@ -109,9 +101,15 @@ extension NodeCore {
         self.peers[peer]?.dialling = dialling
     }
 
+    /// A dial that waits for its time, or its turn, does so no more.
+    mutating func stopWaiting(for peer: PeerId) {
+        if self.peers[peer]?.dialling != .dialling { self.setDialling(.idle, of: peer) }
+    }
+
     mutating func dial(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard !self.isStopping, let known = self.peers[peer], known.dialling != .dialling, known.dialling != .queued,
-            known.connections.isEmpty || self.taken[peer]?.isAsked == false, !known.addresses.isEmpty,
+            known.parting == nil, known.connections.isEmpty || self.taken[peer]?.isAsked == false,
+            !known.addresses.isEmpty,
             self.hasBusiness(with: known)
         else { return }
         let limits = self.configuration.limits
@@ -132,6 +130,7 @@ extension NodeCore {
     /// Dials an inviter where its invitation says, whatever was known of it before: a connection may lead to a process
     /// that is gone, and a dial under way to where it was.
     mutating func dialAnew(_ inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[inviter]?.parting = nil
         guard let known = self.peers[inviter], known.dialling == .dialling else {
             return self.dial(inviter, now, &effects)
         }
@@ -200,7 +199,7 @@ extension NodeCore {
 
     /// Exponential back-off with jitter.
     private mutating func retryLater(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let known = self.peers[peer], known.isWanted || known.isSought || known.isInviter,
+        guard let known = self.peers[peer], known.isWanted || known.isSought || known.isInviter, known.parting == nil,
             known.connections.isEmpty, known.dialling == .idle, !known.addresses.isEmpty, self.hasBusiness(with: known)
         else { return }
         let limits = self.configuration.limits

@@ -168,6 +168,10 @@ extension NodeCore {
                 isKnown && problem.isToldToHolder && token.peerId == peer && self.configuration.verifier.token(token)
             return CloseCode(telling: problem, toGenuineHolder: isGenuine)
         }
+        guard !self.keepsApart(from: peer) else {
+            effects.append(.refused(peer, token.networkId, .parted))
+            return .parted
+        }
         let isAnswerable = self.ownToken(in: token.networkId, now) != nil && self.mayShare(token.networkId, on: id)
         return isAnswerable ? nil : .notAdmitted
     }
@@ -317,6 +321,8 @@ extension NodeCore {
             self.isGood(peering, in: network, now)
         else { return }
         let peer = state.link.peer
+        // Whoever is let in was wanted again, here or there.
+        self.peers[peer]?.parting = nil
         let isNew = Self.route(among: self.peers[peer]?.connections ?? [], self.connections, in: network) == nil
         self.connections[id]?.peerings[network]?.state = .admitted
         self.connections[id]?.deadline = nil

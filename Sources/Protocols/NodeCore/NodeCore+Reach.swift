@@ -25,7 +25,7 @@ extension NodeCore {
         case .dial(let peer, let network, let address, let port):
             // Who brought the two together is a member and is connected to the peer as to a member, unless it has not yet
             // heard of a revocation.
-            guard self.isPossibleMember(peer, of: network) else {
+            guard self.isPossibleMember(peer, of: network), self.parting(from: peer)?.isOurs != true else {
                 return self.tellReach(.dialFailed(peer), now, &effects)
             }
             self.know(peer)
@@ -141,6 +141,7 @@ extension NodeCore {
     @discardableResult
     mutating func call(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
         guard let known = self.peers[peer], !known.isCalled, known.connections.isEmpty, known.isReachedFor,
+            known.parting == nil,
             let network = known.networks.first(where: { self.hasCoordinator(in: $0, for: peer) })
         else { return self.peers[peer]?.isCalled ?? false }
         self.call(peer, .sought(peer, network), now, &effects)
@@ -165,6 +166,7 @@ extension NodeCore {
             return effects.append(.unreachable(peer, reason: "no member is connected that could be asked"))
         }
         self.know(peer)
+        self.peers[peer]?.parting = nil
         self.peers[peer]?.isWanted = true
         guard let known = self.peers[peer], known.connections.isEmpty, !known.isCalled else { return }
         self.call(peer, isRelayOnly ? .soughtOverRelay(peer, network) : .sought(peer, network), now, &effects)

@@ -34,6 +34,7 @@ extension NodeCore {
             return time
         case .call(let peer): return self.peers[peer]?.callAt
         case .join(let inviter): return self.taken[inviter]?.deadline
+        case .parting(let peer): return self.peers[peer]?.parting?.end
         }
     }
 
@@ -46,6 +47,7 @@ extension NodeCore {
             case .dial(let peer): self.dialDue(peer, now, &effects)
             case .call(let peer): self.callDue(peer, now, &effects)
             case .join(let inviter): self.reachOverdue(inviter, now, &effects)
+            case .parting(let peer): self.partingOver(peer, now, &effects)
             }
         }
         if self.isDue(self.clockWake, now) { self.lookAtClock(now, &effects) }

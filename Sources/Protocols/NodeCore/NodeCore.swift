@@ -207,7 +207,7 @@ package struct NodeCore: Sendable {
         case .peerWanted(let peer): self.want(peer, now, &effects)
         case .peerCalled(let peer, let network, let isRelayOnly):
             self.callUnknown(peer, in: network, overRelay: isRelayOnly, now, &effects)
-        case .peerUnwanted(let peer): self.unwant(peer, now, &effects)
+        case .peerUnwanted(let peer): self.part(from: peer, now, &effects)
         case .dhtRequested(let id, let network, let request, let policy):
             self.dhtRequested(id, network, request, policy, now, &effects)
         case .dhtCancelled(let id): self.dhtCancelled(id, now, &effects)

@@ -50,7 +50,7 @@ extension PubSub {
         let kept = Stream.Kept(
             batch: batch,
             hops: hops,
-            publishedAt: now.monotonic - .milliseconds(Int64(min(age, UInt32(self.limits.windowAge.milliseconds)))),
+            publishedAt: now.monotonic - min(.milliseconds(age), self.limits.windowAge),
             source: peer,
             wasPushed: isPush
         )

@@ -115,6 +115,8 @@ extension PubSub {
             while let first = self.streams.values[position].window.first, first.publishedAt < oldest {
                 self.dropOldest(at: position)
             }
+            // Publishers are remembered for longer than their batches: their room must not be.
+            if self.streams.values[position].window.isEmpty { self.streams.values[position].window = [] }
             let known = self.streams.values[position]
             let isEmpty = known.next == nil && known.touchedAt < now.monotonic - Self.agingInterval
             if isEmpty || known.touchedAt < silent, !self.isOwn(stream) { self.forget(stream) }

@@ -48,6 +48,7 @@ final class Conductor: Sendable {
             if isResident { seeds.append(address) }
         }
         print("\(Self.members) members; one leaves or crashes and another one joins every \(Self.changePause) s")
+        fflush(nil)
         var next = Self.members
         for second in 1...seconds {
             try await Task.sleep(for: .seconds(1))
@@ -147,6 +148,7 @@ final class Conductor: Sendable {
             "\(second) s: \(sum.requests) requests, \(sum.events) events, \(sum.puts) records put, \(sum.gets) got,",
             "\(sum.failures) failed, \(sum.wrong) wrong"
         )
+        fflush(nil)  // whoever waits ten minutes into a file or a pipe sees the line now
     }
 
     private func report() -> Bool {

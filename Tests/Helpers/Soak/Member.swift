@@ -7,11 +7,14 @@ struct Member: Sendable {
     private static let unlucky = 13
     private static let attempts = 5
     /// Whoever crashed never answers.
-    private static let requestPatience = Duration.seconds(3)
+    private static let requestPatience = Duration.seconds(5)
     private static let keys = 50
-    private static let requestPause = Duration.milliseconds(50)
-    private static let eventPause = Duration.milliseconds(200)
+    private static let requestPause = Duration.milliseconds(100)
+    private static let eventPause = Duration.milliseconds(500)
     private static let recordPause = Duration.seconds(1)
+    /// What those that are gone leave behind ends soon, so that as much comes as goes: memory is to stay flat.
+    private static let recordLifetime = Duration.seconds(60)
+    private static let eventWindow = Duration.seconds(30)
 
     struct Pair: Codable, Sendable {
         let left: Int
@@ -37,6 +40,7 @@ struct Member: Sendable {
     static func run(_ ticket: Ticket, seeds: [String]) async throws {
         let config = RunarNodeConfig.createTestConfig()
         config.logLevel = .error
+        config.eventWindow = Self.eventWindow
         let node = try RunarNode(config: config)
         let token = try AccessToken.create(
             peerId: node.peerId,
@@ -152,7 +156,12 @@ struct Member: Sendable {
             let key = "soak/\(Int.random(in: 0..<Self.keys))"
             do {
                 let value = Data("\(key) \(UInt64.random(in: .min ... .max))".utf8)
-                try await node.dhtPut(networkId: network, key: Data(key.utf8), value: value + [checksum(value)])
+                try await node.dhtPut(
+                    networkId: network,
+                    key: Data(key.utf8),
+                    value: value + [checksum(value)],
+                    lifetime: Self.recordLifetime
+                )
                 figures.withLock { $0.puts += 1 }
                 let other = "soak/\(Int.random(in: 0..<Self.keys))"
                 guard let found = try await node.dhtGet(networkId: network, key: Data(other.utf8)) else { continue }

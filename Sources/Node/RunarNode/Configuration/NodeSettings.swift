@@ -6,6 +6,9 @@ internal import Tracing
 
 /// What a node keeps of its configuration: checked, and out of reach of later changes.
 package struct NodeSettings: Sendable {
+    /// Nobody means a longer time between two beacons, or for events to be kept.
+    private static let longestPause = Duration.seconds(86_400)
+
     let nodeId: String
     let defaultNetworkId: String
     let networkIds: [String]
@@ -29,6 +32,7 @@ package struct NodeSettings: Sendable {
     let usesHashTable: Bool
     let dhtPolicy: DHTPolicy
     let cacheAge: Duration
+    let eventWindow: Duration
     let renewsTokens: Bool
     let grantsRenewals: Bool
 
@@ -64,10 +68,17 @@ package struct NodeSettings: Sendable {
         self.listenerCapacity = config.listenerCapacity
         self.peerTimeout = config.peerTimeout
         self.discoveryGroups = network.discoveryGroups
+        guard config.discoveryInterval <= Self.longestPause else {
+            throw RunarError.failure(.invalidParameters, message: "discoveryInterval must be at most a day")
+        }
         self.discoveryInterval = config.discoveryInterval
         self.usesHashTable = config.usesHashTable
         self.dhtPolicy = config.dhtPolicy
         self.cacheAge = config.cacheAge
+        guard config.eventWindow > .zero, config.eventWindow <= Self.longestPause else {
+            throw RunarError.failure(.invalidParameters, message: "eventWindow must be above 0 and at most a day")
+        }
+        self.eventWindow = config.eventWindow
         self.renewsTokens = config.renewsTokens
         self.grantsRenewals = config.grantsRenewals
     }

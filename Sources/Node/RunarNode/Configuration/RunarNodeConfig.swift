@@ -69,7 +69,7 @@ public final class RunarNodeConfig {
     ///
     /// ``networkConfig`` comes first.
     public var discoveryGroups: MulticastGroups? = .standard
-    /// The time between two beacons on the local network, give or take a fifth; at least a second.
+    /// The time between two beacons on the local network, give or take a fifth; from a second to a day.
     public var discoveryInterval = Duration.seconds(10)
     /// Whether this device takes part in its networks' hash tables; one that does not stores nothing for others, finds
     /// nothing there, and keeps no connections for it.
@@ -78,6 +78,8 @@ public final class RunarNodeConfig {
     public var dhtPolicy = DHTPolicy()
     /// How long what was read from the hash table answers further reads.
     public var cacheAge = Duration.seconds(300)
+    /// How long the latest events of each member are kept for those who come late; above zero, at most a day.
+    public var eventWindow = Duration.seconds(1800)
     /// Whether this device asks for a new access token when two thirds of the old one's life are over.
     public var renewsTokens = true
     /// Whether this device, where it owns a network, gives members new tokens when they ask.
@@ -109,7 +111,7 @@ public final class RunarNodeConfig {
     /// How long a request may take unless it says otherwise.
     public var requestTimeout: Duration {
         get { .milliseconds(Int64(clamping: self.requestTimeoutMs)) }
-        set { self.requestTimeoutMs = UInt64(clamping: Int64(newValue / .milliseconds(1))) }
+        set { self.requestTimeoutMs = UInt64(max(0, min(newValue / .milliseconds(1), 0x1p53))) }
     }
 }
 

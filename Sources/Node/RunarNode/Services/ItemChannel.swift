@@ -12,14 +12,28 @@ final class ItemChannel: ItemSource, ItemSink, Sendable {
         case reader, sender
     }
 
+    fileprivate struct Waiter: Sendable {
+        let side: Side
+        let number: Int
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
     fileprivate struct State: Sendable {
         var items: [Data] = []
         /// Nil as long as there may be more.
         var end: Result<Void, any Error>?
-        /// Who waits, one of each side at most.
-        var waiters: [Side: CheckedContinuation<Void, Never>] = [:]
+        /// Who waits; tasks of one handler may send at the same time.
+        var waiters: [Waiter] = []
+        var lastNumber = 0
         /// Nobody reads any more.
         var isAbandoned = false
+
+        /// Takes out everybody who waits on a side, for whom it looks otherwise now.
+        mutating func takeWaiters(_ side: Side) -> [Waiter] {
+            let found = self.waiters.filter { $0.side == side }
+            self.waiters.removeAll { $0.side == side }
+            return found
+        }
     }
 
     /// Whoever sends more waits.
@@ -36,17 +50,17 @@ final class ItemChannel: ItemSource, ItemSink, Sendable {
     func send(_ bytes: Data) async throws {
         while true {
             try Task.checkCancellation()
-            let (isDone, reader) = try self.state.withLock { state in
+            let (isDone, readers) = try self.state.withLock { state in
                 guard !state.isAbandoned, state.end == nil else {
                     throw RunarError.failure(.cancelled, message: "nobody reads any more")
                 }
                 guard state.items.count < Self.capacity else {
-                    return (false, state.waiters.removeValue(forKey: .reader))
+                    return (false, state.takeWaiters(.reader))
                 }
                 state.items.append(bytes)
-                return (true, state.waiters.removeValue(forKey: .reader))
+                return (true, state.takeWaiters(.reader))
             }
-            reader?.resume()
+            readers.resume()
             if isDone { return }
             await self.wait(.sender) { $0.items.count >= Self.capacity && !$0.isAbandoned }
         }
@@ -56,11 +70,11 @@ final class ItemChannel: ItemSource, ItemSink, Sendable {
     func next() async throws -> StreamItem? {
         while true {
             try Task.checkCancellation()
-            let (item, end, sender) = self.state.withLock { state in
+            let (item, end, senders) = self.state.withLock { state in
                 let item = state.items.isEmpty ? nil : state.items.removeFirst()
-                return (item, state.end, state.waiters.removeValue(forKey: .sender))
+                return (item, state.end, state.takeWaiters(.sender))
             }
-            sender?.resume()
+            senders.resume()
             if let item { return StreamItem(bytes: item, encoding: self.encoding) }
             if let end {
                 try end.get()
@@ -72,22 +86,21 @@ final class ItemChannel: ItemSource, ItemSink, Sendable {
 
     /// Says that no more comes, because all was sent or something failed.
     func finish(_ end: Result<Void, any Error> = .success(())) {
-        let (reader, sender) = self.state.withLock { state in
+        let waiters = self.state.withLock { state in
             state.end = state.end ?? end
-            return (state.waiters.removeValue(forKey: .reader), state.waiters.removeValue(forKey: .sender))
+            return state.takeWaiters(.reader) + state.takeWaiters(.sender)
         }
-        reader?.resume()
-        sender?.resume()
+        waiters.resume()
     }
 
     /// Says that nobody reads any more.
     func abandon() {
-        let sender = self.state.withLock { state in
+        let senders = self.state.withLock { state in
             state.isAbandoned = true
             state.items = []
-            return state.waiters.removeValue(forKey: .sender)
+            return state.takeWaiters(.sender)
         }
-        sender?.resume()
+        senders.resume()
     }
 
     /// Waits while `isIdle`, or until it is cancelled.
@@ -95,17 +108,30 @@ final class ItemChannel: ItemSource, ItemSink, Sendable {
         _ side: Side,
         while isIdle: @Sendable (State) -> Bool
     ) async {
+        let number = self.state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let mustWait = self.state.withLock { state in
                     let mustWait = isIdle(state) && !Task.isCancelled
-                    if mustWait { state.waiters[side] = continuation }
+                    if mustWait { state.waiters.append(Waiter(side: side, number: number, continuation: continuation)) }
                     return mustWait
                 }
                 if !mustWait { continuation.resume() }
             }
         } onCancel: {
-            self.state.withLock { $0.waiters.removeValue(forKey: side) }?.resume()
+            let own = self.state.withLock { state in
+                state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
+            }
+            own?.continuation.resume()
         }
+    }
+}
+
+extension [ItemChannel.Waiter] {
+    fileprivate func resume() {
+        for waiter in self { waiter.continuation.resume() }
     }
 }

@@ -8,7 +8,7 @@ public import Foundation
 
 /// How values are written in requests, answers and events.
 public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
-    /// JSON (RFC 8259): any program can read it.
+    /// JSON (RFC 8259) in UTF-8: any program can read it. Values nest 64 deep, as in the other two.
     case json
     /// MessagePack: shorter, and bytes are bytes.
     case messagePack
@@ -24,7 +24,10 @@ public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
     public func encode<Value: Encodable>(_ value: Value) throws(RunarError) -> Data {
         do {
             switch self {
-            case .json: return try Self.jsonEncoder.encode(value)
+            case .json:
+                let bytes = try Self.jsonEncoder.encode(value)
+                try Self.checkDepth(of: bytes)
+                return bytes
             case .messagePack: return Data(try MessagePack.serialize(value))
             case .cbor: return Data(try CBOR.serialize(value))
             }
@@ -45,7 +48,9 @@ public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
         }
         do {
             switch self {
-            case .json: return try Self.jsonDecoder.decode(Value.self, from: bytes)
+            case .json:
+                try Self.checkDepth(of: bytes)
+                return try Self.jsonDecoder.decode(Value.self, from: bytes)
             case .messagePack:
                 return try MessagePack.deserialize(Value.self, from: [UInt8](bytes), limit: bytes.count)
             case .cbor: return try CBOR.deserialize(Value.self, from: [UInt8](bytes), limit: bytes.count)
@@ -53,6 +58,10 @@ public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
         } catch {
             throw .decodingError(error)
         }
+    }
+
+    private static func checkDepth(of json: Data) throws {
+        guard JSONNesting.isAtMost(in: json) else { throw BytesError.tooDeep(limit: JSONNesting.limit) }
     }
 
     /// The value `nil` of a type that has one.

@@ -19,7 +19,7 @@ final class IncomingSource: ItemSource {
     }
 
     func next() async throws -> StreamItem? {
-        guard let bytes = try await self.incoming.nextItem(), !bytes.isEmpty else { return nil }
+        guard let bytes = try await self.incoming.nextItem(isHandled: true), !bytes.isEmpty else { return nil }
         return StreamItem(bytes: Data(bytes), encoding: self.encoding)
     }
 }
@@ -29,6 +29,8 @@ final class IncomingSink: ItemSink {
     private let incoming: IncomingRequest
     private let type: ContentType
     private let hasBegun = Locked(false)
+    /// Tasks of one handler may send at the same time.
+    private let line = TaskLine()
 
     init(_ incoming: IncomingRequest, _ type: ContentType) {
         self.incoming = incoming
@@ -36,22 +38,25 @@ final class IncomingSink: ItemSink {
     }
 
     func send(_ bytes: Data) async throws {
-        try await self.begin()
-        try await self.incoming.send(item: [UInt8](bytes))
+        try await self.line.inTurn {
+            try await self.begin()
+            try await self.incoming.send(item: [UInt8](bytes))
+        }
     }
 
     /// Says that no more comes.
     func finish() async throws {
-        try await self.begin()
-        try await self.incoming.finish()
+        try await self.line.inTurn {
+            try await self.begin()
+            try await self.incoming.finish()
+        }
     }
 
+    /// Only in turn.
     private func begin() async throws {
-        let isFirst = self.hasBegun.withLock { hasBegun in
-            defer { hasBegun = true }
-            return !hasBegun
-        }
-        if isFirst { try await self.incoming.beginStreaming(self.type) }
+        if self.hasBegun.withLock({ $0 }) { return }
+        try await self.incoming.beginStreaming(self.type)
+        self.hasBegun.withLock { $0 = true }
     }
 }
 

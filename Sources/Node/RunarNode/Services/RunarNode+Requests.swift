@@ -1,5 +1,6 @@
 internal import Identity
 internal import Node
+internal import Services
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -120,7 +121,7 @@ extension RunarNode {
         of hosted: HostedService,
         _ body: @escaping @Sendable (RunarContext) async throws -> Output
     ) async throws -> Output {
-        let limit = options.timeout ?? self.config.requestTimeout
+        let limit = min(options.timeout ?? self.config.requestTimeout, RequestHeader.longestTimeLimit)
         let context = RunarContext(
             path: route.path,
             parameters: route.parameters,

@@ -87,6 +87,7 @@ extension Kademlia {
         guard self.store.total.records > 0 else { return }
         self.plan(\.recordsAt, at: now.monotonic + self.jittered(Pace.review))
         guard !self.members.isEmpty else { return }
+        self.renewOwn(now, &effects)
         var review = Review(changes: self.changes.map(\.words.first), isReturning: self.isReturning)
         self.changes = []
         self.isReturning = false
@@ -241,7 +242,7 @@ extension Kademlia {
 
     // MARK: The writer's own records
 
-    private mutating func startRepublishing(_ id: RecordId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func startRepublishing(_ id: RecordId, _ now: NodeTime, _ effects: inout [Effect]) {
         let checkAt = now.monotonic + self.jittered(Pace.republish)
         self.store.update(id) { $0.checkAt = checkAt }
         var shape = self.requestShape

@@ -36,7 +36,10 @@ extension Kademlia {
             lookup.seed(self.table.entries[position].contact, isConnected: true)
         }
         if self.table.count < self.limits.bucketSize {
-            for hearsay in self.hearsay.values.suffix(self.limits.bucketSize) {
+            // Those that did not answer are tried again by and by, so that no result waits for who may be gone for good;
+            // whoever has nobody has nothing to lose by asking them, too.
+            for hearsay in self.hearsay.values.suffix(self.limits.bucketSize)
+            where hearsay.failures == 0 || self.members.isEmpty {
                 lookup.seed(hearsay.contact, isConnected: false)
             }
         }

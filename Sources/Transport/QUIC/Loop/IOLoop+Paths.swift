@@ -104,8 +104,8 @@ extension IOLoop {
         of train: UnsafePointer<rq_train>
     ) -> Int {
         let headerLength = Int(RQ_CHANNEL_HEADER)
-        guard bytes.count > headerLength else { return bytes.count }
         var end = min(segment, bytes.count)
+        guard end > headerLength else { return end }
         while end + headerLength < bytes.count, unsafe isSameChannel(bytes, end) {
             end = min(end + segment, bytes.count)
         }

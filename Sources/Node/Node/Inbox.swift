@@ -1,0 +1,44 @@
+internal import Locking
+
+/// How many bytes of the bodies that a peer sends on a connection are kept while they are not whole, bounded.
+///
+/// A stream that waits for more holds what it has collected. What does not fit is refused: left unread it would use up
+/// the connection's flow control, and the streams that could be finished would stand still with it.
+final class Inbox: Sendable {
+    private let byteLimit: Int
+    private let held = Locked(0)
+
+    init(byteLimit: Int) {
+        self.byteLimit = byteLimit
+    }
+
+    /// The bytes that are kept now.
+    var heldBytes: Int { self.held.withLock { $0 } }
+
+    /// What one stream holds of an inbox, until nobody has the share any more.
+    final class Share: Sendable {
+        private let inbox: Inbox
+        private let count = Locked(0)
+
+        init(of inbox: Inbox) {
+            self.inbox = inbox
+        }
+
+        deinit {
+            self.hold(0)
+        }
+
+        /// Holds so many bytes from now on, in place of those before; false, and none, when there is no room.
+        @discardableResult
+        func hold(_ newCount: Int) -> Bool {
+            self.count.withLock { count in
+                self.inbox.held.withLock { held in
+                    held -= count
+                    count = newCount <= self.inbox.byteLimit - held ? newCount : 0
+                    held += count
+                    return count == newCount
+                }
+            }
+        }
+    }
+}

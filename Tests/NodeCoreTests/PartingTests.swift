@@ -1,0 +1,109 @@
+internal import Identity
+internal import Kademlia
+internal import Testing
+
+@testable internal import NodeCore
+
+@Suite("Disconnecting") struct PartingTests {
+    /// Two members who both want the connection, which exists.
+    private func makePair() throws -> CoreNetwork {
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember()
+        try net.addMember()
+        net.connect(0, 1)
+        net.connect(1, 0)
+        #expect(net.areAdmitted(0, 1))
+        return net
+    }
+
+    private func part(_ node: Int, from other: Int, in net: inout CoreNetwork) {
+        net.feed(node, .peerUnwanted(net.nodes[other].peerId))
+        net.deliver()
+    }
+
+    private func parting(of node: Int, from other: Int, in net: CoreNetwork) -> Parting? {
+        net.nodes[node].core.parting(from: net.nodes[other].peerId)
+    }
+
+    @Test func `after a disconnection neither side dials, whatever it hears, until the time is over`() throws {
+        var net = try self.makePair()
+        self.part(0, from: 1, in: &net)
+        #expect(net.closeCodes(by: 0) == [.parted])
+        #expect(self.parting(of: 0, from: 1, in: net)?.isOurs == true)
+        #expect(self.parting(of: 1, from: 0, in: net)?.isOurs == false)
+        let dials = [net.dials(by: 0), net.dials(by: 1)]
+        for _ in 0..<59 {
+            for (node, other) in [(0, 1), (1, 0)] {
+                net.introduce(other, to: node)
+                net.feed(node, .peerSought(net.nodes[other].peerId))
+                net.feed(node, .resumed)
+            }
+            net.advance(by: .seconds(10))
+        }
+        #expect([net.dials(by: 0), net.dials(by: 1)] == dials && !net.isAdmitted(0, 1))
+        net.advance(by: .seconds(11))
+        #expect(net.areAdmitted(0, 1))
+        #expect(self.parting(of: 0, from: 1, in: net) == nil && self.parting(of: 1, from: 0, in: net) == nil)
+    }
+
+    @Test func `whoever disconnected can connect again at once`() throws {
+        var net = try self.makePair()
+        self.part(0, from: 1, in: &net)
+        net.connect(0, 1)
+        #expect(net.areAdmitted(0, 1))
+        #expect(self.parting(of: 0, from: 1, in: net) == nil && self.parting(of: 1, from: 0, in: net) == nil)
+        net.breakAll(of: 0)
+        net.advance(by: .seconds(2))
+        #expect(net.areAdmitted(0, 1))
+    }
+
+    @Test func `a peer whose person insists is refused, and told why`() throws {
+        var net = try self.makePair()
+        self.part(0, from: 1, in: &net)
+        net.connect(1, 0)
+        #expect(!net.isAdmitted(0, 1) && !net.isAdmitted(1, 0))
+        #expect(net.closeCodes(by: 0) == [.parted, .parted] && net.refusals(by: 0) == [.parted])
+        let told = net.count(by: 1) { if case .refusedByPeer(_, _, .parted) = $0 { true } else { false } }
+        #expect(told == 1)
+        #expect(self.parting(of: 1, from: 0, in: net)?.isOurs == false)
+    }
+
+    @Test func `a peer that knows nothing of partings is refused each time`() throws {
+        var net = try self.makePair()
+        self.part(0, from: 1, in: &net)
+        for number in 2...6 {
+            net.link(1, 0)
+            net.deliver()
+            #expect(net.closeCodes(by: 0).count == number && !net.isAdmitted(0, 1) && !net.isAdmitted(1, 0))
+        }
+        #expect(Set(net.closeCodes(by: 0)) == [.parted])
+    }
+
+    @Test func `while an invitation is shown nobody is kept away`() throws {
+        var net = try self.makePair()
+        self.part(0, from: 1, in: &net)
+        let invitation = Invitation(
+            inviter: net.nodes[0].peerId,
+            networkId: net.network(),
+            addresses: [CoreNetwork.address(of: 0)],
+            nowSeconds: net.now.wallSeconds
+        )
+        net.feed(0, .invitationOpened(invitation, isPreallowed: false))
+        net.connect(1, 0)
+        #expect(net.areAdmitted(0, 1))
+    }
+
+    @Test func `a message of a hash table fails at once, and does not bring the two together`() throws {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember()
+        net.connect(0, 1)
+        self.part(0, from: 1, in: &net)
+        let dials = net.dials(by: 0)
+        let question = Kademlia.Request.nearest(to: net.nodes[1].peerId.words)
+        net.feed(0, .dhtRequested(.init(1), net.network(), question, Kademlia.RequestPolicy(attempts: 1)))
+        net.advance(by: .seconds(30))
+        #expect(net.dials(by: 0) == dials && net.nodes[0].core.parcels.isEmpty)
+        #expect(!net.isAdmitted(0, 1))
+    }
+}
