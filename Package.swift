@@ -23,9 +23,12 @@ let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-met
 let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 /// A target of a layer: its sources lie in `Sources/<layer>/<name>`.
@@ -62,6 +65,7 @@ let package = Package(
         // For the console alone: whoever uses the library builds none of these.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     ],
     targets: [
@@ -159,13 +163,18 @@ let package = Package(
 
         // Apps.
         // The files of web/, embedded in C; scripts/console-pages.sh lists them.
-        .target(name: "ConsolePages", path: "Sources/Apps/ConsolePages", exclude: ["web"]),
+        .target(
+            name: "ConsolePages",
+            path: "Sources/Apps/ConsolePages",
+            exclude: ["web"],
+            linkerSettings: [.linkedLibrary("z")]
+        ),
         module(
             "Console",
             in: "Apps",
             [
-                "ConsolePages", "Bytes", "Locking", "Platform", crypto, hummingbird, hummingbirdCore, nio,
-                httpTypes, logging,
+                "ConsolePages", "Bytes", "Certificates", "Identity", "Locking", "Platform", crypto, hummingbird,
+                hummingbirdCore, hummingbirdTLS, nio, nioTLS, nioSSL, httpTypes, logging,
             ]
         ),
         .executableTarget(
@@ -296,7 +305,10 @@ let package = Package(
         tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),
         tests(
             of: "Console",
-            ["Console", "MetricsText", "RunarNode", "Platform", "Locking", "TestSupport", logging, metrics]
+            [
+                "Console", "MetricsText", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "Locking",
+                "TestSupport", logging, metrics,
+            ]
         ),
         // Real processes, whose consoles a real browser shows.
         tests(of: "ConsoleBrowser", ["runar", "TestSupport"]),

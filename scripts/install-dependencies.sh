@@ -60,6 +60,7 @@ collect_needs() {
     need has_library libngtcp2_crypto_gnutls libngtcp2-crypto-gnutls-dev libngtcp2
     need has_library gnutls libgnutls28-dev gnutls
     need has_library sqlite3 libsqlite3-dev -
+    need has_library zlib zlib1g-dev -
     case "$purpose" in
     build) ;;
     test)

@@ -38,9 +38,9 @@ def long_lists(scene):
     page.rewrite("/api/v1/peers", lambda answer, _: {**answer, "peers": peers(answer["peers"][0])})
     page.rewrite("/records[?]", lambda _, url: records(record, url))
     page.open("about:blank")
-    for place, label, count, last in (
-        ("/peers", "Devices", 10_000, "device 9999"),
-        ("/data/records", "Values", 100_000, "sensor/099999"),
+    for place, label, count, last, wanted in (
+        ("/peers", "Devices", 10_000, "device 9999", ("Search by name or id", "device 999", 11, "device 9990")),
+        ("/data/records", "Values", 100_000, "sensor/099999", ("Key", "sensor/09999", 10, "sensor/099999")),
     ):
         laptop.go("/settings/device")
         page.see("The node")
@@ -60,7 +60,39 @@ def long_lists(scene):
         assert last in page.js("document.activeElement.textContent")
         frames = page.js(SCROLLING)
         measured(f"{count} rows at {place}, longest frame while scrolling", max(frames))
+        move_by_keys(page, rows, count)
+        narrow_down(page, rows, place, *wanted)
     laptop.keep("crowd")
+
+
+def move_by_keys(page, rows, count):
+    """From the first row downwards: by one, by a screen, and from the very end back to the beginning."""
+    at = "Number(document.activeElement.closest('li')?.getAttribute('aria-posinset'))"
+    page.js("scrollTo(0, 0)")
+    page.until(lambda: page.js(f"{rows}[0].getAttribute('aria-posinset')") == "1", "the first row does not come back")
+    page.js(f"{rows}[0].querySelector('a, button').focus()")
+    for key, fits in (
+        ("ArrowDown", lambda number: number == 2),
+        ("PageDown", lambda number: 5 < number < 30),
+        ("ArrowUp", lambda number: 4 < number < 29),
+        ("End", lambda number: number == count),
+        ("Home", lambda number: number == 1),
+    ):
+        page.press(key)
+        page.until(lambda fits=fits: fits(page.js(at)), lambda key=key: f"{key} leads to row {page.js(at)}")
+    assert page.js(f"{rows}.length") < 100
+
+
+def narrow_down(page, rows, place, field, words, count, last):
+    """Typing leaves only what fits; taking it back brings all back."""
+    begun = time.monotonic()
+    page.fill(field, words, role="searchbox")
+    shown = f"{rows}.length && {rows}[0].getAttribute('aria-setsize')"
+    page.until(lambda: page.js(shown) == str(count), lambda: f"{page.js(shown)} rows fit “{words}”")
+    page.see(last)
+    measured(f"{place} narrowed down to {count} rows", (time.monotonic() - begun) * 1000)
+    page.fill(field, "no such thing", role="searchbox")
+    page.see(re.compile("No (device|key) fits"))
 
 
 def peers(one):
@@ -80,6 +112,8 @@ def records(one, url):
     """The page of records that an address asks for."""
     asked = parse_qs(urlsplit(url).query)
     start, limit = (int(asked.get(name, [default])[0]) for name, default in (("offset", 0), ("limit", 100)))
-    numbers = range(start, min(start + limit, 100_000))
+    wanted = asked.get("search", [""])[0]
+    fitting = [number for number in range(100_000) if wanted in f"sensor/{number:06}"]
+    numbers = fitting[start : start + limit]
     found = [{**one, "key": f"sensor/{number:06}", "keyHex": f"{number:064x}"} for number in numbers]
-    return {"total": 100_000, "records": found}
+    return {"total": len(fitting), "records": found}

@@ -24,7 +24,13 @@ def keep_recovery_phrase(laptop):
     page.until(lambda: page.has("alert"), "a wrong word is not refused")
     page.fill("Type the word “show”", "show")
     page.click("button", "Continue")
-    page.see("The words are covered.")
+    return check_words(laptop)
+
+
+def check_words(laptop, seconds=15):
+    """Looks at the covered words, writes them down and proves it; returns them."""
+    page = laptop.page
+    page.see("The words are covered.", seconds)
     assert not words(page), "shown before that was asked for"
     page.click("button", "Show the words")
     found = page.until(lambda: words(page), "no words")

@@ -105,6 +105,7 @@ def stopping(scene):
     laptop.page.click("button", "Stop the node")
     laptop.page.find("dialog")
     laptop.page.click("button", "Cancel")
+    laptop.page.until(lambda: not laptop.page.has("dialog"), "the question stays")
     assert laptop.node.process.process.poll() is None
     laptop.page.click("button", "Stop the node")
     laptop.page.find("dialog")

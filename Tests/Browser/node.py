@@ -19,16 +19,22 @@ class CommandFailed(Exception):
 class Node:
     """The process of a device."""
 
-    def __init__(self, folder, name):
+    def __init__(self, folder, name, passphrase=None):
         self.name = name
         self.home = os.path.join(folder, name)
+        self.passphrase_file = None
+        if passphrase:
+            self.passphrase_file = f"{self.home}.passphrase"
+            with open(self.passphrase_file, "w", encoding="utf-8") as file:
+                file.write(f"{passphrase}\n")
         self.process = None
         self.port = 0
 
     def environment(self):
         """Nothing of this machine's settings counts, and nodes of other tests do not hear this one."""
         variables = {key: value for key, value in os.environ.items() if not key.startswith("RUNAR")}
-        return {**variables, "RUNAR_HOME": self.home, "RUNAR_LISTEN": "127.0.0.1:0", "RUNAR_DISCOVERY": "off"}
+        variables |= {"RUNAR_HOME": self.home, "RUNAR_LISTEN": "127.0.0.1:0", "RUNAR_DISCOVERY": "off"}
+        return variables | ({"RUNAR_PASSPHRASE_FILE": self.passphrase_file} if self.passphrase_file else {})
 
     def command(self, *arguments, text=""):
         """Runs the command to its end and returns what it printed."""
@@ -44,7 +50,8 @@ class Node:
         return json.loads(self.command(*arguments, "--json", text=text))
 
     def init(self):
-        self.peer = self.answer("init", "--no-passphrase")["peerId"]
+        """Makes the home: its vault is opened by the passphrase, or without one by a key file."""
+        self.peer = self.answer("init", *([] if self.passphrase_file else ["--no-passphrase"]))["peerId"]
 
     def start(self):
         """Starts the node and waits until it is ready; after the first time its console has the same port."""

@@ -17,7 +17,10 @@ KEYS = {
     " ": (32, " "),
     "ArrowDown": (40, ""),
     "ArrowUp": (38, ""),
+    "ArrowRight": (39, ""),
     "End": (35, ""),
+    "Home": (36, ""),
+    "PageDown": (34, ""),
 }
 
 

@@ -9,7 +9,7 @@ import threading
 from camera import Camera
 from devtools import Browser
 from node import Node
-from page import Page
+from page import Page, matches
 
 PICTURES = os.environ.get("CONSOLE_SCREENSHOTS", "")
 
@@ -22,12 +22,12 @@ NODE_GONE = re.compile(r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLET
 class Device:
     """A node and its console in a browser of its own."""
 
-    def __init__(self, scene, name):
+    def __init__(self, scene, name, passphrase=None):
         self.scene = scene
         self.name = name
         self.folder = os.path.join(scene.folder, name)
         os.mkdir(self.folder)
-        self.node = Node(self.folder, name)
+        self.node = Node(self.folder, name, passphrase)
         self.browser = self.camera = self.page = None
 
     def start(self, camera=True, size=(1280, 800)):
@@ -39,6 +39,7 @@ class Device:
         self.camera = Camera(self.folder, self.browser) if camera is True else None
         self.page = Page(self.browser, *size, name=self.name)
         self.page.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        self.page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=self.folder)
 
     def sign_in(self):
         """Opens the console as `runar console` does."""
@@ -47,12 +48,33 @@ class Device:
         return self
 
     def go(self, place):
-        """Opens a view, such as `/peers`."""
+        """Opens a view, such as `/peers`, and waits until the one before is gone."""
+        self.page.js("for (const view of document.querySelectorAll('.view')) view.dataset.at = location.hash; 0")
         self.page.open(f"{self.node.origin}/#{place}")
+        views = "[...document.querySelectorAll('.view')].map(view => view.dataset.at)"
+        self.page.until(
+            lambda: self.page.js(f"{views}.every(at => [undefined, location.hash].includes(at))"),
+            lambda: f"{place} does not come: {self.page.text()}",
+        )
 
     def keep(self, name, **options):
         """Keeps a picture of the page."""
         return self.scene.keep(f"{name}.png", self.page.picture(**options))
+
+    def saved(self, name):
+        """Waits for a file that the page gives to keep, and returns its path."""
+        found = self.page.until(
+            lambda: next((one for one in os.listdir(self.folder) if matches(name, one)), None),
+            lambda: f"{name} is not among {os.listdir(self.folder)}",
+        )
+        return os.path.join(self.folder, found)
+
+    def file(self, name, content):
+        """A file that the person has, with that content; its path."""
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        return path
 
     def strangers(self):
         """What the page asked for that its node does not serve."""
@@ -80,9 +102,9 @@ class Scene:
         self.devices = []
         self.expected = [REFUSAL]
 
-    def device(self, name, **options):
-        """A device whose person has opened the console."""
-        device = Device(self, name)
+    def device(self, name, passphrase=None, **options):
+        """A device whose person has opened the console; a passphrase opens its keys if there is one."""
+        device = Device(self, name, passphrase)
         self.devices.append(device)
         device.start(**options)
         return device.sign_in()

@@ -32,7 +32,7 @@ def peer_connection(scene):
     laptop.keep("peer")
     # Nothing ends without a question.
     laptop.page.click("button", "Disconnect")
-    laptop.page.see("Either device can connect again at any time")
+    laptop.page.see("the two devices do not connect by themselves")
     laptop.page.click("button", "Cancel")
     laptop.page.see("Connected directly")
 

@@ -1,5 +1,7 @@
 internal import Foundation
+internal import Identity
 internal import Logging
+internal import Platform
 internal import RunarNode
 internal import TestSupport
 internal import Testing
@@ -56,6 +58,59 @@ internal import Testing
         #expect(try outcome.failure["code"] as? String == "no-console")
         #expect(try (outcome.failure["message"] as? String)?.contains("127.0.0.1:\(port)") == true)
         #expect(!outcome.output.contains("\"ready\""))
+    }
+
+    @Test func `a taken port that nobody chose makes the console move, and a chosen one is an error`() async throws {
+        // The first has the usual port, unless somebody else on this machine has it: taken it is either way.
+        try await withConsoles([nil, nil]) { first, second in
+            #expect(first.address != second.address)
+            #expect(!second.address.hasSuffix(":4280/"))
+            #expect(second.note == "port 4280 is taken, so the console is at another one until the node starts again")
+            let failure = await #expect(throws: CommandFailure.self) { try await withConsoles(["4280"]) { _, _ in } }
+            #expect(failure?.code == "no-console" && failure?.status == .cannotCreate)
+            #expect(failure?.message.contains("cannot listen on 127.0.0.1:4280") == true)
+            #expect(failure?.message.contains("choose another port, or 0 for any that is free") == true)
+        }
+    }
+
+    private struct Place: Sendable {
+        let address: String
+        let note: String?
+    }
+
+    /// Runs `body` with the first and the last of some consoles, at the ports that a person chose for them or, for nil, at
+    /// the usual one.
+    private func withConsoles(_ ports: [String?], _ body: (Place, Place) async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var places: [Place] = []
+            var homes: [TemporaryHome] = []
+            for port in ports {
+                let home = try TemporaryHome()
+                homes.append(home)
+                let directory = try HomeDirectory(at: home.path)
+                let flags: [Setting: [String]] = port.map { [.console: [$0]] } ?? [:]
+                let settings = try Settings(flags: flags, environment: { _ in nil }, file: [:])
+                let console = try #require(try NodeConsole(settings: settings, home: directory))
+                let keys = InMemoryKeyStorage()
+                let node = try RunarNode(config: RunarNodeConfig(keyStorage: keys, statePath: nil))
+                let handler = RequestHandler(node: node, keys: keys, home: directory, settings: settings, watch: nil)
+                let (addresses, told) = AsyncStream.makeStream(of: String.self)
+                group.addTask {
+                    defer { told.finish() }
+                    try await console.run(for: handler) { told.yield($0) }
+                }
+                var iterator = addresses.makeAsyncIterator()
+                guard let address = await iterator.next() else { break }
+                places.append(Place(address: address, note: console.note(on: address)))
+            }
+            defer { group.cancelAll() }
+            if let first = places.first, let last = places.last, places.count == ports.count {
+                try await body(first, last)
+            } else {
+                try await group.waitForAll()
+            }
+            withExtendedLifetime(homes) {}
+        }
     }
 
     @Test(.enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing)))

@@ -121,6 +121,8 @@ internal import Testing
         for _ in 0..<LogRing.limit { ring.keep(event, [:]) }
         let late = ring.lines(LogRing.Question(since: 1, limit: 3))
         #expect(late.lines.count == 3 && late.missed && late.next == 2002)
+        let beyond = ring.lines(LogRing.Question(since: .max))
+        #expect(beyond.lines.isEmpty && !beyond.missed)
         ring.set(.error, in: nil)
         #expect(ring.levels == LogRing.Levels(level: .error, subsystems: [:]))
     }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Foundation
 internal import Identity
 internal import RunarNode
 internal import TestSupport
@@ -73,6 +74,18 @@ internal import Testing
         let shown = JSONText.shown(JSONText.encode(["text": text]))
         #expect(shown.contains(#"a\u009b2J\u001b[31m\u202eb\udb40\udc01\u007f é 日本 "#))
         #expect(try JSONText.decode([String: String].self, from: Array(shown.utf8)) == ["text": text])
+    }
+
+    @Test func `numbers that JSON has not, and values within values without end, are shown all the same`() {
+        #expect(JSONText.encode([Double.infinity, -.infinity, .nan]) == #"["Infinity","-Infinity","NaN"]"#)
+        #expect(CalledReport(path: "a/b", answer: Data()).result == nil)
+        #expect(CalledReport(path: "a/b", answer: Data("null".utf8)).result == .some(nil))
+        for depth in [64, 65, 511, 512, 100_000] {
+            let answer = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+            let report = CalledReport(path: "a/b", answer: Data(answer.utf8))
+            #expect((report.result == nil) == (depth > 64) && report.text == answer)
+            #expect(JSONText.encode(report).contains("a/b"))
+        }
     }
 
     @Test func `a token is good for as long as was said`() throws {

@@ -8,6 +8,16 @@ enum BrowserScenario {
     static let missing = PythonScripts.missing(for: script, otherwise: "no browser shows the console")
     private static let script = "../Browser/run.py"
 
+    /// Where pictures are kept; those of failures of earlier runs are gone.
+    private static let pictures = {
+        let folder = PythonScripts.root.appending(path: ".build/console-screenshots")
+        let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)  // there is none before the first
+        for name in names ?? [] where name.hasPrefix("failed-") {
+            try? FileManager.default.removeItem(at: folder.appending(path: name))  // the newer one replaces it
+        }
+        return folder.path
+    }()
+
     /// Plays a scenario, named `module.function`; what it prints is the reason if it fails.
     static func play(_ name: String) async throws {
         let (status, lines) = try await run([name])
@@ -27,7 +37,7 @@ enum BrowserScenario {
                 takesLines: true,
                 environment: [
                     "RUNAR": ChildProcess.products.appending(path: "runar").path,
-                    "CONSOLE_SCREENSHOTS": PythonScripts.root.appending(path: ".build/console-screenshots").path,
+                    "CONSOLE_SCREENSHOTS": pictures,
                 ]
             )
             var lines: [String] = []

@@ -26,8 +26,16 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("screens.installable")
         }
 
-        @Test func `a network is made with the keyboard alone`() async throws {
-            try await BrowserScenario.play("screens.keyboard")
+        @Test func `every screen of a new device says what to do next, and has the way there`() async throws {
+            try await BrowserScenario.play("teaching.first_screens")
+        }
+
+        @Test func `dark and light follow the system, and codes stay dark on light`() async throws {
+            try await BrowserScenario.play("wishes.dark_and_light")
+        }
+
+        @Test func `nothing moves for those who ask for that`() async throws {
+            try await BrowserScenario.play("wishes.stillness")
         }
     }
 }

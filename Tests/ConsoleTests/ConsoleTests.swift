@@ -118,7 +118,7 @@ struct ConsoleTests {
         try await withConsole(registry) { port in
             let second = Console(
                 Console.Configuration(
-                    port: port,
+                    place: .thisMachine(port: port),
                     sessions: ConsoleSessions(key: "x"),
                     routes: [],
                     uploads: "/nonexistent",

@@ -1,5 +1,7 @@
+internal import Certificates
 internal import Console
 internal import Locking
+internal import Logging
 internal import TestSupport
 internal import Testing
 
@@ -72,7 +74,11 @@ struct LastingTests {
     @Test func `signing out everywhere ends what is open, and no token of before holds`() async throws {
         let (ends, sessions) = (ends, ConsoleSessions(key: secretOfTests))
         let token = sessions.makeSession().token
-        try await withConsole(sessions: sessions, routes: routes, { $0.replaceKey = { "another key" } }) { port in
+        let change = { (configuration: inout Console.Configuration) in
+            configuration.replaceKey = { "another key" }
+            configuration.patience = .seconds(2)
+        }
+        try await withConsole(sessions: sessions, routes: routes, change) { port in
             let visitor = try ConsoleVisitor.Connections(port)
             try await visitor.hold(Self.head("GET", "/api/v1/waiting", port))
             try await visitor.waitForLine()
@@ -95,6 +101,26 @@ struct LastingTests {
         }
     }
 
+    @Test func `a console that stops ends what is open, and has nothing to complain about`() async throws {
+        let (ends, logs, kept) = (ends, Locked<[String]>([]), Locked<[ConsoleVisitor.Connections]>([]))
+        let logger = Logger(label: "test") { _ in LogCollector(lines: logs) }
+        try await withConsole(routes: routes, { $0.logger = logger }) { port in
+            let visitor = try ConsoleVisitor.Connections(port)
+            kept.withLock { $0 = [visitor] }
+            try await visitor.hold(Self.head("GET", "/api/v1/waiting", port))
+            try await visitor.waitForLine()
+            // One that has asked nothing yet.
+            try await visitor.hold([])
+        }
+        for await name in ends {
+            #expect(name == "waiting")
+            break
+        }
+        let visitor = try #require(kept.withLock { $0.first })
+        #expect(try await [visitor.end() ?? "", visitor.end() ?? ""].sorted().last?.hasPrefix("HTTP/1.1 200") == true)
+        #expect(logs.withLock { $0 } == [])
+    }
+
     @Test func `whoever does not read what they asked for is cut off`() async throws {
         let ends = ends
         try await withConsole(routes: routes, { $0.patience = .milliseconds(300) }) { port in
@@ -106,6 +132,35 @@ struct LastingTests {
             }
             withExtendedLifetime(visitor) {}
         }
+    }
+
+    /// A free port that the system gives nobody by itself, neither a console nor the client of one.
+    private static func quietPort() async throws -> UInt16 {
+        while true {
+            let port = UInt16.random(in: 20_000..<30_000)
+            do {
+                try await withConsole(routes: [], { $0.place = .thisMachine(port: port) }) { _ in }
+                return port
+            } catch ConsoleError.cannotListen {
+                continue
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `it may be stopped while clients keep coming`(isForNetwork: Bool) async throws {
+        var random = SystemRandomNumberGenerator()
+        let certificate = try ServerCertificate.make(addresses: [], hostName: nil, at: 1_800_000_000, using: &random)
+        let port = try await Self.quietPort()
+        let taken = try await ConsoleVisitor.storm(port) {
+            for _ in 1...100 {
+                let place = isForNetwork ? Console.Place.network(port: port, certificate) : .thisMachine(port: port)
+                try await withConsole(routes: [], { $0.place = place }) { _ in
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+        }
+        #expect(taken > 100)
     }
 
     @Test func `whoever does not finish a request is cut off, and nobody is kept out`() async throws {
@@ -124,4 +179,20 @@ struct LastingTests {
             #expect(try await ConsoleVisitor.ask(port, [.init("GET", "/api/v1/three", fields)]).map(\.status) == [200])
         }
     }
+}
+
+/// Keeps what is logged.
+private struct LogCollector: LogHandler {
+    let lines: Locked<[String]>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    init(lines: Locked<[String]>) { self.lines = lines }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { lines.withLock { $0.append("\(event.level) \(event.message)") } }
 }

@@ -3,9 +3,6 @@ internal import Foundation
 internal import Testing
 
 @Suite("Pages of the console") struct PageTests {
-    /// All that a browser ever loads, so that the console opens at once.
-    private static let byteLimit = 400_000
-
     private let pages = PageTable().pages
 
     @Test func `the program holds what lies in the folder (else run scripts/console-pages.sh)`() throws {
@@ -24,13 +21,6 @@ internal import Testing
             let isSame = try Data(contentsOf: folder.appending(path: page.path)) == Data(page.bytes)
             #expect(isSame, "\(page.path)")
         }
-    }
-
-    @Test func `all pages together are small`() {
-        // Only programs load the description of what they can ask.
-        let sum = pages.filter { $0.path != "openapi.json" }.map(\.bytes.count).reduce(0, +)
-        print("the pages of the console have \(sum) bytes")
-        #expect(sum < Self.byteLimit)
     }
 
     @Test func `every page has a type that a browser takes it for`() {

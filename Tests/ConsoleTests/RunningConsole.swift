@@ -17,7 +17,7 @@ func withConsole(
     var logger = Logger(label: "test")
     logger.logLevel = .critical
     var configuration = Console.Configuration(
-        port: 0,
+        place: .thisMachine(port: 0),
         sessions: sessions,
         routes: routes + [
             ConsoleRoute(.get, "/metrics") { _ in

@@ -2,21 +2,25 @@
 
 ask_console.py check                says what is missing, or an empty line
 ask_console.py ask PORT             reads requests as lines of JSON from standard input and answers each with a line:
-                                    {"method", "path", "headers", "body"} -> {"status", "headers", "body"}; the body
-                                    is a text, or nothing
+                                    {"method", "path", "headers", "body"} -> {"status", "headers", "body", "length"}; the
+                                    body is a text, or nothing, and as it was before gzip; so many bytes came
 ask_console.py raw PORT             sends each line (hexadecimal digits) on a connection of its own: {"status": first line}
 ask_console.py hold PORT            reads {"bytes": hexadecimal digits, "how"} and sends them on a connection that stays open:
                                     "read" tells {"line": the first of the body} and {"end": the first of all}, when the
                                     other side has closed; "mute" reads nothing; "leave" tells the first and closes
+ask_console.py storm PORT           connects from eight threads again and again, whether anybody listens or not, until its
+                                    standard input ends, and tells {"connections": those that were taken}
 ask_console.py read PORT TOKEN      collects /metrics: one line {"name", "type", "help", "samples": [[name, labels, value]]}
                                     for each family, and an empty one at the end
 """
 
+import gzip
 import http.client
 import json
 import socket
 import sys
 import threading
+import time
 
 
 def ask(port, method, path, headers, body=None):
@@ -26,11 +30,16 @@ def ask(port, method, path, headers, body=None):
         connection.putheader(name, value)
     if body is not None:
         connection.putheader("Content-Length", str(len(body.encode())))
-    connection.endheaders(body.encode() if body is not None else None)
+    try:
+        connection.endheaders(body.encode() if body is not None else None)
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # it may have answered before it had read everything
     answer = connection.getresponse()
-    text = answer.read().decode()
+    content = answer.read()
     connection.close()
-    return answer.status, dict((name.lower(), value) for name, value in answer.getheaders()), text
+    fields = dict((name.lower(), value) for name, value in answer.getheaders())
+    text = gzip.decompress(content) if fields.get("content-encoding") == "gzip" else content
+    return answer.status, fields, text.decode(), len(content)
 
 
 def tell(**news):
@@ -73,6 +82,30 @@ def hold(port):
             threading.Thread(target=follow, args=(connection, order["how"] == "leave"), daemon=True).start()
 
 
+def storm(port):
+    taken = []
+    is_over = threading.Event()
+
+    def connect():
+        while not is_over.is_set():
+            try:
+                with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+                    taken.append(None)
+                    connection.sendall(b"GET / HTTP/1.1\r\n")
+            except OSError:
+                pass
+            time.sleep(0.001)
+
+    threads = [threading.Thread(target=connect) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    sys.stdin.read()
+    is_over.set()
+    for thread in threads:
+        thread.join()
+    tell(connections=len(taken))
+
+
 def main(words):
     if words[0] == "check":
         try:
@@ -86,10 +119,13 @@ def main(words):
     if words[0] == "ask":
         for line in sys.stdin:
             request = json.loads(line)
-            status, headers, body = ask(port, request["method"], request["path"], request["headers"], request.get("body"))
-            print(json.dumps({"status": status, "headers": headers, "body": body}), flush=True)
+            names = ("status", "headers", "body", "length")
+            answer = ask(port, request["method"], request["path"], request["headers"], request.get("body"))
+            print(json.dumps(dict(zip(names, answer))), flush=True)
     elif words[0] == "hold":
         hold(port)
+    elif words[0] == "storm":
+        storm(port)
     elif words[0] == "raw":
         for line in sys.stdin:
             with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
@@ -109,7 +145,7 @@ def main(words):
         from prometheus_client.parser import text_string_to_metric_families
 
         headers = [("Host", "localhost:%d" % port), ("Authorization", "Bearer " + words[2])]
-        status, fields, body = ask(port, "GET", "/metrics", headers)
+        status, fields, body, _ = ask(port, "GET", "/metrics", headers)
         assert status == 200, (status, body)
         assert fields["content-type"].startswith("text/plain; version=0.0.4"), fields
         for family in text_string_to_metric_families(body):

@@ -2,6 +2,10 @@
 answer against the description that the console itself serves.
 
 console_api.py check                      says what is missing (nothing ever is), or an empty line
+console_api.py secrets PORT TOKEN LINK PORT TOKEN LINK KEY
+                                          has two nodes handle their secrets (LINK signs a browser in, KEY is the root key
+                                          of the first), and prints those and what the nodes logged meanwhile: one line of
+                                          JSON, {"secrets": {name: [text]}, "lines": [text]}
 console_api.py go PORT TOKEN PORT TOKEN   one line of JSON for each claim, {"claim", "failure"}, and at the end one with
                                           the routes that were asked, {"asked": [...]}
 """
@@ -10,6 +14,7 @@ import base64
 import http.client
 import json
 import re
+import socket
 import sys
 import threading
 import urllib.parse
@@ -112,6 +117,12 @@ class Node:
         connection.request(method, path, body, headers)
         return connection, connection.getresponse()
 
+    def get(self, path):
+        connection, answer = self.open("GET", path)
+        value = json.loads(answer.read())
+        connection.close()
+        return value
+
     def ask(self, call, places=None, query=None, body=None, raw=None, expect=200, stream=False):
         method, _, template = call.partition(" ")
         template = template if template == "/metrics" else BASE + template
@@ -165,21 +176,58 @@ def alone(owner):
     levels = owner.ask("PUT /log-level", body={"level": "debug", "subsystem": "connections"})
     expect("a subsystem logs more", levels["subsystems"] == {"connections": "debug"}, levels)
     owner.ask("PUT /log-level", body={"level": "loud"}, expect=400)
+    for level in [None, ""]:
+        owner.ask("PUT /log-level", body={"level": "debug", "subsystem": "storage"})
+        levels = owner.ask("PUT /log-level", body={"level": level, "subsystem": "storage"})
+        expect("a subsystem logs as everything else again", levels["subsystems"] == {"connections": "debug"}, levels)
+        owner.ask("PUT /log-level", body={"level": level}, expect=400)
+    owner.ask("PUT /log-level", body={"subsystem": "storage"}, expect=400)
+    open_to_network(owner)
     key = owner.ask("POST /keys/root", body={}, expect=201)
     expect("a root key is made, and its private part stays", key["key"] == "root" and "privateKey" not in key, key)
     owner.ask("POST /keys/root", body={}, expect=409)
+
+
+def open_to_network(owner):
+    lan = owner.ask("GET /lan")
+    expect("the network gets nothing by itself", not lan["on"] and lan["addresses"] == [] and lan["here"], lan)
+    closed = owner.ask("POST /lan/pairing", body={}, stream=True)
+    expect("nobody is paired while it is closed", closed.next("failed")["error"]["code"] == "no-console-lan")
+    owner.ask("PUT /lan", body={"on": True, "port": 0}, expect=400)
+    owner.ask("PUT /lan", body={"on": True, "port": 70000}, expect=400)
+    owner.ask("PUT /lan", body={"on": True, "port": owner.port}, expect=409)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    lan = owner.ask("PUT /lan", body={"on": True, "port": port})
+    expect("it is open", lan["on"] and lan["port"] == port and lan["source"] == "file", lan)
+    expect("its status says where", owner.ask("GET /status")["consoleLan"] == lan["addresses"], lan)
+    wrong = owner.ask("POST /lan/pairing", body={"address": "https://192.0.2.99/"}, stream=True)
+    expect("no link leads elsewhere", wrong.next("failed")["error"]["code"] == "no-such-address")
+    shown = owner.ask("POST /lan/pairing", body={"address": lan["addresses"][-1]}, stream=True)
+    pairing = shown.next("pairing")
+    expect("a link leads there", pairing["link"].startswith(lan["addresses"][-1] + "#secret="), pairing)
+    expect("with its fingerprint", pairing["fingerprint"] == lan["fingerprint"], pairing)
+    secret = pairing["link"].rpartition("=")[2]
+    owner.ask("POST /session", body={"secret": secret})
+    expect("whoever shows the code hears of its use", shown.next("done")["result"]["used"])
+    lan = owner.ask("PUT /lan", body={"on": False})
+    expect("it is closed", not lan["on"] and lan["port"] == 4281, lan)
 
 
 def become_members(owner, guest):
     network = owner.ask("POST /networks", body={"name": "Home <b>"}, expect=201)
     place = {"network": url_id(network["networkId"])}
     owner.ask("GET /networks")
-    shown = owner.ask("POST /networks/{network}/invitations", place, body={"label": "Phone"}, stream=True)
+    shown = owner.ask("POST /networks/{network}/invitations", place, body={"label": "Tablet"}, stream=True)
     link = shown.next("invited")["link"]
     asked = guest.ask("POST /join/invitation", body={"text": link}, stream=True)
     pending, request = asked.next("joinPending"), shown.next("joinRequested")
     expect("both sides show the same digits", pending["digits"] == request["digits"], (pending, request))
-    owner.ask("POST /joins/{number}", {"number": request["number"]}, body={"allowed": True})
+    owner.ask("POST /joins/{number}", {"number": request["number"]}, body={"allowed": True, "label": "x" * 65},
+              expect=422)
+    owner.ask("POST /joins/{number}", {"number": request["number"]},
+              body={"allowed": True, "label": " Phone ", "lifeSeconds": 3600})
     expect("the joiner is admitted", asked.next("done")["result"]["isMember"])
     expect("the inviter hears of it", shown.next("done")["result"]["label"] == "Phone")
     owner.ask("POST /joins/{number}", {"number": request["number"]}, body={"allowed": True}, expect=409)
@@ -221,6 +269,12 @@ def talk(owner, guest, place, peer):
     guest.ask("GET /files/{id}", {"id": base64.urlsafe_b64encode(b"/etc/passwd").decode().rstrip("=")}, expect=404)
     owner.ask("POST /peers/{peer}/files", {"peer": peer}, {"name": "../x"}, raw=b"x", expect=400)
     owner.ask("POST /offers/{number}", {"number": 77}, body={"accept": False}, expect=409)
+    given_up = owner.ask("POST /peers/{peer}/files", {"peer": peer}, {"name": "given-up"}, raw=b"x", stream=True)
+    number = told.next("fileOffered")["offer"]["number"]
+    given_up.close()
+    expect("an offer goes with its sender", told.next("offerEnded")["number"] == number)
+    expect("no offer waits then", guest.ask("GET /offers")["offers"] == [])
+    guest.ask("POST /offers/{number}", {"number": number}, body={"accept": True}, expect=409)
     told.close()
 
 
@@ -304,7 +358,15 @@ def keys(owner, guest):
 def end(owner, guest, place, peer):
     owner.ask("PATCH /networks/{network}", place, body={"name": "Other"})
     owner.ask("POST /peers/{peer}/connect", {"peer": peer}, body={"network": place["network"]})
+    told = guest.ask("GET /activity", stream=True)
+    told.next("hello")
     owner.ask("POST /peers/{peer}/disconnect", {"peer": peer}, body={})
+    told.next("peerLeft")
+    apart = owner.ask("GET /peers/{peer}", {"peer": peer})
+    expect("a peer is disconnected by this device", apart["disconnected"]["byThisDevice"], apart)
+    seen = guest.ask("GET /peers", query={"all": 1})["peers"]
+    expect("the other device was told so", [p["disconnected"]["byThisDevice"] for p in seen] == [False], seen)
+    told.close()
     text = guest.ask("GET /networks/{network}/connection-text", place)["text"]
     owner.ask("POST /connect", body={"text": text})
     owner.ask("POST /connect", body={"text": "garbage"}, expect=422)
@@ -336,14 +398,94 @@ def come_back(owner):
     expect("nothing was missed", not again.next("hello")["missed"])
     expect("what happened meanwhile comes", again.next("changed")["what"] == ["logLevel"])
     again.close()
+    past = owner.ask("GET /activity", query={"boot": first["boot"], "since": first["seq"], "follow": "false"}, stream=True)
+    numbers = [line["seq"] for line in iter(past.next, None)]
+    expect("what happened meanwhile comes alone, if only that is wanted",
+           len(numbers) > 1 and numbers[1:] == sorted(set(numbers[1:])) and numbers[-1] == numbers[0], numbers)
     other = owner.ask("GET /activity", query={"boot": "another", "since": 5}, stream=True)
     expect("another boot is missed", other.next("hello")["missed"])
     other.close()
 
 
+class Log:
+    """Reads the log of a node all the time, for it does not keep much."""
+
+    def __init__(self, node):
+        self.node, self.next, self.lines, self.missed, self.done = node, 0, [], False, threading.Event()
+        self.thread = threading.Thread(target=self.follow)
+        self.thread.start()
+
+    def follow(self):
+        while not self.done.wait(0.05):
+            self.read()
+
+    def read(self):
+        answer = self.node.get(f"{BASE}/logs?since={self.next}&limit=2000")
+        self.missed = self.missed or answer["missed"]
+        self.next = answer["next"]
+        self.lines += [json.dumps(line, ensure_ascii=False) for line in answer["lines"]]
+
+    def end(self):
+        self.done.set()
+        self.thread.join()
+        self.read()
+        expect("no line of the log was missed", not self.missed)
+        return self.lines
+
+
+def handle_secrets(words):
+    owner, guest = Node(words[1], words[2]), Node(words[4], words[5])
+    _, answer = owner.open("GET", "/openapi.json")
+    owner.description = guest.description = Description(json.loads(answer.read()))
+    secrets = {"token": [words[2], words[5]], "link": [], "session": [], "passphrase": [], "file": [], "phrase": []}
+    logs = [Log(owner), Log(guest)]
+    for node, link in [(owner, words[3]), (guest, words[6])]:
+        secrets["link"].append(link.partition("#secret=")[2])
+        node.ask("POST /session", body={"secret": secrets["link"][-1]})
+        node.ask("POST /session", body={"secret": secrets["link"][-1]}, expect=401)
+        secrets["session"].append(node.ask("POST /session/renew", body={})["token"])
+    key = base64.b64encode(bytes.fromhex(words[7])).decode()
+    secrets["key"] = [words[7], key, url_id(key)]
+    invitation = invite(owner, guest)
+    secrets["invitation"] = [invitation.rpartition("/")[2]]
+    passphrases = secrets["passphrase"] = ["correct horse battery", "wrong horse battery", "wrong word"]
+    owner.ask("POST /recovery-phrase", body={"passphrase": passphrases[2]}, expect=403)
+    phrase = owner.ask("POST /recovery-phrase", body={"passphrase": "show"})["words"]
+    # Any three words that follow each other.
+    secrets["phrase"] = [" ".join(phrase[start:start + 3]) for start in range(len(phrase) - 2)]
+    backup = base64.b64encode(owner.ask("POST /backup", body={"passphrase": passphrases[0]})).decode()
+    exported = base64.b64encode(owner.ask("POST /keys/export", body={"key": "root", "passphrase": passphrases[0]})).decode()
+    secrets["file"] = [backup, exported]
+    guest.ask("POST /backup/restore", body={"file": backup, "passphrase": passphrases[1]}, expect=403)
+    guest.ask("POST /backup/restore", body={"file": backup, "passphrase": passphrases[0]})
+    guest.ask("POST /keys/import", body={"key": "root", "file": exported, "passphrase": passphrases[1]}, expect=403)
+    guest.ask("POST /keys/import", body={"key": "root", "file": exported, "passphrase": passphrases[0]})
+    guest.ask("POST /recovery-phrase/restore", body={"words": " ".join(phrase)})
+    guest.ask("POST /recovery-phrase/restore", body={"words": " ".join(reversed(phrase))}, expect=422)
+    request = guest.ask("POST /device/request", body={})
+    answer = owner.ask("POST /device/add", body={"request": request["link"], "label": "Phone"})
+    guest.ask("POST /device/setup", body={"text": answer["text"]})
+    print(json.dumps({"secrets": secrets, "lines": [line for log in logs for line in log.end()]}), flush=True)
+
+
+def invite(owner, guest):
+    """Makes the guest a member, and returns the link that did."""
+    network = owner.ask("POST /networks", body={"name": "Home"}, expect=201)
+    place = {"network": url_id(network["networkId"])}
+    shown = owner.ask("POST /networks/{network}/invitations", place, body={}, stream=True)
+    link = shown.next("invited")["link"]
+    asked = guest.ask("POST /join/invitation", body={"text": link}, stream=True)
+    request = shown.next("joinRequested")
+    owner.ask("POST /joins/{number}", {"number": request["number"]}, body={"allowed": True})
+    expect("the joiner is admitted", asked.next("done")["result"]["isMember"])
+    return link
+
+
 def main(words):
     if words[0] == "check":
         return print("")
+    if words[0] == "secrets":
+        return handle_secrets(words)
     owner, guest = Node(words[1], words[2]), Node(words[3], words[4])
     _, answer = owner.open("GET", "/openapi.json")
     description = Description(json.loads(answer.read()))

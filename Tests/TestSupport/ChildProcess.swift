@@ -63,6 +63,9 @@ package final class ChildProcess: Sendable {
         try input?.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
     }
 
+    /// Has it find the end of its input.
+    package func endInput() throws { try input?.fileHandleForWriting.close() }
+
     /// Ends it as a loss of power would, without a chance to tidy up, and returns the lines that it wrote before.
     package func kill() -> [String] {
         Foundation.kill(id, SIGKILL)

@@ -7,7 +7,10 @@ package enum ConsoleVisitor {
         package let status: Int
         /// By their names in lower case.
         package let headers: [String: String]
+        /// As it was before gzip.
         package let body: String
+        /// The bytes of the body as they came.
+        package let length: Int
     }
 
     /// What a connection got back for some bytes.
@@ -139,6 +142,22 @@ package enum ConsoleVisitor {
                 }
                 return nil
             }
+        }
+    }
+
+    /// Connects again and again while `body` runs, and returns how many connections were taken.
+    package static func storm(_ port: UInt16, while body: () async throws -> Void) async throws -> Int {
+        struct News: Decodable {
+            let connections: Int
+        }
+        let process = try ChildProcess(script: script, arguments: ["storm", "\(port)"], takesLines: true)
+        let outcome: Result<Void, any Error>
+        do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
+        return try await aside {
+            try process.endInput()
+            let line = process.nextLine() ?? ""
+            try outcome.get()
+            return try JSONDecoder().decode(News.self, from: Data(line.utf8)).connections
         }
     }
 

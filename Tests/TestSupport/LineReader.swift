@@ -18,9 +18,9 @@ package final class LineReader: Sendable {
             }
             if let line { return line }
             if let deadline, !isReady(by: deadline) { return nil }
-            let data = pipe.availableData
-            guard !data.isEmpty else { return nil }
-            buffered.withLock { $0 += data }
+            let bytes = waitForBytes()
+            guard !bytes.isEmpty else { return nil }
+            buffered.withLock { $0 += bytes }
         }
     }
 
@@ -30,6 +30,19 @@ package final class LineReader: Sendable {
         return buffered.withLock { bytes in
             defer { bytes = [] }
             return Data(bytes) + read
+        }
+    }
+
+    /// The next bytes; none at the end.
+    ///
+    /// Foundation's `availableData` ends the process when a signal comes meanwhile.
+    private func waitForBytes() -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: 8192) { room, count in
+            var result: Int
+            repeat {
+                result = unsafe read(pipe.fileDescriptor, room.baseAddress, room.count)
+            } while result < 0 && errno == EINTR
+            count = max(result, 0)
         }
     }
 

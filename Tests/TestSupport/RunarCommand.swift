@@ -131,18 +131,22 @@ package final class RunningCommand: Sendable {
     private let keyboard: FileHandle?
 
     /// Runs it with `input` before the end of its standard input; with `keepsInput` that end comes with ``type(_:)``.
+    ///
+    /// What it says on its standard error goes to the file `errors`, which is there, or to nobody.
     package init(
         _ arguments: [String],
         home: TemporaryHome,
         input: String? = nil,
         keepsInput: Bool = false,
         environment: [String: String] = [:],
-        wrapper: [String] = []
+        wrapper: [String] = [],
+        errors: String? = nil
     ) throws {
         let output = Pipe()
         command = process(arguments, ["RUNAR_HOME": home.path].merging(environment) { $1 }, wrapper: wrapper)
         command.standardOutput = output
-        command.standardError = FileHandle.nullDevice
+        command.standardError =
+            try errors.map { try FileHandle(forWritingTo: URL(filePath: $0)) } ?? FileHandle.nullDevice
         lines = LineReader(output.fileHandleForReading)
         let pipe = Pipe()
         command.standardInput = input == nil && !keepsInput ? FileHandle.nullDevice : pipe

@@ -1,9 +1,11 @@
+package import Identity
+
 /// Who may ask the console at all.
 ///
-/// Any program of this machine, and any page in a browser on it, can connect to a port of the loopback interface. So
-/// the address that a request names must be this machine's own, which stops names that an attacker points there (DNS
-/// rebinding), and a page of another origin is refused. What is not public also needs a token, which a browser never
-/// sends by itself: ``ConsoleSessions``.
+/// Any program of this machine, and any page in a browser on it, can connect to a port of the loopback interface, and
+/// any device of the local network to a port that is open to it. So the address that a request names must be this
+/// machine's own, which stops names that an attacker points there (DNS rebinding), and a page of another origin is
+/// refused. What is not public also needs a token, which a browser never sends by itself: ``ConsoleSessions``.
 package struct AccessRules: Sendable {
     /// What the rules look at.
     package struct Request: Hashable, Sendable {
@@ -12,11 +14,19 @@ package struct AccessRules: Sendable {
         package var origin: String?
         /// What the browser says of where the request comes from: `Sec-Fetch-Site`.
         package var fetchSite: String?
+        /// Our end of the connection that it came by.
+        package var localAddress: SocketAddress?
 
-        package init(host: String?, origin: String? = nil, fetchSite: String? = nil) {
+        package init(
+            host: String?,
+            origin: String? = nil,
+            fetchSite: String? = nil,
+            localAddress: SocketAddress? = nil
+        ) {
             self.host = host
             self.origin = origin
             self.fetchSite = fetchSite
+            self.localAddress = localAddress
         }
     }
 
@@ -29,30 +39,79 @@ package struct AccessRules: Sendable {
         case foreignOrigin
     }
 
+    /// How a request may call the server.
+    private enum Hosts {
+        case names([String])
+        /// By the address that it came to, in numbers: a name could be pointed here by anybody.
+        case ownAddress
+    }
+
     /// Under which names a program of this machine may call it.
     private static let names = ["localhost", "127.0.0.1", "[::1]"]
     /// From where a browser may send it: our own pages, or the person.
     private static let ownSites = ["same-origin", "none"]
+    /// What a browser leaves out of an address with `https`.
+    private static let standardPort = ":443"
 
-    private let hosts: [String]
-    private let origins: [String]
+    private let hosts: Hosts
+    private let scheme: String
 
     /// Rules for a server on `port` of the loopback interface.
-    package init(port: UInt16) {
-        self.init(names: Self.names, port: port, scheme: "http")
+    package static func loopback(port: UInt16) -> AccessRules {
+        AccessRules(hosts: .names(names.map { "\($0):\(port)" }), scheme: "http://")
     }
 
-    /// Rules for a server on `port` that is called by these names.
-    package init(names: [String], port: UInt16, scheme: String) {
-        hosts = names.map { "\($0):\(port)" }
-        origins = hosts.map { "\(scheme)://\($0)" }
+    /// Rules for a server that other devices of the local network may call.
+    package static let network = AccessRules(hosts: .ownAddress, scheme: "https://")
+
+    private init(hosts: Hosts, scheme: String) {
+        self.hosts = hosts
+        self.scheme = scheme
     }
 
     /// Judges a request; a page may be linked to from anywhere, because it does nothing without a token.
     package func judge(_ request: Request, forPage: Bool) -> Verdict {
-        guard let host = request.host?.lowercased(), hosts.contains(host) else { return .foreignHost }
-        if let origin = request.origin?.lowercased(), !origins.contains(origin) { return .foreignOrigin }
+        guard let host = request.host?.lowercased(), isOwn(host, request) else { return .foreignHost }
+        if let origin = request.origin?.lowercased() {
+            guard origin.hasPrefix(scheme), isOwn(String(origin.dropFirst(scheme.count)), request) else {
+                return .foreignOrigin
+            }
+        }
         if !forPage, let site = request.fetchSite?.lowercased(), !Self.ownSites.contains(site) { return .foreignOrigin }
         return .allowed
+    }
+
+    private func isOwn(_ host: String, _ request: Request) -> Bool {
+        switch hosts {
+        case .names(let names): return names.contains(host)
+        case .ownAddress:
+            guard let own = request.localAddress.map({ SocketAddress($0.ip.unmapped.withoutScope, port: $0.port) })
+            else { return false }
+            return (SocketAddress(host) ?? SocketAddress(host + Self.standardPort)) == own
+        }
+    }
+}
+
+/// Which devices are near enough to be answered over the network at all.
+package enum Neighbourhood {
+    /// Whether `peer` belongs to the local network of a machine that has the addresses `own`.
+    ///
+    /// Those are this machine, private and link-local addresses, and IPv6 addresses whose first 64 bits are those of
+    /// one of ours: a network's own part of an address. The space that providers share out among their customers
+    /// (RFC 6598) is none of it.
+    package static func includes(_ peer: IPAddress, own: () -> [IPAddress]) -> Bool {
+        let peer = peer.unmapped.withoutScope
+        if peer.isLoopback || peer.isLinkLocal { return true }
+        switch peer {
+        case .v4(let word):
+            if word >> 24 == 10 || word >> 20 == 0xAC1 || word >> 16 == 0xC0A8 { return true }
+            return own().contains { $0.unmapped == peer }
+        case .v6(let high, _, _):
+            if peer.isPrivate { return true }
+            return own().contains { address in
+                guard case .v6(high, _, _) = address, !address.isLoopback, !address.isUnspecified else { return false }
+                return true
+            }
+        }
     }
 }

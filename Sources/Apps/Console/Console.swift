@@ -1,20 +1,44 @@
+internal import Bytes
+package import Certificates
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
+internal import HummingbirdTLS
+package import Identity
 internal import Locking
 package import Logging
 internal import NIOCore
+internal import NIOSSL
 
-/// The web server of a node, on the loopback interface: the pages of the console for browsers, and the routes that they
-/// and programs ask.
+/// A web server of a node: the pages of the console for browsers, and the routes that they and programs ask.
 ///
 /// Pages are for everybody who may ask at all (``AccessRules``) and say nothing of this node; every route needs a token
 /// (``ConsoleSessions``).
 package struct Console: Sendable {
+    /// Where a console is; with port 0 the system chooses one.
+    package enum Place: Sendable {
+        /// On 127.0.0.1, over plain HTTP.
+        case thisMachine(port: UInt16)
+        /// On every address of this machine, over TLS 1.3, for the local network (``Neighbourhood``) alone.
+        case network(port: UInt16, ServerCertificate)
+
+        var port: UInt16 {
+            switch self {
+            case .thisMachine(let port), .network(let port, _): port
+            }
+        }
+
+        var isThisMachine: Bool {
+            switch self {
+            case .thisMachine: true
+            case .network: false
+            }
+        }
+    }
+
     /// How a console is set up.
     package struct Configuration: Sendable {
-        /// On 127.0.0.1; 0 lets the system choose.
-        package var port: UInt16
+        package var place: Place
         /// Whether any free port will do when this one is taken.
         package var mayMove = false
         package var sessions: ConsoleSessions
@@ -28,15 +52,19 @@ package struct Console: Sendable {
         /// A client that keeps the server waiting for so long is cut off.
         package var patience = Duration.seconds(30)
         package var logger: Logger
+        /// Who is let in over the network.
+        package var isNear: @Sendable (IPAddress) -> Bool = { peer in
+            Neighbourhood.includes(peer) { ThisMachine.addresses() }
+        }
 
         package init(
-            port: UInt16,
+            place: Place,
             sessions: ConsoleSessions,
             routes: [ConsoleRoute],
             uploads: String,
             logger: Logger
         ) {
-            self.port = port
+            self.place = place
             self.sessions = sessions
             self.routes = routes
             self.uploads = uploads
@@ -49,6 +77,8 @@ package struct Console: Sendable {
     /// The longest head of a request.
     private static let headByteLimit = 16 * 1024
     private static let headFieldLimit = 64
+    /// Some pages and programs need one thread; without a word the library starts one for each core of the machine.
+    private static let sparesThreads: Void = { NIOSingletons.groupLoopCountSuggestion = 1 }()
 
     private let configuration: Configuration
 
@@ -60,52 +90,113 @@ package struct Console: Sendable {
     ///
     /// - Throws: ``ConsoleError`` when the port cannot be had.
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
-        do {
-            try await serve(on: configuration.port, onReady)
-        } catch ConsoleError.cannotListen where configuration.mayMove && configuration.port != 0 {
-            try await serve(on: 0, onReady)
+        switch configuration.place {
+        case .thisMachine(let port):
+            do {
+                try await serve(on: "127.0.0.1", port, onReady)
+            } catch ConsoleError.cannotListen where configuration.mayMove && port != 0 {
+                try await serve(on: "127.0.0.1", 0, onReady)
+            }
+        case .network(let port, _):
+            // The address of both families; where there is no IPv6, it cannot be had.
+            let hasIPv6 = ThisMachine.addresses().contains(where: \.isIPv6)
+            try await serve(on: hasIPv6 ? "::" : "0.0.0.0", port, onReady)
         }
     }
 
-    private func serve(on port: UInt16, _ onReady: @escaping @Sendable (UInt16) -> Void) async throws {
+    private func serve(on host: String, _ port: UInt16, _ onReady: @escaping @Sendable (UInt16) -> Void) async throws {
         let responder = ConsoleResponder(configuration)
-        let patience = TimeAmount(configuration.patience)
+        let listener = Locked<(any Channel)?>(nil)
         var logger = configuration.logger
         // Its own words about starting and stopping are for people who know it.
         logger.logLevel = max(logger.logLevel, .warning)
+        let isThisMachine = configuration.place.isThisMachine
+        _ = Self.sparesThreads
         let application = Application(
             responder: CallbackResponder<ConsoleContext> { request, context in
                 await responder.respond(to: request, context)
             },
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [SlowReaderHandler(patience: patience), DepartureHandler()],
-                    idleTimeout: patience,
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: Self.headByteLimit,
-                        maxHeaderListSize: Self.headByteLimit,
-                        maxHeaderFieldCount: Self.headFieldLimit
-                    )
-                )
-            ),
+            server: try server(),
             configuration: ApplicationConfiguration(
-                address: .hostname("127.0.0.1", port: Int(port)),
+                address: .hostname(host, port: Int(port)),
                 availableConnectionsDelegate: MaximumAvailableConnections(Self.connectionLimit)
             ),
             onServerRunning: { channel in
                 let port = UInt16(clamping: channel.localAddress?.port ?? 0)
-                responder.use(AccessRules(port: port))
+                responder.use(isThisMachine ? .loopback(port: port) : .network)
+                listener.withLock { $0 = channel }
                 onReady(port)
             },
             logger: logger
         )
+        // Of its own: a part of this task would be cancelled with it, which the server takes for a failure and logs.
+        let serving = Task { try await application.run() }
         do {
-            try await application.run()
-        } catch is CancellationError {
+            try await withTaskCancellationHandler {
+                try await serving.value
+            } onCancel: {
+                responder.endStreams()
+                Self.stop(serving, on: listener.withLock { $0 })
+            }
+        } catch _ where Task.isCancelled {
             return
         } catch let error as IOError {
-            throw ConsoleError.cannotListen(port: port, reason: "\(error)")
+            throw ConsoleError.cannotListen(host: host, port: port, reason: "\(error)")
         }
+    }
+
+    /// Lets nobody in any more before it cancels what is left.
+    private static func stop(_ serving: Task<Void, any Error>, on listener: (any Channel)?) {
+        guard let listener else { return serving.cancel() }
+        listener.closeFuture.whenComplete { _ in serving.cancel() }
+        listener.close(promise: nil)
+    }
+
+    /// HTTP within bounds; for the network inside TLS, behind a door.
+    private func server() throws -> HTTPServerBuilder {
+        let patience = TimeAmount(configuration.patience)
+        let limits = HTTP1Channel.Configuration.DecoderConfiguration(
+            maxHeaderFieldSize: Self.headByteLimit,
+            maxHeaderListSize: Self.headByteLimit,
+            maxHeaderFieldCount: Self.headFieldLimit
+        )
+        guard case .network(_, let certificate) = configuration.place else {
+            let http = HTTP1Channel.Configuration(
+                additionalChannelHandlers: [SlowReaderHandler(patience: patience), DepartureHandler()],
+                idleTimeout: patience,
+                httpDecoderConfiguration: limits
+            )
+            return HTTPServerBuilder { responder in
+                DroppableChannel(inner: HTTP1Channel(responder: responder, configuration: http))
+            }
+        }
+        let http = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [
+                NetworkDoor.Bell(), SlowReaderHandler(patience: patience), DepartureHandler(),
+            ],
+            idleTimeout: patience,
+            httpDecoderConfiguration: limits
+        )
+        let (tls, isNear) = (try Self.tls(certificate), configuration.isNear)
+        return HTTPServerBuilder { responder in
+            let http = HTTP1Channel(responder: responder, configuration: http)
+            return DoorChannel(inner: DroppableChannel(inner: try TLSChannel(http, tlsConfiguration: tls))) {
+                NetworkDoor(patience: patience, isNear: isNear)
+            }
+        }
+    }
+
+    /// TLS 1.3 alone: every browser that runs the pages speaks it.
+    private static func tls(_ certificate: ServerCertificate) throws -> TLSConfiguration {
+        let own = try NIOSSLCertificate(bytes: certificate.certificateDER, format: .der)
+        let key = try certificate.privateKeyDER.withBytes { try NIOSSLPrivateKey(bytes: $0, format: .der) }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(own)],
+            privateKey: .privateKey(key)
+        )
+        configuration.minimumTLSVersion = .tlsv13
+        configuration.applicationProtocols = ["http/1.1"]
+        return configuration
     }
 }
 
@@ -123,13 +214,14 @@ struct ConsoleContext: RequestContext {
 /// Why the console cannot be there.
 package enum ConsoleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system does not give the port.
-    case cannotListen(port: UInt16, reason: String)
+    case cannotListen(host: String, port: UInt16, reason: String)
 
     /// Says what to do.
     package var description: String {
         switch self {
-        case .cannotListen(let port, let reason):
-            "cannot listen on 127.0.0.1:\(port): \(reason); choose another port, or 0 for any that is free"
+        case .cannotListen(let host, let port, let reason):
+            "cannot listen on \(host.contains(":") ? "[\(host)]" : host):\(port): \(reason); choose another port, or 0"
+                + " for any that is free"
         }
     }
 }

@@ -13,13 +13,14 @@ final class ConsoleResponder: Sendable {
     private let configuration: Console.Configuration
     private let pages = PageTable()
     private let routes: RouteTable
+    /// The answers that last, of this server alone.
     private let streams = OpenStreams()
     /// Nil until the port is known.
     private let rules = Locked<AccessRules?>(nil)
 
     init(_ configuration: Console.Configuration) {
         self.configuration = configuration
-        let (sessions, streams) = (configuration.sessions, self.streams)
+        let sessions = configuration.sessions
         let own = [
             ConsoleRoute(.post, Self.sessionPath, body: .json()) { request in
                 let session = Self.exchange(request, sessions)
@@ -32,7 +33,6 @@ final class ConsoleResponder: Sendable {
                     return .failure(ConsoleFailure(507, "not-kept", "the new key cannot be kept: look at the disk"))
                 }
                 sessions.replaceKey(key)
-                streams.endAll()
                 return .json(Array("{}".utf8))
             },
         ]
@@ -41,6 +41,9 @@ final class ConsoleResponder: Sendable {
 
     /// Takes the rules once the port is known.
     func use(_ rules: AccessRules) { self.rules.withLock { $0 = rules } }
+
+    /// Ends the answers that last.
+    func endStreams() { streams.endAll() }
 
     func respond(to request: Request, _ context: ConsoleContext) async -> Response {
         var body = IncomingBody(request, channel: context.channel, patience: TimeAmount(configuration.patience))
@@ -62,7 +65,7 @@ final class ConsoleResponder: Sendable {
         let parts = (request.head.path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = String(parts.first ?? "")
         let isForPrograms = routes.covers(path)
-        try check(request, forPage: !isForPrograms)
+        try check(request, context, forPage: !isForPrograms)
         guard isForPrograms else { return try page(path, request) }
         let isExchange = request.method == .post && path == Self.sessionPath
         guard isExchange || configuration.sessions.admits(request.headers[.authorization]) else {
@@ -79,6 +82,7 @@ final class ConsoleResponder: Sendable {
             throw ConsoleFailure(405, "wrong-method", "this path is asked with \(names)", context: ["allow": names])
         case .route(let route, let parameters):
             var question = ConsoleRequest()
+            question.isFromThisMachine = configuration.place.isThisMachine
             question.parameters = parameters
             guard let query = PercentText.query(parts.count == 2 ? parts[1] : "") else {
                 throw ConsoleFailure(400, "bad-query", "what stands behind the question mark is broken")
@@ -88,16 +92,18 @@ final class ConsoleResponder: Sendable {
         }
     }
 
-    private func check(_ request: Request, forPage: Bool) throws(ConsoleFailure) {
+    private func check(_ request: Request, _ context: ConsoleContext, forPage: Bool) throws(ConsoleFailure) {
         let question = AccessRules.Request(
             host: request.head.authority,
             origin: request.headers[.origin],
-            fetchSite: request.headers[ConsoleResponse.fetchSite]
+            fetchSite: request.headers[ConsoleResponse.fetchSite],
+            localAddress: context.channel.localAddress?.plain
         )
         switch rules.withLock({ $0 })?.judge(question, forPage: forPage) ?? .foreignHost {
         case .allowed: return
         case .foreignHost:
-            throw ConsoleFailure(421, "foreign-host", "call this server localhost or 127.0.0.1, with its port")
+            let name = configuration.place.isThisMachine ? "localhost or 127.0.0.1" : "by its address in numbers"
+            throw ConsoleFailure(421, "foreign-host", "call this server \(name), with its port")
         case .foreignOrigin:
             throw ConsoleFailure(403, "foreign-origin", "pages of other origins get nothing here")
         }
@@ -108,7 +114,8 @@ final class ConsoleResponder: Sendable {
         guard request.method == .get else {
             throw ConsoleFailure(405, "wrong-method", "a page can only be read", context: ["allow": "GET"])
         }
-        return ConsoleResponse.page(page, isKnown: request.headers[.ifNoneMatch] == page.tag)
+        let answer = pages.answer(page, accepting: request.headers[.acceptEncoding])
+        return ConsoleResponse.page(page, answer, isKnown: answer.isKnown(by: request.headers[.ifNoneMatch]))
     }
 
     private func ask(
@@ -139,7 +146,8 @@ final class ConsoleResponder: Sendable {
         let answer = await route.answer(question)
         if case .lines(let course) = answer {
             // Only what lasts is cancelled by the end of a connection; all else is done once it was asked.
-            let lines = OutgoingBody.lines(course, for: context.channel, in: streams, finally: cleanUp)
+            let lists = [streams, configuration.sessions.streams]
+            let lines = OutgoingBody.lines(course, for: context.channel, in: lists, finally: cleanUp)
             return ConsoleResponse.lines(lines)
         }
         cleanUp()

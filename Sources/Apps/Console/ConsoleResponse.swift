@@ -19,15 +19,17 @@ enum ConsoleResponse {
         """
     private static let closedPolicy = "default-src 'none'; frame-ancestors 'none'"
 
-    /// A file; a browser that knows this very content is only told so.
-    static func page(_ page: PageTable.Page, isKnown: Bool) -> Response {
+    /// A file; a browser that knows these very bytes is only told so.
+    static func page(_ page: PageTable.Page, _ answer: PageTable.Answer, isKnown: Bool) -> Response {
         var fields = common(policy: pagePolicy)
         fields[.cacheControl] = "no-cache"
-        fields[.eTag] = page.tag
+        fields[.eTag] = answer.tag
+        fields[.vary] = "Accept-Encoding"
         fields[permissions] = "camera=(self)"
         if isKnown { return Response(status: .notModified, headers: fields) }
         fields[.contentType] = page.contentType
-        return Response(status: .ok, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.bytes)))
+        fields[.contentEncoding] = answer.coding
+        return Response(status: .ok, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.bytes)))
     }
 
     /// What a route answers, other than lines.

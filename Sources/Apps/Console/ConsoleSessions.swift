@@ -35,6 +35,8 @@ package final class ConsoleSessions: Sendable {
         var secrets: [(bytes: [UInt8], until: Duration)] = []
     }
 
+    /// The answers that last, whichever server gives them.
+    let streams = OpenStreams()
     private let state: Locked<State>
     private let clocks: Clocks
 
@@ -89,9 +91,10 @@ package final class ConsoleSessions: Sendable {
         return Session(token: Base64URL.encode(writer.bytes + code), expires: expires)
     }
 
-    /// Takes another key: no token and no secret of before holds any more.
+    /// Takes another key: no token and no secret of before holds any more, and what is open ends.
     package func replaceKey(_ key: String) {
         state.withLock { $0 = State(key: Array(key.utf8)) }
+        streams.endAll()
     }
 
     /// Whether an `Authorization` field shows that it is the person; an empty key admits nobody.

@@ -8,7 +8,7 @@ internal import Platform
 /// Whoever takes too long to send it is cut off: the connection closes, and reading ends with an error.
 struct IncomingBody {
     /// What is read and thrown away of a request that is refused, so that its sender sees the answer.
-    private static let discardByteLimit = 1 << 20
+    private static let discardByteLimit = 16 << 20
 
     private var iterator: RequestBody.AsyncIterator
     private let length: UInt64?

@@ -1,6 +1,6 @@
 internal import Locking
 
-/// The answers that last, so that signing out ends them too.
+/// Answers that last, so that what ends their session or their server ends them too.
 final class OpenStreams: Sendable {
     private struct State {
         var ends: [UInt64: @Sendable () -> Void] = [:]

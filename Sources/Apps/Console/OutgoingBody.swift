@@ -13,20 +13,20 @@ enum OutgoingBody {
         let taken: CheckedContinuation<Bool, Never>
     }
 
-    /// The lines that `course` writes, until it ends, the client goes away or `ends` says so.
+    /// The lines that `course` writes, until it ends, the client goes away or one of the lists of `streams` is ended.
     ///
     /// The course is cancelled then, and its last line is not waited for.
     static func lines(
         _ course: @escaping @Sendable (ConsoleLines) async -> Void,
         for channel: any Channel,
-        in streams: OpenStreams,
+        in streams: [OpenStreams],
         finally: @escaping @Sendable () -> Void
     ) -> ResponseBody {
         ResponseBody { writer in
             defer { finally() }
             let (lines, source) = AsyncStream.makeStream(of: Line.self)
-            let ticket = streams.enter { source.finish() }
-            defer { streams.leave(ticket) }
+            let tickets = streams.map { ($0, $0.enter { source.finish() }) }
+            defer { for (list, ticket) in tickets { list.leave(ticket) } }
             DepartureHandler.whenGone(from: channel) { source.finish() }
             try await Self.pass(lines, source, from: course, to: &writer)
             try await writer.finish(nil)

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import ConsolePages
 internal import Crypto
+internal import Locking
 
 /// The files of the console: what a browser gets before anybody has shown who they are.
 package struct PageTable: Sendable {
@@ -12,6 +13,21 @@ package struct PageTable: Sendable {
         package let bytes: [UInt8]
         /// Stands for the content, in quotation marks as in the field `ETag`.
         package let tag: String
+    }
+
+    /// A file as it goes to a browser.
+    struct Answer: Sendable {
+        let bytes: [UInt8]
+        /// What the browser undoes, as in the field `Content-Encoding`; nil if the bytes are those of the file.
+        let coding: String?
+        /// Another one for each coding, because that is other bytes.
+        let tag: String
+
+        /// Whether a browser has these bytes, by its field `If-None-Match`: a list of tags, which it may call weak.
+        func isKnown(by field: String?) -> Bool {
+            let tags = (field ?? "").split { $0 == "," || $0 == " " || $0 == "\t" }
+            return tags.contains { $0 == "*" || $0 == tag || $0 == "W/\(tag)" }
+        }
     }
 
     /// What is at `/`.
@@ -28,6 +44,8 @@ package struct PageTable: Sendable {
 
     package let pages: [Page]
     private let byPath: [String: Int]
+    /// What was asked for, as gzip makes it, by the path; empty for what that does not make shorter.
+    private let zipped = Locked<[String: [UInt8]]>([:])
 
     /// Those that are in the program.
     package init() {
@@ -52,5 +70,28 @@ package struct PageTable: Sendable {
     /// The file at a path as a browser asks for it.
     package subscript(path: String) -> Page? {
         byPath[path == "/" ? "/" + Self.first : path].map { pages[$0] }
+    }
+
+    /// A file for a browser that says by its field `Accept-Encoding` what it can undo.
+    func answer(_ page: Page, accepting field: String?) -> Answer {
+        let plain = Answer(bytes: page.bytes, coding: nil, tag: page.tag)
+        guard AcceptEncoding.admitsGzip(field) else { return plain }
+        let bytes = zipped.withLock { zipped in
+            if let known = zipped[page.path] { return known }
+            let made = Self.gzip(page.bytes)
+            zipped[page.path] = made
+            return made
+        }
+        return bytes.isEmpty ? plain : Answer(bytes: bytes, coding: "gzip", tag: "\(page.tag.dropLast())-gzip\"")
+    }
+
+    /// Nothing if that would not be shorter.
+    private static func gzip(_ bytes: [UInt8]) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: bytes.count) { room, count in
+            // Both places are as long as it is told, and it writes no more than there is room.
+            count = unsafe bytes.withUnsafeBufferPointer { source in
+                unsafe console_gzip(source.baseAddress, source.count, room.baseAddress, source.count)
+            }
+        }
     }
 }

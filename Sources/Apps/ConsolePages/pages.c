@@ -76,6 +76,10 @@ static const unsigned char page_lib_store_js[] = {
 #embed "web/lib/store.js"
 };
 
+static const unsigned char page_lib_turns_js[] = {
+#embed "web/lib/turns.js"
+};
+
 static const unsigned char page_manifest_webmanifest[] = {
 #embed "web/manifest.webmanifest"
 };
@@ -232,6 +236,10 @@ static const unsigned char page_views_services_js[] = {
 #embed "web/views/services.js"
 };
 
+static const unsigned char page_views_settings_lan_js[] = {
+#embed "web/views/settings-lan.js"
+};
+
 static const unsigned char page_views_settings_page_js[] = {
 #embed "web/views/settings-page.js"
 };
@@ -275,6 +283,7 @@ static const console_page pages[] = {
     {"lib/scan.js", page_lib_scan_js, sizeof page_lib_scan_js},
     {"lib/secret.js", page_lib_secret_js, sizeof page_lib_secret_js},
     {"lib/store.js", page_lib_store_js, sizeof page_lib_store_js},
+    {"lib/turns.js", page_lib_turns_js, sizeof page_lib_turns_js},
     {"manifest.webmanifest", page_manifest_webmanifest, sizeof page_manifest_webmanifest},
     {"openapi.json", page_openapi_json, sizeof page_openapi_json},
     {"peers.css", page_peers_css, sizeof page_peers_css},
@@ -314,6 +323,7 @@ static const console_page pages[] = {
     {"views/records.js", page_views_records_js, sizeof page_views_records_js},
     {"views/services-form.js", page_views_services_form_js, sizeof page_views_services_form_js},
     {"views/services.js", page_views_services_js, sizeof page_views_services_js},
+    {"views/settings-lan.js", page_views_settings_lan_js, sizeof page_views_settings_lan_js},
     {"views/settings-page.js", page_views_settings_page_js, sizeof page_views_settings_page_js},
     {"views/settings.js", page_views_settings_js, sizeof page_views_settings_js},
     {"views/share.js", page_views_share_js, sizeof page_views_share_js},

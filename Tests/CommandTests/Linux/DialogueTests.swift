@@ -101,7 +101,7 @@ internal import Testing
         let file = home.path + "-backup"
         defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
         let create = try TerminalCommand(["backup", "create", "--file", file], home: home)
-        create.answer("choose a passphrase for the backup file: ", "for the backup")
+        create.answer("choose a passphrase for the file: ", "for the backup")
         create.answer("once more: ", "for the backup")
         #expect(create.terminal.screen(until: "1 network").contains("wrote"))
         #expect(create.exitStatus() == 0)
@@ -117,11 +117,11 @@ internal import Testing
         let new = try TemporaryHome()
         try new.makeNode()
         let wrong = try TerminalCommand(["backup", "restore", "--file", file], home: new)
-        wrong.answer("passphrase of the backup file: ", "another")
+        wrong.answer("passphrase of the file: ", "another")
         #expect(wrong.terminal.screen(until: "try again").contains("wrong passphrase"))
         #expect(wrong.exitStatus() == 77)
         let restore = try TerminalCommand(["backup", "restore", "--file", file], home: new)
-        restore.answer("passphrase of the backup file: ", "for the backup")
+        restore.answer("passphrase of the file: ", "for the backup")
         #expect(restore.terminal.screen(until: "1 network").contains("restored the root key"))
         #expect(restore.exitStatus() == 0)
         #expect(try new.answer(["keys", "export", "root"]).text("publicKey") == root)

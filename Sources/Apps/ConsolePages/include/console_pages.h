@@ -16,4 +16,7 @@ typedef struct {
 /// All of them, by their paths, and how many there are.
 const console_page *console_pages(size_t *count);
 
+/// Puts the bytes into `room` as gzip does and returns how many that makes; 0 if it has no room for them.
+size_t console_gzip(const unsigned char *bytes, size_t count, unsigned char *room, size_t room_count);
+
 #endif

@@ -2,7 +2,7 @@
 
 import { h, effect } from "./lib/dom.js";
 import { startRouter, path, link } from "./lib/router.js";
-import { openSession, session } from "./lib/api.js";
+import { isHere, openSession, session } from "./lib/api.js";
 import { runActivity, connection, restarted } from "./lib/activity.js";
 import { startHistory } from "./pictures/history.js";
 import { icon } from "./lib/icons.js";
@@ -60,7 +60,8 @@ function frame(main, offers) {
           icon(tab, 22), h("span", null, t.app[tab])))),
       lineState()),
     h("div", { class: "content" },
-      () => (connection() === "lost" ? h("div", { class: "banner", role: "status" }, icon("warning", 18), t.app.lostLong)
+      () => (connection() === "lost" ? h("div", { class: "banner", role: "status" }, icon("warning", 18),
+        isHere ? t.app.lostLong : t.app.lostThere)
         : null),
       offers,
       main),

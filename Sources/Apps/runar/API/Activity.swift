@@ -69,13 +69,14 @@ final class Activity: Sendable {
         for reader in late { reader.finish() }
     }
 
-    /// The lines after a number of this boot, and then what happens; everything that is kept for whoever comes first.
-    func lines(boot: String?, since: UInt64?) -> AsyncStream<[UInt8]> {
+    /// The lines after a number of this boot, and then what happens, if that is wanted; everything that is kept for
+    /// whoever comes first.
+    func lines(boot: String?, since: UInt64?, follows: Bool = true) -> AsyncStream<[UInt8]> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: [UInt8].self,
             bufferingPolicy: .bufferingOldest(Self.readerLimit)
         )
-        let reader = state.withLock { state in
+        let reader: Int? = state.withLock { state in
             let isKnown = boot == nil || boot == self.boot
             // Whoever comes first has no past to catch up with.
             let start = isKnown ? (boot == nil ? state.number : min(since ?? 0, state.number)) : state.number
@@ -84,9 +85,14 @@ final class Activity: Sendable {
             let seen = boot == nil || !isKnown ? 0 : start
             let entries = state.samples.filter { $0.number > seen } + state.lines.filter { $0.number > start }
             for entry in entries.sorted(by: { $0.number < $1.number }) { continuation.yield(entry.bytes) }
+            guard follows else { return nil }
             state.nextReader += 1
             state.readers[state.nextReader] = continuation
             return state.nextReader
+        }
+        guard let reader else {
+            continuation.finish()
+            return stream
         }
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { _ = $0.readers.removeValue(forKey: reader) }

@@ -188,7 +188,7 @@ final class FileShelf: Sendable {
             id: Self.id(of: path),
             name: FilePath.name(of: path),
             bytes: (facts[.size] as? NSNumber)?.intValue ?? 0,
-            at: UInt64(max(0, date.timeIntervalSince1970 * 1000)),
+            at: UInt64(min(max(0, date.timeIntervalSince1970), Double(UnixTime.maximum)) * 1000),
             peerId: sender?.peerId,
             label: sender?.label
         )

@@ -74,6 +74,11 @@ final class LogRing: Sendable {
         }
     }
 
+    /// Has a subsystem log as everything else does again.
+    func unset(_ subsystem: LogSubsystem) {
+        state.withLock { _ = $0.levels.subsystems.removeValue(forKey: subsystem.rawValue) }
+    }
+
     func level(of subsystem: String?) -> Logger.Level {
         state.withLock { state in subsystem.flatMap { state.levels.subsystems[$0] } ?? state.levels.level }
     }
@@ -89,7 +94,7 @@ final class LogRing: Sendable {
             return Report(
                 lines: Array(found.suffix(question.limit)),
                 next: state.number,
-                missed: question.since > 0 && question.since + 1 < oldest
+                missed: question.since > 0 && question.since < oldest - 1
             )
         }
     }

@@ -85,7 +85,7 @@ extension NodeAPI {
     private var phraseRoutes: [ConsoleRoute] {
         [
             route(.post, "/recovery-phrase", body: .json()) { request in
-                try Self.checkPlace(request)
+                try request.checkPlace(Self.placeOfWords)
                 try check(request.form(PassphraseForm.self).passphrase)
                 let phrase = try node.hasRootKey() ? node.recoveryPhrase() : nil
                 guard let phrase else {
@@ -94,7 +94,7 @@ extension NodeAPI {
                 return Phrase(words: phrase.words)
             },
             route(.post, "/recovery-phrase/restore", body: .json()) { request in
-                try Self.checkPlace(request)
+                try request.checkPlace(Self.placeOfWords)
                 let form: WordsForm = try request.form()
                 let key = try RecoveryPhrase(parsing: form.words).masterKey.secret
                 return try await store(key, as: Backup.rootName, replacing: form.replace ?? false)
@@ -204,6 +204,7 @@ extension NodeAPI {
         return handler.home.file(".vault-\(Hex.encode(random.bytes(count: 8)))")
     }
 
+    private static let placeOfWords = "the words are shown on the node's own machine only: open the console there"
     private static let vaultByteLimit = 1 << 20
 
     private func store(_ key: SecretBytes, as name: String, replacing: Bool) async throws -> KeyReport {
@@ -212,17 +213,6 @@ extension NodeAPI {
     }
 
     // MARK: Passphrases
-
-    /// - Throws: ``ConsoleFailure`` over the local network.
-    private static func checkPlace(_ request: ConsoleRequest) throws {
-        guard request.isFromThisMachine else {
-            throw ConsoleFailure(
-                403,
-                "not-here",
-                "the words are shown on the node's own machine only: open the console there"
-            )
-        }
-    }
 
     /// That the person in front of the screen is the one who may see the root key.
     ///

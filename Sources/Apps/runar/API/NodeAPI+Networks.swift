@@ -36,6 +36,8 @@ extension NodeAPI {
 
     private struct DecisionForm: Decodable {
         let allowed: Bool
+        let label: String?
+        let lifeSeconds: UInt64?
     }
 
     struct TextForm: Decodable {
@@ -94,7 +96,12 @@ extension NodeAPI {
             },
             command(.post, "/joins/{number}", body: .json()) { request in
                 let form: DecisionForm = try request.form()
-                return .answerJoin(try Self.number(request["number"]), isAllowed: form.allowed)
+                return .answerJoin(
+                    try Self.number(request["number"]),
+                    isAllowed: form.allowed,
+                    label: Self.label(form.label),
+                    lifeSeconds: try Self.life(form.lifeSeconds)
+                )
             },
             command(.post, "/join", body: .json()) { request in
                 let text = try Self.text(request)

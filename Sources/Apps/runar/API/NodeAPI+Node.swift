@@ -7,8 +7,22 @@ internal import RunarNode
 // The node itself.
 extension NodeAPI {
     private struct LevelForm: Decodable {
-        let level: Logger.Level
+        /// Nil for that of everything else.
+        let level: Logger.Level?
         let subsystem: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case level
+            case subsystem
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            subsystem = try container.decodeIfPresent(String.self, forKey: .subsystem)
+            // Must be there: one that was forgotten is no wish to have none.
+            let text = try container.decode(String?.self, forKey: .level) ?? ""
+            level = text.isEmpty ? nil : try container.decode(Logger.Level.self, forKey: .level)
+        }
     }
 
     var nodeRoutes: [ConsoleRoute] {
@@ -34,13 +48,18 @@ extension NodeAPI {
             route(.get, "/log-level") { _ in watch.logs.levels },
             route(.put, "/log-level", body: .json()) { request in
                 let form: LevelForm = try request.form()
-                watch.logs.set(form.level, in: try form.subsystem.map { try Self.subsystem($0) })
+                switch (form.level, try form.subsystem.map { try Self.subsystem($0) }) {
+                case (let level?, let subsystem): watch.logs.set(level, in: subsystem)
+                case (nil, let subsystem?): watch.logs.unset(subsystem)
+                case (nil, nil): throw ConsoleRequest.badField("level", "can be left to the common one by a part alone")
+                }
                 watch.activity.tell(ActivityChanged(what: [.logLevel]))
                 return watch.logs.levels
             },
             special(.get, "/activity") { request in
                 let since: UInt64? = try request.number("since", in: 0...UInt64.max)
-                let stream = watch.activity.lines(boot: request.text("boot"), since: since)
+                let follows = request.text("follow").map { $0 != "0" && $0 != "false" } ?? true
+                let stream = watch.activity.lines(boot: request.text("boot"), since: since, follows: follows)
                 return .lines { lines in
                     for await line in stream {
                         guard await lines.write(line) else { return }

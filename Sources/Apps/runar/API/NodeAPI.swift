@@ -21,7 +21,9 @@ struct NodeAPI: Sendable {
     var node: RunarNode { handler.node }
 
     /// Everything that can be asked.
-    var routes: [ConsoleRoute] { nodeRoutes + networkRoutes + peerRoutes + dataRoutes + keyRoutes + codeRoutes }
+    var routes: [ConsoleRoute] {
+        nodeRoutes + networkRoutes + peerRoutes + dataRoutes + keyRoutes + codeRoutes + lanRoutes
+    }
 
     /// A route whose answer is the report that `answer` makes.
     func route(
@@ -183,6 +185,7 @@ enum CourseLine {
         case .invited(let report): JSONText.bytes(Invited(report: report))
         case .joinRequested(let report): JSONText.bytes(report)
         case .joinPending(let report): JSONText.bytes(report)
+        case .pairing(let report): JSONText.bytes(report)
         // It holds a secret, and whoever asks here is in already.
         case .consoleLink: JSONText.bytes(Word(event: "consoleLink"))
         }

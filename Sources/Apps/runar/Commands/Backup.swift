@@ -141,13 +141,17 @@ extension Backup {
         }
     }
 
-    private static func secret(_ file: String?, isNew: Bool) throws -> VaultSecret {
+    /// What opens a file that was made here, or shall: from a file, or asked for.
+    static func secret(
+        _ file: String?,
+        isNew: Bool,
+        otherwise advice: String = "give it with --backup-passphrase-file FILE"
+    ) throws -> VaultSecret {
         if let file { return .passphrase(try NodeHome.passphrase(in: file == "-" ? file : HomeOptions.absolute(file))) }
-        let advice = "give it with --backup-passphrase-file FILE"
         return .passphrase(
             isNew
-                ? try Prompt.newSecret("choose a passphrase for the backup file", otherwise: advice)
-                : try Prompt.secret("passphrase of the backup file: ", otherwise: advice)
+                ? try Prompt.newSecret("choose a passphrase for the file", otherwise: advice)
+                : try Prompt.secret("passphrase of the file: ", otherwise: advice)
         )
     }
 }

@@ -162,6 +162,14 @@ struct NodeOptions: ParsableArguments {
     )
     var console: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Where devices of the local network find the console, over TLS: a port, or off (RUNAR_CONSOLE_LAN).",
+            valueName: "port"
+        )
+    )
+    var consoleLan: String?
+
     /// The settings that these options make.
     var flags: [Setting: [String]] {
         var flags: [Setting: [String]] = [:]
@@ -177,6 +185,7 @@ struct NodeOptions: ParsableArguments {
         flags[.renewTokens] = renewTokens.map { [$0] }
         flags[.grantRenewals] = grantRenewals.map { [$0] }
         flags[.console] = console.map { [$0] }
+        flags[.consoleLan] = consoleLan.map { [$0] }
         return flags.merging(discovery.flags) { first, _ in first }
     }
 

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Bytes
 internal import Foundation
 internal import Identity
+internal import Platform
 
 /// Keys: derived, taken out, put in.
 struct Keys: AsyncParsableCommand {
@@ -70,22 +71,45 @@ extension Keys {
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put a private key into this device's vault: 64 hexadecimal digits."
+            abstract: "Put a private key into this device's vault.",
+            discussion: "The file holds 64 hexadecimal digits, or with --sealed what the console exported."
         )
 
         @Argument(help: "peer or root.")
         var key: String
         @Argument(help: "The file with the key; - is standard input.")
         var file = "-"
+        @Flag(help: "The file is one that a passphrase opens, as the console exports it.")
+        var sealed = false
+        @Option(help: ArgumentHelp("A file with the passphrase of the sealed file.", valueName: "file"))
+        var sealedPassphraseFile: String?
         @Flag(help: "Replace another key that is there; that one is lost.")
         var replace = false
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            let hex = try InputText.read(file, limit: Keys.hexLimit).filter { !$0.isWhitespace }
+            let hex =
+                try sealed ? unsealed() : InputText.read(file, limit: Keys.hexLimit).filter { !$0.isWhitespace }
             let request = ControlRequest.importKey(name: key, hex: hex, replacing: replace)
             let report = try await Session.with(home) { try await $0.ask(request, for: KeyReport.self) }
             Output.report(report, asJSON: home.output.json)
+        }
+
+        /// The key in a file that a passphrase opens.
+        private func unsealed() throws -> String {
+            let path = HomeOptions.absolute(file)
+            guard file != "-", try VaultFile.exists(at: path) else {
+                throw CommandFailure("no-file", .noInput, "there is no file \(file): name the one that was exported")
+            }
+            let secret = try Backup.secret(
+                sealedPassphraseFile,
+                isNew: false,
+                otherwise: "give it with --sealed-passphrase-file FILE"
+            )
+            guard let found = try VaultFile.contents(at: path, secret: secret).retrieve(id: key) else {
+                throw CommandFailure("no-key", .data, "there is no \(key) key in \(file): name another key or file")
+            }
+            return found.withBytes { Hex.encode($0) }
         }
     }
 }

@@ -10,13 +10,20 @@ struct OpenConsole: AsyncParsableCommand {
         discussion: """
             The browser is signed in by a secret that holds for a minute and for one browser; it stays signed in for \
             thirty days. With --print the address is printed instead, for a browser that this command cannot start: keep \
-            it to yourself. For a node on another machine forward its port first: ssh -L 4280:localhost:4280 HOST.
+            it to yourself. With --lan a phone or tablet of the local network is signed in by a QR code; its browser warns, \
+            because only this device vouches for the certificate: compare the fingerprint. For a node on another machine forward its port first: ssh -L 4280:localhost:4280 HOST.
             """
     )
 
     @Flag(name: .customLong("print"), help: "Print the address with its secret instead of starting a browser.")
     var isPrinting = false
+    @Flag(help: "Show a QR code for a device of the local network, and wait until it is used or a minute is over.")
+    var lan = false
     @OptionGroup var home: HomeOptions
+
+    func validate() throws {
+        guard !lan || !isPrinting else { throw ValidationError("Give --lan or --print, not both.") }
+    }
 
     func run() async throws {
         let place = try home.place()
@@ -24,6 +31,7 @@ struct OpenConsole: AsyncParsableCommand {
             _ = try NodeHome.existing(place)
             throw CommandFailure("not-running", .unavailable, "no node runs in \(place): start it with `runar up`")
         }
+        if lan { return try await Self.pair(client, asJSON: home.output.json) }
         if isPrinting {
             let json = try await client.perform(.consoleAddress) { _ in }
             let report = try JSONText.decode(ConsoleReport.self, from: json)
@@ -32,6 +40,19 @@ struct OpenConsole: AsyncParsableCommand {
         }
         let report = try await Self.open(client)
         Output.report(report, asJSON: home.output.json)
+    }
+
+    /// Shows what the device needs, and waits for it.
+    private static func pair(_ client: ControlClient, asJSON: Bool) async throws {
+        let json = try await client.perform(.pairConsole(address: nil)) { update in
+            guard case .pairing(let report) = update else { return }
+            if asJSON { return Output.json(report) }
+            TerminalCode.showIfRoom(report.link)
+            Output.line(report.link)
+            Output.note("for one browser, within a minute. It will warn: compare the fingerprint of the certificate.")
+            Output.line("fingerprint \(report.fingerprint)")
+        }
+        Output.report(try JSONText.decode(PairingEnd.self, from: json), asJSON: asJSON)
     }
 
     /// Starts a browser once the node says with what, and waits until it has signed in.

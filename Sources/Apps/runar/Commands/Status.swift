@@ -41,6 +41,7 @@ struct Status: AsyncParsableCommand {
             addresses: [],
             uptimeSeconds: nil,
             console: nil,
+            consoleLan: nil,
             networks: nil,
             connectedPeers: nil,
             discovery: nil,

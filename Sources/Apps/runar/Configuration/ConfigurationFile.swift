@@ -71,6 +71,23 @@ enum ConfigurationFile {
         return settings
     }
 
+    /// Writes a setting into the file in `home`; what else is in it stays.
+    ///
+    /// - Throws: ``CommandFailure`` when the file is no longer readable, ``FileError``.
+    static func set(_ setting: Setting, to text: String, in home: String) throws {
+        let path = FilePath.joining(home, name)
+        let bytes = try AtomicFile.read(path, limit: byteLimit) ?? Array("{}".utf8)
+        _ = try parse(bytes, path: path)
+        guard var found = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else {
+            throw failure(path, "it is not a JSON object; check commas and quotation marks")
+        }
+        found[setting.rawValue] = text
+        let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        var written = Array(try JSONSerialization.data(withJSONObject: found, options: options))
+        written.append(UInt8(ascii: "\n"))
+        try AtomicFile.write(written, to: path)
+    }
+
     private static func failure(_ path: String, _ why: String) -> CommandFailure {
         CommandFailure("bad-configuration", .configuration, "\(path): \(why)")
     }

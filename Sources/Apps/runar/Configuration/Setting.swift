@@ -18,6 +18,7 @@ enum Setting: String, CaseIterable, Codable, Sendable {
     case renewTokens
     case grantRenewals
     case console
+    case consoleLan
     case passphraseFile
     case keyFile
 
@@ -40,6 +41,7 @@ enum Setting: String, CaseIterable, Codable, Sendable {
         case .discoveryInterval, .dhtTimeout: ["10s"]
         case .cacheAge: ["5m"]
         case .console: [String(Settings.consolePort)]
+        case .consoleLan: [SwitchText.off]
         case .acceptFiles, .passphraseFile, .keyFile: nil
         }
     }
@@ -76,7 +78,7 @@ extension Setting {
             switch self {
             case .listen, .discoveryGroup: break
             case .logLevel: _ = try Settings.levels(value)
-            case .console: _ = try Settings.port(value)
+            case .console, .consoleLan: _ = try Settings.port(value)
             case .discovery, .hashTable, .renewTokens, .grantRenewals: _ = try SwitchText.parse(value)
             case .cacheAge: _ = try DurationText.parse(value)
             case .discoveryInterval:

@@ -31,4 +31,6 @@ enum ControlUpdate: Codable, Hashable, Sendable {
     case joinPending(JoinPendingReport)
     /// A browser can be started.
     case consoleLink(ConsoleLinkReport)
+    /// A device of the local network can be paired.
+    case pairing(PairingReport)
 }

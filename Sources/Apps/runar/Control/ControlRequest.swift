@@ -11,6 +11,9 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case consoleAddress
     /// Tells of a file that takes a browser into the console, and waits until one is in.
     case openConsole
+    /// Tells of a link by which a device of the local network gets into the console, at that address or the first, and
+    /// waits until one is in.
+    case pairConsole(address: String?)
     case networks
     case network(NetworkName?)
     /// With the index of its key, if the person gives it.
@@ -26,8 +29,9 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case joinByInvitation(SecretText)
     /// Shows an invitation and admits whoever comes with it.
     case invite(Inviting)
-    /// The person's decision about somebody who came with an invitation.
-    case answerJoin(Int, isAllowed: Bool)
+    /// The person's decision about somebody who came with an invitation; what it says of the member replaces what the
+    /// invitation said.
+    case answerJoin(Int, isAllowed: Bool, label: String? = nil, lifeSeconds: UInt64? = nil)
     /// Those that are connected, or all that are known.
     case peers(all: Bool)
     case connect(PeerName, network: NetworkName, address: String?, overRelay: Bool)

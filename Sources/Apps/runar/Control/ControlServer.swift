@@ -9,6 +9,8 @@ final class ControlServer: Sendable {
     static let socketName = "control.sock"
     /// Clients at a time: a few listeners and a few commands of a person.
     private static let clientLimit = 32
+    /// Before a client is accepted that could not be.
+    private static let retryMilliseconds: Int32 = 50
 
     private let path: String
     private let listener: DescriptorOwner
@@ -48,8 +50,12 @@ final class ControlServer: Sendable {
         let thread = Thread {
             while true {
                 let descriptor = UnixSocket.accept(listener.descriptor)
-                if descriptor < 0, Posix.wasInterrupted { continue }
-                guard descriptor >= 0 else { return continuation.finish() }
+                guard descriptor >= 0 else {
+                    if UnixSocket.wasShutDown { return continuation.finish() }
+                    // Without descriptors or memory for now: whoever connects waits for as long.
+                    if !Posix.wasInterrupted { UnixSocket.waitForEnd(listener.descriptor, Self.retryMilliseconds) }
+                    continue
+                }
                 guard UnixSocket.peerUser(of: descriptor) == Posix.user else {
                     Posix.close(descriptor)
                     continue

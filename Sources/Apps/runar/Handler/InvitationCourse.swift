@@ -3,6 +3,15 @@ internal import Identity
 internal import Node
 internal import RunarNode
 
+/// What the person says about somebody who came with an invitation.
+struct JoinAnswer: Sendable {
+    let isAllowed: Bool
+    /// Nil for what the invitation says.
+    var label: String?
+    /// How long the membership lasts; nil for what the invitation says.
+    var lifeSeconds: UInt64?
+}
+
 /// Follows one invitation from its being shown to its end: who comes with it, what the person says, who is admitted.
 struct InvitationCourse: Sendable {
     /// A member that was just admitted connects well within this; it may also be done with the network at once.
@@ -10,12 +19,12 @@ struct InvitationCourse: Sendable {
 
     private enum Step: Sendable {
         case event(NodeEvent)
-        case answered(Bool)
+        case answered(JoinAnswer)
         case isLate
     }
 
     let node: RunarNode
-    let desk: QuestionDesk<Bool>
+    let desk: QuestionDesk<JoinAnswer>
     let terms: ControlRequest.Inviting
     let invitation: Invitation
     let network: NetworkInfo
@@ -33,6 +42,7 @@ struct InvitationCourse: Sendable {
                 for await event in events where concerns(event) { queue.yield(.event(event)) }
             }
             var request: JoinRequest?
+            var label = terms.label
             let number = desk.add { queue.yield(.answered($0)) }
             defer { desk.remove(number) }
             for await step in steps {
@@ -40,20 +50,21 @@ struct InvitationCourse: Sendable {
                 case .event(.joinRequested(let found)):
                     request = found
                     await reply(.update(.joinRequested(JoinRequestReport(found, number, terms.isPreallowed))))
-                    if terms.isPreallowed { try desk.answer(number, true) }
+                    if terms.isPreallowed { try desk.answer(number, JoinAnswer(isAllowed: true)) }
                 case .event(let event):
-                    if let report = try await judge(event, request) { return report }
-                case .answered(let isAllowed):
+                    if let report = try await judge(event, request, label) { return report }
+                case .answered(let answer):
                     guard let request else { continue }
-                    try answer(request, isAllowed)
-                    guard isAllowed else { continue }
+                    label = answer.label ?? label
+                    try tell(answer, about: request, label)
+                    guard answer.isAllowed else { continue }
                     // Somebody who was a member before is connected already.
-                    if isConnected(request) { return try admission(of: request) }
+                    if isConnected(request) { return admission(of: request, label) }
                     group.addTask {
                         try await Task.sleep(for: Self.arrivalPatience)
                         queue.yield(.isLate)
                     }
-                case .isLate: if let request { return try admission(of: request) }
+                case .isLate: if let request { return admission(of: request, label) }
                 }
             }
             throw CancellationError()
@@ -72,26 +83,30 @@ struct InvitationCourse: Sendable {
     }
 
     /// What an event means: an end, news for the person, or nothing.
-    private func judge(_ event: NodeEvent, _ request: JoinRequest?) async throws -> AdmissionReport? {
+    private func judge(
+        _ event: NodeEvent,
+        _ request: JoinRequest?,
+        _ label: String?
+    ) async throws -> AdmissionReport? {
         switch event {
         case .invitationEnded(_, _, let reason): throw CommandFailure(ofInvitation: reason)
         case .joinRequestEnded(let peer, _, let reason):
             if peer == request?.peer { throw CommandFailure(ofRequest: reason) }
         case .peerJoined(let peer, _):
-            if peer == request?.peer { return try admission(of: request, isConnected: true) }
+            if let request, peer == request.peer { return admission(of: request, label, isConnected: true) }
         default: await reply(.update(.event(EventReport(event))))
         }
         return nil
     }
 
-    private func answer(_ request: JoinRequest, _ isAllowed: Bool) throws {
+    private func tell(_ answer: JoinAnswer, about request: JoinRequest, _ label: String?) throws {
         // From the consent on, not from the invitation on.
         let now = UInt64(max(0, Date().timeIntervalSince1970))
         try node.answer(
             request,
-            allow: isAllowed,
-            expiration: terms.lifeSeconds.map { UnixTime.date(now + $0) },
-            label: terms.label
+            allow: answer.isAllowed,
+            expiration: (answer.lifeSeconds ?? terms.lifeSeconds).map { UnixTime.date($0, after: now) },
+            label: label
         )
     }
 
@@ -99,16 +114,16 @@ struct InvitationCourse: Sendable {
         node.connectedPeers(in: network.networkId).contains(request.peer)
     }
 
-    private func admission(of request: JoinRequest?, isConnected: Bool? = nil) throws -> AdmissionReport? {
-        try request.map { try admission(of: $0, isConnected: isConnected) }
-    }
-
-    private func admission(of request: JoinRequest, isConnected: Bool? = nil) throws -> AdmissionReport {
+    private func admission(
+        of request: JoinRequest,
+        _ label: String?,
+        isConnected: Bool? = nil
+    ) -> AdmissionReport {
         AdmissionReport(
             networkId: network.networkId.base64Encoded,
             name: network.name,
             peerId: request.peer.base64Encoded,
-            label: terms.label,
+            label: label,
             digits: request.digits,
             isConnected: isConnected ?? self.isConnected(request)
         )

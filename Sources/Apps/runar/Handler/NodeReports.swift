@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Identity
+internal import Platform
 internal import RunarNode
 
 /// That a node stops.
@@ -35,6 +36,8 @@ struct PeersReport: Report {
         let lastSeen: UInt64?
         /// Smoothed; nil when it is not connected, or before it was measured.
         let roundTripMicroseconds: Int?
+        /// That a person disconnected the two; nil if nobody did, or the time is over.
+        var parting: Parting?
 
         private enum CodingKeys: String, CodingKey {
             case peerId
@@ -49,6 +52,26 @@ struct PeersReport: Report {
             case foundBy
             case lastSeen
             case roundTripMicroseconds
+            case parting = "disconnected"
+        }
+
+        /// That the two do not connect by themselves.
+        struct Parting: Codable, Hashable, Sendable {
+            /// Whether that was asked on this device; else on the other.
+            let isByThisDevice: Bool
+            /// In seconds since 1970.
+            let until: UInt64
+
+            private enum CodingKeys: String, CodingKey {
+                case isByThisDevice = "byThisDevice"
+                case until
+            }
+
+            init?(_ parting: PeerParting?) {
+                guard let parting else { return nil }
+                isByThisDevice = parting.isOurs
+                until = SystemProcess.wallSeconds + parting.secondsLeft
+            }
         }
 
         /// When it was here, for people.
@@ -57,6 +80,7 @@ struct PeersReport: Report {
                 guard isRelayed == true else { return "connected" }
                 return "connected over " + (relay.map(PeerId.typed) ?? "another member")
             }
+            if let parting { return parting.isByThisDevice ? "disconnected here" : "disconnected by its person" }
             return lastSeen.map { "last seen \(CivilTime(seconds: $0))" } ?? "never seen"
         }
     }

@@ -1,4 +1,5 @@
 internal import Console
+internal import Platform
 
 extension RequestHandler {
     /// The address that signs one browser in.
@@ -23,6 +24,36 @@ extension RequestHandler {
             )
         }
         return ConsoleReport(address: address, isOpened: true)
+    }
+
+    /// Tells of a link for a device of the local network, and returns once one has signed in by it or a minute is over.
+    func pairConsole(at address: String?, _ reply: @escaping Reply) async throws -> PairingEnd {
+        let (console, _) = try runningConsole()
+        guard let place = console.lan.currentPlace else {
+            throw CommandFailure(
+                "no-console-lan",
+                .unavailable,
+                "the console is not open to the local network: switch it on in its settings, or start the node with"
+                    + " `--console-lan \(ConsoleLan.standardPort)`"
+            )
+        }
+        let addresses = place.addresses
+        guard let chosen = address ?? addresses.first, addresses.contains(chosen) else {
+            throw CommandFailure(
+                "no-such-address",
+                .usage,
+                "the console is not at that address: it is at \(addresses.joined(separator: ", "))"
+            )
+        }
+        let secret = console.sessions.makeSecret()
+        let report = PairingReport(
+            link: ConsoleLink.address(chosen, secret),
+            address: chosen,
+            fingerprint: place.fingerprint,
+            expires: SystemProcess.wallSeconds + UInt64(ConsoleSessions.secretLife.components.seconds)
+        )
+        await reply(.update(.pairing(report)))
+        return PairingEnd(used: await console.waitForUse(of: secret))
     }
 
     private func runningConsole() throws(CommandFailure) -> (console: NodeConsole, address: String) {

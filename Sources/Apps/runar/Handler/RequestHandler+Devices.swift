@@ -21,7 +21,7 @@ extension RequestHandler {
         let answer = try node.addDevice(
             request,
             networks: networks,
-            expiration: terms.lifeSeconds.map { UnixTime.date(SystemProcess.wallSeconds + $0) },
+            expiration: terms.lifeSeconds.map { UnixTime.date($0, after: SystemProcess.wallSeconds) },
             label: terms.label,
             isAdmin: terms.isAdmin
         )

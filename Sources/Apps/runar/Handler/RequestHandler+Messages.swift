@@ -34,7 +34,8 @@ extension RequestHandler {
                 foundBy: [heard.contains(peer) ? FoundBy.localNetwork : nil, isGiven(peer) ? .address : nil]
                     .compactMap { $0?.rawValue },
                 lastSeen: known[peer]?.lastSeen.map(UnixTime.clampedSeconds),
-                roundTripMicroseconds: node.roundTrip(to: peer)?.microseconds
+                roundTripMicroseconds: node.roundTrip(to: peer)?.microseconds,
+                parting: PeersReport.Peer.Parting(node.parting(from: peer))
             )
         }
         return PeersReport(isRunning: node.isRunning, isAll: all, peers: peers)

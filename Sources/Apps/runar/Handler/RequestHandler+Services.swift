@@ -43,7 +43,11 @@ extension RequestHandler {
         let path = "\(network.base64Encoded):$registry/services/list"
         let known: [RunarServiceInfo]? =
             try? await node.request(path, payload: Data?.none, options: options)  // silent, and shown as that
-        return known?.filter { $0.registeredAt != nil }
+        // A time that is none would be shown as one.
+        return known?.filter { service in
+            service.registeredAt?.timeIntervalSince1970.isFinite == true
+                && service.startedAt?.timeIntervalSince1970.isFinite != false
+        }
     }
 
     func call(_ order: ControlRequest.Calling) async throws -> CalledReport {

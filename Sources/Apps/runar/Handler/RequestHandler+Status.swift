@@ -18,13 +18,14 @@ extension RequestHandler {
             addresses: node.listenAddresses.map(\.description),
             uptimeSeconds: UInt64(max(0, started.duration(to: .now).components.seconds)),
             console: console?.currentAddress,
+            consoleLan: console?.lan.currentPlace?.addresses,
             networks: networks.count,
             connectedPeers: node.connectedPeers().count,
             discovery: try discovery(),
             tables: networks.compactMap { table(of: $0) },
             events: networks.filter(\.isMember).map { events(of: $0) },
             expiring: try networks.compactMap { try expiring($0) },
-            configuration: settings.reports
+            configuration: settings.reports.map { $0.key == .consoleLan ? console?.lan.report ?? $0 : $0 }
         )
     }
 

@@ -18,7 +18,7 @@ final class RequestHandler: Sendable {
     /// The web console, if this node has one.
     let console: NodeConsole?
     let files = FileDesk()
-    let joins = QuestionDesk<Bool>(asker: "the joiner")
+    let joins = QuestionDesk<JoinAnswer>(asker: "the joiner")
     let calls = QuestionDesk<CallAnswer>(asker: "the caller")
     /// Ends the node that serves others; nil in a command that is about to end anyway.
     private let stop: (@Sendable () -> Void)?
@@ -75,6 +75,7 @@ final class RequestHandler: Sendable {
             return JSONText.encode(StopReport(stopped: true, processId: SystemProcess.id))
         case .consoleAddress: return JSONText.encode(try consoleAddress())
         case .openConsole: return JSONText.encode(try await openConsole(reply))
+        case .pairConsole(let address): return JSONText.encode(try await pairConsole(at: address, reply))
         case .peers(let all): return JSONText.encode(try peers(all: all))
         case .connect(let peer, let network, let address, let isRelayOnly):
             return JSONText.encode(try await connect(peer, network, address, overRelay: isRelayOnly))
@@ -97,8 +98,9 @@ final class RequestHandler: Sendable {
             return JSONText.encode(DoneReport(done: true))
         case .invite(let terms): return JSONText.encode(try await invite(terms, reply))
         case .joinByInvitation(let text): return JSONText.encode(try await join(by: text, reply))
-        case .answerJoin(let number, let isAllowed):
-            try joins.answer(number, isAllowed)
+        case .answerJoin(let number, let isAllowed, let label, let lifeSeconds):
+            if let label { try NameRule.check(label) }
+            try joins.answer(number, JoinAnswer(isAllowed: isAllowed, label: label, lifeSeconds: lifeSeconds))
             return JSONText.encode(DoneReport(done: true))
         case .services(let peer, let network): return JSONText.encode(try await services(of: peer, in: network))
         case .call(let order): return JSONText.encode(try await call(order))

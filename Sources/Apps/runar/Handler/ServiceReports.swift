@@ -45,7 +45,8 @@ struct CalledReport: Report {
 
     init(path: String, answer: Data) {
         self.path = path
-        result = try? JSONDecoder().decode(RunarValue.self, from: answer)  // no JSON: text or base64
+        // No JSON, or too deep: text or base64.
+        result = answer.isEmpty ? nil : try? PayloadEncoding.json.decode(RunarValue.self, from: answer)  // see above
         text = String(validating: answer, as: UTF8.self)
         base64 = result == nil && !answer.isEmpty ? answer.base64EncodedString() : nil
     }

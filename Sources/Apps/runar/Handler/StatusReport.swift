@@ -78,6 +78,8 @@ struct StatusReport: Report {
     let uptimeSeconds: UInt64?
     /// Where the console is, if there is one.
     let console: String?
+    /// Where devices of the local network find it, if it is open to them.
+    let consoleLan: [String]?
     let networks: Int?
     let connectedPeers: Int?
     /// Nil when no node runs.
@@ -99,6 +101,7 @@ struct StatusReport: Report {
         case addresses
         case uptimeSeconds
         case console
+        case consoleLan
         case networks
         case connectedPeers
         case discovery
@@ -116,6 +119,7 @@ struct StatusReport: Report {
         if let peerIdText { lines.append("peer id   \(peerIdText)") }
         if !addresses.isEmpty { lines.append("listens   \(addresses.joined(separator: ", "))") }
         if let console { lines.append("console   \(console): open it with `runar console`") }
+        if let consoleLan { lines.append("          \(consoleLan.joined(separator: ", ")) on the local network") }
         if let networks { lines.append("networks  \(networks)") }
         if let connectedPeers { lines.append("peers     \(connectedPeers) connected") }
         if let discovery { lines.append("nearby    \(discovery.line)") }

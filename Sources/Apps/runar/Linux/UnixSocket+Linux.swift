@@ -21,6 +21,15 @@ enum UnixSocket {
 
     static func accept(_ descriptor: Int32) -> Int32 { prepared(Glibc.accept(descriptor, nil, nil)) }
 
+    /// Whether the call failed because nobody listens there any more.
+    static var wasShutDown: Bool { errno == EINVAL || errno == EBADF }
+
+    /// Waits until the socket is shut down, for so long at most.
+    static func waitForEnd(_ descriptor: Int32, _ milliseconds: Int32) {
+        var waiting = pollfd(fd: descriptor, events: 0, revents: 0)
+        _ = unsafe poll(&waiting, 1, milliseconds)
+    }
+
     /// The user at the other end, as the kernel knows it.
     static func peerUser(of descriptor: Int32) -> UInt32? {
         // struct ucred: process, user, group; the header hides it from Swift.

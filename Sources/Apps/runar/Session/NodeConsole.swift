@@ -20,6 +20,8 @@ final class NodeConsole: Sendable {
     /// What the node logs.
     let logs: LogRing
     let sessions: ConsoleSessions
+    /// The same for other devices of the local network.
+    let lan: ConsoleLan
     private let port: UInt16
     /// Whether the person chose the port.
     private let isChosen: Bool
@@ -36,9 +38,18 @@ final class NodeConsole: Sendable {
     ///
     /// - Throws: ``CommandFailure``, ``FileError`` when the token cannot be kept.
     init?(settings: Settings, home: HomeDirectory) throws {
+        let lan = ConsoleLan(settings: settings, home: home)
         guard let setting = settings[.console], let port = try Settings.port(setting.texts.first ?? "") else {
+            guard lan.report.values == [SwitchText.off] else {
+                throw CommandFailure(
+                    "bad-setting",
+                    .configuration,
+                    "consoleLan needs the console of this machine: give console a port, or switch both off"
+                )
+            }
             return nil
         }
+        self.lan = lan
         self.port = port
         self.home = home
         isChosen = setting.source != .standard
@@ -48,14 +59,42 @@ final class NodeConsole: Sendable {
         sessions = ConsoleSessions(key: try Self.token(in: home))
     }
 
-    /// Serves until the task is cancelled; `onReady` gets the address.
+    /// Serves until the task is cancelled; `onReady` gets the address, when the network's is there too if it is wanted.
     ///
-    /// - Throws: ``CommandFailure`` when the port cannot be had.
+    /// - Throws: ``CommandFailure`` when a port cannot be had.
     func run(for handler: RequestHandler, onReady: @escaping @Sendable (String) -> Void) async throws {
+        ConsoleLink.removeAll(in: home)
+        let routes = routes(for: handler)
+        let configure = { @Sendable (place: Console.Place) in self.configuration(place, routes) }
+        let (beginnings, beginning) = AsyncStream.makeStream(of: String.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { beginning.finish() }
+                do {
+                    try await Console(configure(.thisMachine(port: self.port))).run { port in
+                        // Not `localhost`: browsers look for that on ::1 first, where somebody else may listen.
+                        beginning.yield("http://127.0.0.1:\(port)/")
+                    }
+                } catch let error as ConsoleError {
+                    throw CommandFailure("no-console", .cannotCreate, error.description)
+                }
+            }
+            group.addTask { await self.lan.run(configure) }
+            for await address in beginnings {
+                self.address.withLock { $0 = address }
+                try await self.lan.start()
+                onReady(address)
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func configuration(_ place: Console.Place, _ routes: [ConsoleRoute]) -> Console.Configuration {
         var configuration = Console.Configuration(
-            port: port,
+            place: place,
             sessions: sessions,
-            routes: routes(for: handler),
+            routes: routes,
             uploads: home.path,
             logger: Logger(label: "runar.console")
         )
@@ -63,17 +102,7 @@ final class NodeConsole: Sendable {
         let home = self.home
         configuration.replaceKey = { try? Self.makeToken(in: home) }  // whoever asked is told that it is not kept
         configuration.onSignIn = { [weak self] in self?.tellUses() }
-        ConsoleLink.removeAll(in: home)
-        do {
-            try await Console(configuration).run { port in
-                // Not `localhost`: browsers look for that on ::1 first, where somebody else may listen.
-                let address = "http://127.0.0.1:\(port)/"
-                self.address.withLock { $0 = address }
-                onReady(address)
-            }
-        } catch let error as ConsoleError {
-            throw CommandFailure("no-console", .cannotCreate, error.description)
-        }
+        return configuration
     }
 
     /// Waits until a browser signs in with a secret; false when the secret has expired before.

@@ -73,7 +73,9 @@ struct NodeRun: Sendable {
             do {
                 try await console.run(for: handler) { continuation.yield(.success($0)) }
             } catch {
-                continuation.yield(.failure(error))
+                if case .terminated = continuation.yield(.failure(error)) {
+                    Output.note("warning: the console ended: \(error); restart the node to have it again")
+                }
             }
             continuation.finish()
         }
@@ -96,7 +98,10 @@ struct NodeRun: Sendable {
             processId: SystemProcess.id,
             peerId: handler.node.peerId.base64Encoded,
             addresses: handler.node.listenAddresses.map(\.description),
-            console: address
+            console: address,
+            consoleLan: console?.lan.currentPlace.map {
+                LanReport(addresses: $0.addresses, fingerprint: $0.fingerprint)
+            }
         )
         if asJSON {
             Output.json(report)
@@ -104,6 +109,10 @@ struct NodeRun: Sendable {
             Output.line("ready: peer \(handler.node.peerId.text)")
             Output.line("listens on \(report.addresses.joined(separator: ", "))")
             if let address { Output.line("console at \(address): open it with `runar console`") }
+            if let lan = report.consoleLan {
+                Output.line("console for the local network at \(lan.addresses.joined(separator: ", "))")
+                Output.line("its certificate has the fingerprint \(lan.fingerprint): pair with `runar console --lan`")
+            }
             if let note = address.flatMap({ console?.note(on: $0) }) { Output.line(note) }
         }
         manager?.tell(.ready, .status("peer \(handler.node.peerId.short) listens on \(handler.node.listeningPort)"))
@@ -122,4 +131,12 @@ struct ReadyReport: Codable {
     let addresses: [String]
     /// Where the console is, if it is wanted; what is measured is at `/metrics` there.
     let console: String?
+    let consoleLan: LanReport?
+}
+
+/// Where devices of the local network find the console, and how they know it.
+struct LanReport: Codable, Hashable, Sendable {
+    let addresses: [String]
+    /// Of its certificate, as browsers show it.
+    let fingerprint: String
 }

@@ -2,16 +2,20 @@
 //
 // `await get("/networks")`, `post(path, body)`, `put`, `patch`, `del`; bodies and answers are JSON. A failure throws an
 // `ApiError` whose `message` says what to do. `stream(path, body, onLine, signal)` reads an answer line by line (NDJSON)
-// until it ends or the signal aborts; without a body it is a GET.
+// until it ends or the signal aborts; without a body it is a GET. `lasting` does so with one that lasts.
 
 import { signal } from "./dom.js";
+import { inPlace } from "./turns.js";
 import { t } from "../texts.js";
 
 const base = "/api/v1";
+/// Whether this browser is on the device itself: over the local network the console is there with TLS only.
+export const isHere = location.protocol === "http:";
+
 const metricsPath = "/metrics";
 const key = "runar.session";
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(status, code, message, context) {
     super(message);
     Object.assign(this, { status, code, context });
@@ -51,6 +55,9 @@ export function closeSession() {
   localStorage.removeItem(key);
   session.set("out");
 }
+
+// Another page of this browser was told that the session is over.
+addEventListener("storage", event => { if (event.key === key && !event.newValue) session.set("out"); });
 
 async function request(method, path, body, signal) {
   const headers = {};
@@ -129,6 +136,16 @@ export async function stream(path, body, onLine, signal) {
     for (const line of whole) if (line) taken(JSON.parse(line), onLine);
   }
   if (rest) taken(JSON.parse(rest), onLine);
+}
+
+/// The same for what lasts longer than a question. When the pages of this browser have too much of that under way, it
+/// fails and says so, or `waits`.
+export async function lasting(path, body, onLine, signal, { waits = false } = {}) {
+  while (!await inPlace(() => stream(path, body, onLine, signal))) {
+    if (!waits) throw new ApiError(0, "no-place", t.errors.noPlace);
+    await new Promise(resolve => { setTimeout(resolve, 500); });
+    signal.throwIfAborted();
+  }
 }
 
 /// A stream that has begun tells of a failure in a line of its own, and between others that it is alive.

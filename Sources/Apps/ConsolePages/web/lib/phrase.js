@@ -4,7 +4,7 @@
 // only while the dialog is open, and on the screen only while nobody looks away.
 
 import { h, signal, onEnd } from "./dom.js";
-import { get, post } from "./api.js";
+import { get, isHere, post } from "./api.js";
 import { button, checkbox, field, form, note } from "./parts.js";
 import { openDialog, toast } from "./dialog.js";
 import { onLeaving, secretField } from "./secret.js";
@@ -15,6 +15,7 @@ const asked = 2;
 
 /// `vault` is what opens the keys, as `/keys` says it; it is asked for if it is not given.
 export async function showRecoveryPhrase(vault) {
+  if (!isHere) return elsewhere(w.title);
   const kind = vault ?? (await get("/keys")).vault;
   const { closed } = openDialog({ title: w.title, isWide: true }, close => {
     const step = signal("ask");
@@ -30,6 +31,13 @@ export async function showRecoveryPhrase(vault) {
   const isWritten = Boolean(await closed);
   if (isWritten) toast(w.good);
   return isWritten;
+}
+
+/// On another screen the words are neither shown nor taken.
+async function elsewhere(title) {
+  await openDialog({ title }, close => [note("info", h("p", null, w.onlyThere)),
+    h("div", { class: "buttons end" }, button(t.app.close, { onPress: () => close() }))]).closed;
+  return false;
 }
 
 function askStep(kind, done, close) {
@@ -96,10 +104,11 @@ function pick(count, wanted) {
 
 /// The root key from its words; true when it is back. `hasOther` says that another one would be lost.
 export async function restoreFromWords(hasOther) {
+  if (!isHere) return elsewhere(w.restoreTitle);
   const { closed } = openDialog({ title: w.restoreTitle }, close => {
-    const error = signal(""), count = signal(0);
+    const error = signal(""), count = signal(0), isCovered = signal(false);
     let area;
-    onLeaving(() => area.classList.add("covered"));
+    onLeaving(() => isCovered.set(true));
     return form({ error, onSubmit: async data => {
       const words = area.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
       if (words.length !== 24) return error.set(w.count(words.length));
@@ -110,10 +119,12 @@ export async function restoreFromWords(hasOther) {
     } },
     h("p", null, w.restoreLead),
     field({ label: w.restoreField, error }, p => (area = h("textarea", { ...p, rows: 4, autofocus: true,
-      autocomplete: "off", autocapitalize: "off", spellcheck: "false", class: "mono", translate: "no",
-      onfocus: () => area.classList.remove("covered"), onblur: () => area.classList.add("covered"),
+      autocomplete: "off", autocapitalize: "off", spellcheck: "false", translate: "no",
+      class: () => (isCovered() ? "mono covered" : "mono"),
+      onfocus: () => isCovered.set(false), onblur: () => isCovered.set(true),
       oninput: () => count.set(area.value.trim().split(/\s+/).filter(Boolean).length) }))),
-    h("p", { class: "hint", role: "status" }, () => w.count(count())),
+    h("p", { class: "hint", role: "status" }, () => (count() > 0 && isCovered()
+      ? `${w.count(count())}. ${w.coveredField}` : w.count(count()))),
     hasOther && h("div", null, checkbox(t.keys.replace, { hint: t.keys.replaceHint, name: "replace" })),
     h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close(false) }),
       button(w.restore, { kind: "primary", type: "submit" })));

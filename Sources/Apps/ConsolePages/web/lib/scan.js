@@ -16,6 +16,13 @@ const cameraSide = 1280;
 const pictureSides = [2000, 1200, 700];
 const pause = 120;
 
+/// A link that a mail program has broken into lines is whole without them.
+export const whole = text => (/^runar:/i.test(text) ? text.replace(/\s+/g, "") : text);
+/// Such words go no further than this page.
+export const areSecretWords = text => /^([a-z]{3,8}[\s,]+){11,}[a-z]{3,8}$/i.test(text);
+/// Whether it looks as if it came from Runar, even if it cannot be read.
+export const looksLikeOurs = text => /^runar:|"(network_id|peer_id)"/i.test(text);
+
 export function scanner({ onText, pasteLabel = w.paste, pasteHint = w.pasteHint, action = w.go, value = "" }) {
   const camera = signal("off");
   const problem = signal("");

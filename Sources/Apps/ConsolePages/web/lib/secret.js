@@ -24,6 +24,7 @@ export function secretField({ label, hint, error, name, isNew = false, isFirst =
     field({ label, hint, error }, p => h("div", { class: "secret" },
       h("input", { ...p, name, type: () => (isShown() ? "text" : "password"), autofocus: isFirst, spellcheck: "false",
         autocapitalize: "off", autocomplete: isNew ? "new-password" : "current-password", maxlength: 1024 }),
-      () => iconButton("eye", isShown() ? t.keys.hide : t.keys.show, () => isShown.update(one => !one)))));
+      // The same button before and after: one in its place would take the focus, and what is typed would hide at once.
+      iconButton("eye", () => (isShown() ? t.keys.hide : t.keys.show), () => isShown.update(one => !one)))));
   return wrap;
 }

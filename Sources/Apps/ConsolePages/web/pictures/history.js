@@ -3,8 +3,9 @@
 
 import { signal } from "../lib/dom.js";
 import { onActivity, onResume } from "../lib/activity.js";
-import { span } from "./plot.js";
 
+/// So many seconds the plots look back.
+export const span = 120;
 const operationLimit = 200;
 
 /// The samples, the newest last.

@@ -16,7 +16,7 @@ const byName = (a, b) => Boolean(b.label) - Boolean(a.label) || byId(a, b);
 ///
 /// Direct peers stand on the inner ring and the relayed ones beside whom they come over, further out; whoever is not
 /// connected takes what is left of the outer ring. Order is by id: nobody moves because of somebody else's latency.
-export function rings(peers, width) {
+function rings(peers, width) {
   const connected = peers.filter(peer => peer.connected);
   const room = roomFor(width, connected.length === peers.length && !connected.some(peer => peer.relayed));
   const relays = new Set(connected.map(peer => peer.relay).filter(Boolean));

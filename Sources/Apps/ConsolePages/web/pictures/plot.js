@@ -2,8 +2,8 @@
 
 import { svg } from "../lib/dom.js";
 import { set, followWidth, niceTop, clamp, grid } from "./draw.js";
+import { span } from "./history.js";
 
-export const span = 120;
 /// As many lines as have a colour of their own.
 export const tones = 6;
 const edge = { left: 64, right: 12, top: 10, bottom: 26 };

@@ -1,11 +1,11 @@
 // Joining: whatever code or text there is, it is looked at first and then said what it does.
 
 import { h, signal, onEnd } from "../lib/dom.js";
-import { get, post, stream, part } from "../lib/api.js";
+import { get, post, lasting, part } from "../lib/api.js";
 import { query, go } from "../lib/router.js";
 import { page, card, button, note, bdi, facts, section, copyable } from "../lib/parts.js";
 import { codeView } from "../lib/code.js";
-import { scanner } from "../lib/scan.js";
+import { scanner, whole, areSecretWords, looksLikeOurs } from "../lib/scan.js";
 import { say } from "../lib/dialog.js";
 import { icon } from "../lib/icons.js";
 import { base64url, date, shortOf } from "../lib/format.js";
@@ -36,10 +36,8 @@ export function mount(root) {
 
 /// Looks at a text; throws words for the person when it cannot be joined with.
 async function take(given, now) {
-  // A link that a mail program has broken into lines is whole without them.
-  const text = /^runar:/i.test(given) ? given.replace(/\s+/g, "") : given;
-  // Secret words go no further than this page.
-  if (/^([a-z]{3,8}[\s,]+){11,}[a-z]{3,8}$/i.test(text)) throw new Error(w.notForJoining["recovery-phrase"]);
+  const text = whole(given);
+  if (areSecretWords(text)) throw new Error(w.notForJoining["recovery-phrase"]);
   let found = await post("/inspect", { text }).catch(error => ({ kind: "unknown", problem: error.message }));
   // The texts of a network and of a token may come together.
   if (found.kind === "unknown" && /\}\s*\{/.test(text)) found = { kind: "network", valid: true };
@@ -47,8 +45,8 @@ async function take(given, now) {
   if (device) return now.set({ step: "device", device, networks: await ownedNetworks() });
   if (found.kind === "peer") return now.set({ step: "connect", text });
   if (!["invitation", "network", "token"].includes(found.kind)) {
-    const isOurs = /^runar:|"(network_id|peer_id)"/i.test(text);
-    throw new Error(w.notForJoining[found.kind === "unknown" && isOurs ? "ours" : found.kind] ?? w.notForJoining.unknown);
+    const isDamaged = found.kind === "unknown" && looksLikeOurs(text);
+    throw new Error(w.notForJoining[isDamaged ? "ours" : found.kind] ?? w.notForJoining.unknown);
   }
   if (!found.valid) throw new Error(problem(found));
   if (found.kind === "token" && found.peer_id !== (await get("/node")).peerId) throw new Error(w.otherDevice);
@@ -71,7 +69,7 @@ async function waitForToken(network, now) {
 async function accept(text, now, signal) {
   now.set({ step: "pending", digits: null });
   try {
-    await stream("/join/invitation", { text }, line => {
+    await lasting("/join/invitation", { text }, line => {
       if (line.event === "joinPending") {
         now.set({ step: "pending", digits: line.digits });
         say(w.compare);

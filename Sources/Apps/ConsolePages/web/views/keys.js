@@ -3,7 +3,7 @@
 import { h, signal } from "../lib/dom.js";
 import { blob, post } from "../lib/api.js";
 import { resource } from "../lib/store.js";
-import { section, button, facts, copyable, empty, loaded, row, bdi, field, form, select, checkbox, save }
+import { section, button, facts, copyable, empty, loaded, row, bdi, field, form, checkbox, save }
   from "../lib/parts.js";
 import { openDialog, toast } from "../lib/dialog.js";
 import { secretField } from "../lib/secret.js";
@@ -15,6 +15,8 @@ import { t } from "../texts.js";
 
 const w = t.keys;
 export const title = titleOf("keys");
+/// A megabyte is far more than any vault has.
+const largestFile = 1 << 20;
 const names = { peer: w.peerTitle, root: w.rootTitle };
 
 export function mount(root) {
@@ -31,7 +33,7 @@ export function mount(root) {
       section({ title: w.networksTitle, lead: value.networks.length ? w.networksLead : w.noNetworks },
         value.networks.length ? h("ul", { class: "rows" }, value.networks.map(networkKey)) : null),
       h("div", { class: "section-head" }, h("p", { class: "quiet" }, w.vault[value.vault]),
-        button(w.import, { icon: "key", onPress: () => importKey(keys) })),
+        button(w.import, { icon: "key", onPress: () => importKey(keys, Boolean(rootKey)) })),
     ];
   })));
 }
@@ -76,7 +78,7 @@ export function openSecretFile({ title: heading, text, action, done, fetch, name
       close(true);
       toast(done);
     } },
-    h("p", null, text),
+    [text].flat().map(one => h("p", null, one)),
     secretField({ label: w.passphrase, hint: w.passphraseHint, name: "passphrase", error, isNew: true, isFirst: true }),
     secretField({ label: w.again, name: "again", error: againError, isNew: true }),
     h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close(false) }),
@@ -85,7 +87,7 @@ export function openSecretFile({ title: heading, text, action, done, fetch, name
 }
 
 /// Asks for a file and its passphrase; `send({file, passphrase, replace})` is the request, and its answer what is told.
-export async function openFile({ title: heading, text, action, hasOther, extra, send }) {
+export async function openFile({ title: heading, text, action, hasOther, send }) {
   const { closed } = openDialog({ title: heading }, close => {
     const error = signal(""), fileError = signal("");
     return form({ onSubmit: async (data, node) => {
@@ -93,15 +95,19 @@ export async function openFile({ title: heading, text, action, hasOther, extra, 
       fileError.set("");
       const file = node.elements.file.files[0];
       if (!file) return fileError.set(w.chooseFile);
+      if (file.size > largestFile) return fileError.set(w.fileFailures["bad-file"]);
       if (!data.get("passphrase")) return error.set(w.missing);
       try {
         const words = await send({ file: toBase64(new Uint8Array(await file.arrayBuffer())),
           passphrase: data.get("passphrase"), replace: data.get("replace") === "on" });
         close(true);
         toast(words);
-      } catch (failure) { error.set(failure.code === "wrong-passphrase" ? w.wrongPassphrase : failure.message); }
+      } catch (failure) {
+        const isOfFile = ["bad-file", "no-key", "bad-backup"].includes(failure.code);
+        (isOfFile ? fileError : error).set(w.fileFailures[failure.code] ?? failure.message);
+      }
     } },
-    h("p", null, text), extra,
+    h("p", null, text),
     field({ label: w.file, error: fileError }, p => h("input", { ...p, type: "file", name: "file" })),
     secretField({ label: w.filePassphrase, name: "passphrase", error }),
     hasOther && h("div", null, checkbox(w.replace, { hint: w.replaceHint, name: "replace" })),
@@ -111,11 +117,9 @@ export async function openFile({ title: heading, text, action, hasOther, extra, 
   return closed;
 }
 
-async function importKey(keys) {
-  let key = "root";
-  const isDone = await openFile({ title: w.importTitle, text: w.importLead, action: w.importAction, hasOther: true,
-    extra: field({ label: w.which }, p => select([["root", w.rootTitle], ["peer", w.peerTitle]],
-      { ...p, value: key, onChange: one => { key = one; } })),
-    send: async body => { await post("/keys/import", { key, ...body }); return w.imported; } });
+/// The key of a device stays with it: a running node cannot become another device.
+async function importKey(keys, hasOther) {
+  const isDone = await openFile({ title: w.importTitle, text: w.importLead, action: w.importAction, hasOther,
+    send: async body => { await post("/keys/import", { key: "root", ...body }); return w.imported; } });
   if (isDone) keys.reload();
 }

@@ -109,15 +109,13 @@ function levelForm() {
     } catch (error) { tellFailure(error); state.reload(); }
   };
   const choice = (properties, all, current, onChange) => h("select", { ...properties,
-    onchange: event => onChange(event.target.value) }, all.map(([id, words, isOff]) =>
-    h("option", { value: id, selected: () => current() === id, disabled: isOff }, words)));
+    onchange: event => onChange(event.target.value) }, all.map(([id, words]) =>
+    h("option", { value: id, selected: () => current() === id }, words)));
   const options = levels.map(one => [one, w.levels[one]]);
   const everywhere = value => field({ label: w.everywhere }, p => choice(p, options, () => value().level,
     level => change({ level })));
-  // A part that was told its own level keeps one; only the end of the node takes it back.
-  const ofPart = (value, subsystem, words) => field({ label: words }, p => choice(p,
-    [["", w.elsewhere, () => Boolean(value().subsystems[subsystem])], ...options],
-    () => value().subsystems[subsystem] ?? "", level => change({ level, subsystem })));
+  const ofPart = (value, subsystem, words) => field({ label: words }, p => choice(p, [["", w.elsewhere], ...options],
+    () => value().subsystems[subsystem] ?? "", level => change({ level: level || null, subsystem })));
   return loadedOnce(state, value => h("div", { class: "card" },
     h("div", { class: "filter-grid" }, everywhere(value)),
     h("details", { class: "stack" }, h("summary", null, w.byPart), h("div", { class: "filter-grid" },

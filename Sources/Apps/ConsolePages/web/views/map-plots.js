@@ -3,8 +3,8 @@
 import { h, signal, computed, effect } from "../lib/dom.js";
 import { bdi } from "../lib/parts.js";
 import { bytes } from "../lib/format.js";
-import { plot, span, tones } from "../pictures/plot.js";
-import { samples, seconds } from "../pictures/history.js";
+import { plot, tones } from "../pictures/plot.js";
+import { samples, seconds, span } from "../pictures/history.js";
 import { nameOf } from "./peers-store.js";
 import { t } from "../texts.js";
 

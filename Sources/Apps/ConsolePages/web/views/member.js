@@ -13,7 +13,7 @@ import { t } from "../texts.js";
 const w = t.member;
 
 /// How long a membership lasts; the empty choice has no end.
-export const lives = [["86400", t.lives.day], ["604800", t.lives.week], ["2592000", t.lives.month],
+const lives = [["86400", t.lives.day], ["604800", t.lives.week], ["2592000", t.lives.month],
   ["31557600", t.lives.year], ["", t.lives.ever]];
 
 export function openMember(id, member, network, source) {

@@ -3,7 +3,7 @@
 // seen.
 
 import { signal, scope } from "../lib/dom.js";
-import { get, post, del, stream, blob, part } from "../lib/api.js";
+import { get, post, del, lasting, blob, part } from "../lib/api.js";
 import { onActivity, onResume } from "../lib/activity.js";
 import { toast } from "../lib/dialog.js";
 import { base64url } from "../lib/format.js";
@@ -94,10 +94,10 @@ export async function sendFile(peerId, file) {
     state: "preparing", at: Date.now(), file, cancel: () => stop.abort() }]);
   try {
     let isDone = false;
-    await stream(`/peers/${base64url(peerId)}/files?name=${part(file.name)}`, file, line => {
+    await lasting(`/peers/${base64url(peerId)}/files?name=${part(file.name)}`, file, line => {
       if (line.event === "transferred") change(id, { state: "moving", count: line.count, total: line.total });
       if (line.event === "done") isDone = true;
-    }, stop.signal);
+    }, stop.signal, { waits: true });
     if (!isDone) throw new Error(t.conversation.broken);
     change(id, { state: "done", count: file.size });
   } catch (error) {

@@ -9,7 +9,7 @@ import { resource } from "../lib/store.js";
 import { setTitle } from "../lib/router.js";
 import { ago, date, clock } from "../lib/format.js";
 import { peers, watchPeers, lastSeen, name, nameOf, isOwn, clean } from "./peers-store.js";
-import { way, foundWords, seen, roundTrip, presence } from "./peers.js";
+import { way, foundWords, seen, roundTrip, presence, isApart } from "./peers.js";
 import { conversation } from "./conversation.js";
 import { findings, plainWords } from "./peers-doctor.js";
 import { t } from "../texts.js";
@@ -54,7 +54,8 @@ function whole(peer, detail) {
 
 function state(peer) {
   const kind = { on: "ok", relayed: "warn", off: "quiet" }[presence(peer)];
-  const words = !peer.connected ? w.offline(lastSeen(peer) ? ago(lastSeen(peer)) : null)
+  const words = isApart(peer) ? w.apart(peer.disconnected.byThisDevice, clock(peer.disconnected.until * 1000))
+    : !peer.connected ? w.offline(lastSeen(peer) ? ago(lastSeen(peer)) : null)
     : peer.relayed ? w.relayed(peer.relay ? nameOf(peer.relay) : null) : w.direct;
   return h("span", { class: "cluster" }, badge(words, kind),
     h("span", null, () => { const value = roundTrip(peer); return value && w.answers(value); }));

@@ -107,8 +107,12 @@ function filters(networks) {
         autocomplete: "off", spellcheck: "false", oninput: event => search.set(event.target.value) })));
 }
 
+/// Whether a person keeps the two devices apart for now.
+export const isApart = peer => !peer.connected && peer.disconnected?.until > Date.now() / 1000;
+
 /// How a peer's packets travel, in a word or two.
 export function way(peer) {
+  if (isApart(peer)) return peer.disconnected.byThisDevice ? w.disconnectedHere : w.disconnectedThere;
   if (!peer.connected) return w.notConnected;
   if (!peer.relayed) return w.direct;
   return peer.relay ? w.over(nameOf(peer.relay)) : w.relayed;

@@ -76,7 +76,7 @@ export function openRecord(network, key, { format, shown }) {
 /// Stores a value; with `version` only if nobody has stored a newer one meanwhile.
 export function openPut(network, { key = "", format = "text", shown, text = "", version } = {}) {
   const isKnown = key !== "";
-  const error = signal(""), life = signal("86400"), file = signal(null);
+  const error = signal(""), life = signal(""), file = signal(null);
   let isNew = false;
   openDialog({ title: version ? w.editTitle : w.storeTitle, isWide: true }, close =>
     form({ error, onSubmit: async data => {
@@ -86,10 +86,11 @@ export function openPut(network, { key = "", format = "text", shown, text = "", 
     const size = file.peek()?.size ?? new Blob([content.text]).size;
     if (size > valueLimit) throw new Error(w.tooLong(bytes(valueLimit)));
     const answer = await put(`${networkPath(network.id)}/records`, {
-      key: isKnown ? key : data.get("key").trim(), format, ...content, lifeSeconds: Number(life.peek()),
+      key: isKnown ? key : data.get("key").trim(), format, ...content,
+      ...(life.peek() && { lifeSeconds: Number(life.peek()) }),
       ...(version ? { condition: "ifVersion", version } : { condition: isNew ? "ifAbsent" : "any" }),
     }).catch(failure => { throw failure.code === "conflict" ? new Error(isNew ? w.taken : w.conflict) : failure; });
-    toast(answer.holders ? w.stored(answer.holders, ago(answer.expiration)) : w.storedHere);
+    toast(answer.holders ? w.stored(answer.holders, life.peek() && ago(answer.expiration)) : w.storedHere);
     close();
   } },
   isKnown ? h("p", { class: "key-shown mono" }, h("bdi", { dir: "auto" }, clean(shown ?? key, 1024)))

@@ -8,6 +8,7 @@ import { confirm, toast } from "../lib/dialog.js";
 import { link } from "../lib/router.js";
 import { duration } from "../lib/format.js";
 import { settingsPage, titleOf } from "./settings-page.js";
+import { lanSection } from "./settings-lan.js";
 import { t } from "../texts.js";
 
 const w = t.settings;
@@ -22,7 +23,8 @@ export function mount(root) {
       loaded(status, how => nodeFacts(who, how))))),
     section({ title: w.idTitle, lead: w.idLead }, loaded(node, who => copyable(who.peerIdText, w.idLabel))),
     section({ title: w.setUp, lead: w.setUpLead },
-      loadedOnce(status, how => settingsTable(untracked(how).configuration))),
+      loadedOnce(status, how => settingsTable(() => how().configuration))),
+    lanSection(),
     section({ title: w.access, lead: w.accessLead },
       h("div", { class: "buttons" }, button(w.signOut, { icon: "lock", onPress: signOut }))),
     section({ title: w.stop, lead: w.stopLead },
@@ -46,10 +48,15 @@ const settingsTable = settings => h("div", { class: "table-card scroll-x", tabin
   "aria-label": w.setUp },
 h("table", { class: "set-up" },
   h("thead", null, h("tr", null, [w.setting, w.value, w.source].map(one => h("th", { scope: "col" }, one)))),
-  h("tbody", null, settings.map(({ key, values, source }) => h("tr", null,
-    h("th", { scope: "row" }, w.names[key] ?? key),
-    h("td", { class: "mono" }, values.length ? values.join(", ") : w.none),
-    h("td", { class: source === "default" ? "quiet" : null }, w.sources[source] ?? source))))));
+  h("tbody", null, untracked(settings).map(({ key }, at) => {
+    // Which settings there are does not change while the node runs; what they say may.
+    const now = () => settings()[at];
+    return h("tr", null,
+      h("th", { scope: "row" }, w.names[key] ?? key),
+      h("td", { class: "mono" }, () => (now().values.length ? now().values.join(", ") : w.none)),
+      h("td", { class: () => (now().source === "default" ? "quiet" : null) },
+        () => w.sources[now().source] ?? now().source));
+  }))));
 
 async function signOut() {
   if (!await confirm({ title: w.signOutTitle, text: w.signOutText, action: w.signOut, isDangerous: true })) return;

@@ -1,7 +1,7 @@
 // Inviting another device: an invitation as a code and a link, then the six digits, then who came.
 
 import { h, signal, onEnd } from "../lib/dom.js";
-import { post, stream, part } from "../lib/api.js";
+import { post, lasting, part } from "../lib/api.js";
 import { query } from "../lib/router.js";
 import { page, card, button, form, field, checkbox, note, bdi, loadedOnce, section } from "../lib/parts.js";
 import { codeView } from "../lib/code.js";
@@ -55,11 +55,11 @@ function inviting(id) {
     const mine = ending = new AbortController();
     now.set({ step: "asking" });
     try {
-      await stream(`/networks/${part(id)}/invitations`, terms, line => {
+      await lasting(`/networks/${part(id)}/invitations`, terms, line => {
         if (mine !== ending) return;
         if (line.event === "invited") now.set({ step: "shown", invitation: line });
         if (line.event === "joinRequested") {
-          now.set({ step: "request", request: line });
+          now.set({ step: "request", request: line, terms });
           say(w.somebodyCame(spoken(line.digits)));
         }
         if (line.event === "done") {
@@ -107,18 +107,21 @@ const steps = {
     h("p", { class: "hint" }, w.secret),
     h("div", { class: "buttons" }, button(w.stop, { onPress: stop }))),
 
-  request: ({ request, isAnswered }, { now }) => card(
+  request: ({ request, terms, isAnswered }, { now }) => card(
     h("h2", null, w.compare),
     h("p", null, w.compareText),
     digitsView(request.digits),
     isAnswered || request.isPreallowed
       ? h("p", { class: "waiting", role: "status" }, h("span", { class: "spinner" }), w.admitting)
-      : h("div", { class: "buttons" },
-        button(w.same, { kind: "primary", icon: "check", id: "same-digits", onPress: async () => {
-          await post(`/joins/${request.number}`, { allowed: true });
-          now.update(old => (old.step === "request" ? { ...old, isAnswered: true } : old));
-        } }),
-        button(w.different, { icon: "close", onPress: () => post(`/joins/${request.number}`, { allowed: false }) }))),
+      : form({ onSubmit: async data => {
+        await post(`/joins/${request.number}`, { allowed: true, label: data.get("label") });
+        now.update(old => (old.step === "request" ? { ...old, isAnswered: true } : old));
+      } },
+      field({ label: w.callIt, hint: w.callItHint }, given => h("input", { ...given, name: "label", maxlength: 64,
+        autocomplete: "off", placeholder: w.nameExample, value: terms.label ?? "" })),
+      h("div", { class: "buttons" },
+        button(w.same, { kind: "primary", icon: "check", id: "same-digits", type: "submit" }),
+        button(w.different, { icon: "close", onPress: () => post(`/joins/${request.number}`, { allowed: false }) })))),
 
   admitted: ({ admission, terms }, { start, stop, now }) => card(
     h("div", { class: "success" }, icon("check", 34)),

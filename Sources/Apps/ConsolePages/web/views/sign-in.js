@@ -1,6 +1,7 @@
 // What somebody sees who has no session: how to get one.
 
 import { h } from "../lib/dom.js";
+import { isHere } from "../lib/api.js";
 import { icon } from "../lib/icons.js";
 import { copyable } from "../lib/parts.js";
 import { t } from "../texts.js";
@@ -10,9 +11,9 @@ export function show(app) {
   app.replaceChildren(h("main", { class: "sign-in" },
     h("span", { class: "mark large" }, icon("networks", 34)),
     h("h1", null, t.signIn.title),
-    h("p", { class: "lead" }, t.signIn.lead),
-    h("p", null, t.signIn.how),
-    copyable(t.signIn.command, t.signIn.how),
-    h("p", null, t.signIn.then),
-    h("p", { class: "quiet" }, t.signIn.expired)));
+    h("p", { class: "lead" }, isHere ? t.signIn.lead : t.signIn.leadThere),
+    h("p", null, isHere ? t.signIn.how : t.signIn.howThere),
+    isHere && copyable(t.signIn.command, t.signIn.how),
+    isHere && h("p", null, t.signIn.then),
+    h("p", { class: "quiet" }, isHere ? t.signIn.expired : t.signIn.expiredThere)));
 }

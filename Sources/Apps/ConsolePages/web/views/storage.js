@@ -38,7 +38,8 @@ function backup(keys, value) {
     hasRoot ? h("div", { class: "pair" }, offers.map(([name, text, press]) => h("div", { class: "card deed" },
       h("h3", null, name), h("p", { class: "quiet" }, text), h("div", { class: "buttons" }, press))))
       : note("info", h("p", null, w.noRoot)),
-    h("details", null, h("summary", null, w.restoreLost), h("div", { class: "buttons" },
+    // Who has nothing to save may have come for this.
+    h("details", { open: !hasRoot }, h("summary", null, w.restoreLost), h("div", { class: "buttons" },
       button(w.restore, { onPress: async () => reload(await restore(hasRoot)) }),
       button(t.keys.words, { onPress: async () => reload(await restoreFromWords(hasRoot)) }))),
   ];

@@ -1,8 +1,9 @@
 // Topics: what members tell all who want to hear it. Feeds go on while the page is open, whichever view is shown.
 
 import { h, signal, each, effect, scope } from "../lib/dom.js";
-import { post, stream } from "../lib/api.js";
-import { connection, isAwake } from "../lib/activity.js";
+import { post, lasting } from "../lib/api.js";
+import { connection } from "../lib/activity.js";
+import { isAwake } from "../lib/turns.js";
 import { button, iconButton, form, field, note, checkbox, empty, badge } from "../lib/parts.js";
 import { toast } from "../lib/dialog.js";
 import { time, number } from "../lib/format.js";
@@ -13,7 +14,7 @@ import { t } from "../texts.js";
 const w = t.topics;
 export const title = w.title;
 
-/// A browser opens six connections to one address at most, and other views need some.
+/// Each needs a place (lib/turns.js), and other views need some.
 const mostFeeds = 3;
 const keptEvents = 500;
 const shownEvents = 100;
@@ -96,7 +97,7 @@ async function follow(feed, past, stop) {
     const turn = new AbortController();
     const watch = scope(() => effect(() => { if (!isAwake()) turn.abort(); }));
     try {
-      await stream(`${networkPath(feed.network.id)}/subscriptions`, { topic: feed.topic, past },
+      await lasting(`${networkPath(feed.network.id)}/subscriptions`, { topic: feed.topic, past },
         line => { wait = 500; take(feed, line); },
         AbortSignal.any([stop, turn.signal]));
     } catch (error) {

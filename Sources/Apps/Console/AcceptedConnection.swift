@@ -1,0 +1,46 @@
+internal import HummingbirdCore
+internal import Locking
+internal import Logging
+internal import NIOCore
+
+/// A connection that was accepted and waits to be served.
+///
+/// The server drops those that still wait when it is told to stop. A `NIOAsyncChannel` that is dropped without having
+/// been used ends the process, so one that nobody took is used here, for nothing, and closed.
+final class AcceptedConnection: ServerChildChannelValue {
+    let channel: any Channel
+    private let waiting: Locked<HTTP1Channel.Value?>
+
+    fileprivate init(_ asyncChannel: HTTP1Channel.Value) {
+        channel = asyncChannel.channel
+        waiting = Locked(asyncChannel)
+    }
+
+    deinit {
+        guard let dropped = take() else { return }
+        Task { try? await dropped.executeThenClose { _, _ in } }  // it may be closed already
+    }
+
+    /// The channel, for whoever serves it; nil when it was taken before.
+    fileprivate func take() -> HTTP1Channel.Value? {
+        waiting.withLock { channel in
+            defer { channel = nil }
+            return channel
+        }
+    }
+}
+
+/// A channel whose connections may be dropped before they are served.
+struct DroppableChannel<Inner: ServerChildChannel>: ServerChildChannel
+where Inner.Value == HTTP1Channel.Value {
+    let inner: Inner
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {
+        inner.setup(channel: channel, logger: logger).map { AcceptedConnection($0) }
+    }
+
+    func handle(value: AcceptedConnection, logger: Logger) async {
+        guard let channel = value.take() else { return }
+        await inner.handle(value: channel, logger: logger)
+    }
+}

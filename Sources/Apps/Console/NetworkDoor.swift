@@ -1,0 +1,75 @@
+internal import HummingbirdCore
+internal import Identity
+internal import Logging
+internal import NIOCore
+internal import NIOTLS
+
+/// Stands before TLS on connections from the network: lets nobody in from further away, and nobody who does not come
+/// through the handshake in time.
+///
+/// It stands in front so that a stranger's bytes are never looked at, and closes without TLS's farewell. The state is
+/// touched on the channel's event loop only.
+final class NetworkDoor: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+
+    private let patience: TimeAmount
+    private let isNear: @Sendable (IPAddress) -> Bool
+    private var alarm: Scheduled<Void>?
+
+    init(patience: TimeAmount, isNear: @escaping @Sendable (IPAddress) -> Bool) {
+        self.patience = patience
+        self.isNear = isNear
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        guard let peer = context.channel.remoteAddress?.plain, isNear(peer.ip) else {
+            return context.close(promise: nil)
+        }
+        alarm = context.eventLoop.assumeIsolated().scheduleTask(in: patience) { context.close(promise: nil) }
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        alarm?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { alarm?.cancel() }
+
+    /// The handshake is over.
+    fileprivate func open() { alarm?.cancel() }
+
+    /// Tells the door of a connection, from behind TLS, that the handshake is over.
+    final class Bell: ChannelInboundHandler, RemovableChannelHandler {
+        typealias InboundIn = NIOAny
+
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            if case .handshakeCompleted? = event as? TLSUserEvent {
+                let door = try? context.pipeline.syncOperations.handler(type: NetworkDoor.self)  // closed: it is gone
+                door?.open()
+            }
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+}
+
+/// A channel that has a door in front of everything else.
+struct DoorChannel<Inner: ServerChildChannel>: ServerChildChannel {
+    let inner: Inner
+    let makeDoor: @Sendable () -> NetworkDoor
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Inner.Value> {
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(makeDoor()) }
+            .flatMap { inner.setup(channel: channel, logger: logger) }
+    }
+
+    func handle(value: Inner.Value, logger: Logger) async { await inner.handle(value: value, logger: logger) }
+}
+
+extension NIOCore.SocketAddress {
+    /// The address in our own words, without the number of an interface; nil for what is no address of the Internet.
+    var plain: Identity.SocketAddress? {
+        guard let port, let ip = ipAddress.flatMap({ IPAddress($0) }) else { return nil }
+        return Identity.SocketAddress(ip.withoutScope, port: UInt16(clamping: port))
+    }
+}

@@ -1,0 +1,89 @@
+"""What cannot be taken back asks first and says what is lost; whoever says no has lost nothing."""
+
+import os
+import re
+
+import household
+from screens import path_part
+from using import open_peer
+
+
+def walk(scene):
+    """Every such thing is begun and left again, once by its button and once by Escape."""
+    laptop, phone = household.make(scene, camera=None)
+    laptop.node.command("put", "home/door", "open")
+    for device in (laptop, phone):
+        device.page.prefer(reduced_motion="reduce")
+    open_peer(laptop, "phone")
+    laptop.page.attach(".composer input[type=file]", laptop.file("plan.txt", b"a plan"))
+    phone.page.click("button", "Accept")
+    laptop.page.see("6 bytes, delivered")
+    network = f"/networks/{path_part(laptop.node.answer('network', 'show')['networkId'])}"
+    ask(laptop, network, ["Leave"], "Without this device nobody can invite, renew or remove members")
+    ask(laptop, network, [re.compile("^phone"), "Remove"], "This cannot be undone: the device can come back only")
+    ask(laptop, "/data/records", [re.compile("home/door"), "Delete mine"], "It disappears for every member.")
+    ask(laptop, "/settings/device", ["Sign out everywhere"], "This browser, too. Open the console again with")
+    ask(laptop, "/settings/device", ["Stop the node"], "All connections end, and others see this device go away.")
+    ask(phone, network, ["Leave"], "This device forgets the network and its values.")
+    ask(phone, "/data/messages", ["Delete plan.txt"], "The file is deleted from this device.")
+    # Nothing has happened.
+    assert laptop.node.command("get", "home/door") == "open"
+    for device in (laptop, phone):
+        assert [one["name"] for one in device.node.answer("network", "list")["networks"]] == ["Home"]
+        assert device.node.process.process.poll() is None
+        device.go("/networks")
+        device.page.see("Home")
+    laptop.page.see("1 device connected")
+    kept = [folder for folder, _, names in os.walk(phone.node.home) if "plan.txt" in names]
+    assert kept, "the file is gone"
+
+
+def ask(device, place, buttons, lost):
+    """Presses the buttons, reads what is lost, and goes back both ways."""
+    page = device.page
+    for back in ("Cancel", "Escape"):
+        device.go(place)
+        # What comes later moves what is below it away from under the mouse.
+        page.until(lambda: page.js("!document.querySelector('.loading')"), lambda: f"still waiting: {page.text()}")
+        for button in buttons:
+            page.click("button", button)
+        page.see(lost)
+        page.find("button", "Cancel")
+        # Enter on its own, pressed in haste, must not be what loses it.
+        held = page.js("document.activeElement.textContent")
+        assert held == "Cancel" or page.js("document.activeElement.tagName === 'INPUT'"), f"{buttons}: {held}"
+        device.keep(f"ask-{buttons[-1].lower().replace(' ', '-')}-{device.name}")
+        if back == "Cancel":
+            page.click("button", "Cancel")
+        else:
+            page.press("Escape")
+        page.see_no_more(lost)
+        assert page.js("document.activeElement !== document.body"), f"after {buttons} the focus is nowhere"
+        # What was open when the question came is open again.
+        if page.has("dialog"):
+            page.press("Escape")
+        page.until(lambda: not page.has("dialog"), f"{back} leaves {buttons} open")
+
+
+def leaving(scene):
+    """An owner types the name before the network is forgotten; a member is asked once."""
+    laptop, phone = household.make(scene, camera=None)
+    phone.page.click("link", re.compile("Home"))
+    phone.page.click("button", "Leave")
+    phone.page.find("dialog")
+    phone.page.click("button", "Leave")
+    phone.page.see("You left “Home”")
+    phone.page.see("No network yet")
+    assert phone.node.answer("network", "list")["networks"] == []
+    page = laptop.page
+    page.click("link", re.compile("Home"))
+    page.click("button", "Leave")
+    page.see("With the recovery phrase of your master key you can become its owner again.")
+    page.fill("Type “Home” to confirm", "home")
+    assert page.js("document.querySelector('dialog .danger').disabled"), "another name is good enough"
+    page.press("Enter")
+    assert page.has("dialog")
+    page.fill("Type “Home” to confirm", "Home")
+    page.press("Enter")
+    page.see("You left “Home”")
+    assert laptop.node.answer("network", "list")["networks"] == []

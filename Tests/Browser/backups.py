@@ -1,0 +1,52 @@
+"""A backup on one device brings a person's networks to a new one."""
+
+import re
+
+from keys import DIALOG_FILE, FILE_PASSPHRASE, LONG, fill_twice, look
+from node import Node
+
+
+def backup_and_restore(scene):
+    """The saved file opens on a new device and in the command, and the networks are there; nothing else opens it."""
+    laptop, tablet = scene.device("laptop", camera=None), scene.device("tablet", camera=None)
+    for name in ("Home", "Office"):
+        laptop.node.answer("network", "create", name)
+    laptop.go("/settings/storage")
+    laptop.page.click("button", "Save a backup…")
+    laptop.page.see("Keep the file and its passphrase in different places.")
+    look(laptop, "backup-save")
+    fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
+    laptop.page.see("The backup was saved.", LONG)
+    path = laptop.saved(re.compile(r"^runar-backup-\d{4}-\d\d-\d\d\.vault$"))
+    reader = Node(tablet.folder, "reader")
+    reader.init()
+    passphrase = tablet.file("passphrase", FILE_PASSPHRASE.encode())
+    restored = reader.answer("backup", "restore", "--file", path, "--backup-passphrase-file", passphrase)
+    assert restored["networks"] == 2, restored
+
+    page = tablet.page
+    tablet.go("/settings/storage")
+    page.see("You own no network here, so there is nothing to back up.")
+    look(tablet, "backup-restore")
+    page.click("button", "Restore a backup…")
+    page.attach(DIALOG_FILE, path)
+    page.fill("The passphrase of the file", "not this one")
+    page.click("button", "Restore")
+    page.see("This is not the passphrase of the file. Try again.", LONG)
+    assert tablet.node.answer("network", "list")["networks"] == []
+    page.attach(DIALOG_FILE, tablet.file("letter.pdf", b"%PDF-1.7 " + bytes(9_000_000)))
+    page.fill("The passphrase of the file", FILE_PASSPHRASE)
+    page.click("button", "Restore")
+    page.see("This file is damaged, or it holds no keys of Runar. Choose another.")
+    page.attach(DIALOG_FILE, path)
+    page.click("button", "Restore")
+    page.see("Your master key is back, with 2 networks.", LONG)
+    page.see("24 words, written by hand.")
+    tablet.go("/networks")
+    for name in ("Home", "Office"):
+        page.find("link", re.compile(f"{name}.*You own it"))
+    assert networks(tablet) == networks(laptop) and len(networks(tablet)) == 2
+
+
+def networks(device):
+    return {one["networkId"] for one in device.node.answer("network", "list")["networks"]}

@@ -1,0 +1,225 @@
+"""The keys of a device and the words that bring them back: what is shown, hidden, carried away and refused."""
+
+import re
+
+import eyes
+from joining import check_words, words
+from node import Node
+
+FILE_PASSPHRASE = "seven paper boats"
+DIALOG_FILE = "dialog input[type=file]"
+# To open a sealed file costs work on purpose, and that of a build for tests is not quick.
+LONG = 45
+HIDDEN = "document.querySelector('dialog input[name=passphrase]').type"
+
+
+def key_file(scene):
+    """A master key is made, carried in a sealed file to another device, and is the same there."""
+    laptop, tablet = scene.device("laptop", camera=None), scene.device("tablet", camera=None)
+    make_master_key(laptop)
+    laptop.page.click("button", "Export your master key")
+    laptop.page.see("owns your networks")
+    fill_twice(laptop.page, "short", "short")
+    laptop.page.see("Choose at least 8 characters.")
+    fill_twice(laptop.page, FILE_PASSPHRASE, "something else")
+    laptop.page.see("The two are not the same.")
+    hide_what_is_typed(laptop.page)
+    look(laptop, "keys-export")
+    fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
+    laptop.page.see("The encrypted file was saved.", LONG)
+    path = laptop.saved("runar-root-key.vault")
+    secret = bytes.fromhex(laptop.node.answer("keys", "export", "root", "--reveal")["privateKey"])
+    with open(path, "rb") as file:
+        content = file.read()
+    assert secret not in content and secret.hex().encode() not in content
+    # Another reader of the same file: the command.
+    reader = Node(tablet.folder, "reader")
+    reader.init()
+    passphrase = tablet.file("passphrase", FILE_PASSPHRASE.encode())
+    reader.answer("backup", "restore", "--file", path, "--backup-passphrase-file", passphrase)
+    assert reader.answer("keys", "export", "root", "--reveal")["privateKey"] == secret.hex()
+
+    import_key(tablet, path, content)
+    assert tablet.node.answer("keys", "export", "root", "--reveal")["privateKey"] == secret.hex()
+    tablet.page.see(laptop.node.answer("keys", "export", "root")["publicKey"])
+
+
+def import_key(tablet, path, content):
+    """Takes the key on another device; before that, every mistake is called what it is."""
+    page = tablet.page
+    tablet.go("/settings/keys")
+    page.see("There is no master key on this device")
+    page.click("button", "Import a master key…")
+    page.click("button", "Import")
+    page.see("Choose a file.")
+    page.attach(DIALOG_FILE, path)
+    page.click("button", "Import")
+    page.see("Type the passphrase.")
+    page.fill("The passphrase of the file", "seven paper planes")
+    page.click("button", "Import")
+    page.see("This is not the passphrase of the file. Try again.", LONG)
+    look(tablet, "keys-import")
+    at = len(content) // 2
+    damaged = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+    picture = b"\xff\xd8\xff" * 99
+    for name, wrong in (("damaged.vault", damaged), ("half.vault", content[:at]), ("holiday.jpg", picture)):
+        page.attach(DIALOG_FILE, tablet.file(name, wrong))
+        page.fill("The passphrase of the file", FILE_PASSPHRASE)
+        page.click("button", "Import")
+        page.see("This file is damaged, or it holds no keys of Runar. Choose another.", LONG)
+        page.fill("The passphrase of the file", "")
+        page.click("button", "Import")
+        page.see("Type the passphrase.")
+    page.attach(DIALOG_FILE, path)
+    page.fill("The passphrase of the file", FILE_PASSPHRASE)
+    page.click("button", "Import")
+    page.see("The master key was imported.", LONG)
+
+
+def other_key(scene):
+    """A key that is here already is lost only to whoever says so."""
+    laptop, tablet = scene.device("laptop", camera=None), scene.device("tablet", camera=None)
+    keys = []
+    for device in (laptop, tablet):
+        make_master_key(device)
+        keys.append(device.node.answer("keys", "export", "root")["publicKey"])
+    laptop.page.click("button", "Export your master key")
+    fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
+    laptop.page.see("The encrypted file was saved.", LONG)
+    path = laptop.saved("runar-root-key.vault")
+    page = tablet.page
+    page.click("button", "Import a master key…")
+    page.attach(DIALOG_FILE, path)
+    page.fill("The passphrase of the file", FILE_PASSPHRASE)
+    page.see("The present key is lost unless you have a copy.")
+    page.click("button", "Import")
+    page.see("This device has another master key already, which would be lost.", LONG)
+    look(tablet, "keys-replace")
+    page.click("button", "Cancel")
+    assert tablet.node.answer("keys", "export", "root")["publicKey"] == keys[1]
+    page.click("button", "Import a master key…")
+    page.attach(DIALOG_FILE, path)
+    page.fill("The passphrase of the file", FILE_PASSPHRASE)
+    page.click("checkbox", re.compile("^Replace the key that is here"))
+    page.click("button", "Import")
+    page.see("The master key was imported.", LONG)
+    page.see(keys[0])
+    assert tablet.node.answer("keys", "export", "root")["publicKey"] == keys[0]
+
+
+def device_key(scene):
+    """The key of a device goes to a machine that takes its place, and is no master key."""
+    laptop, tablet = scene.device("laptop", camera=None), scene.device("tablet", camera=None)
+    laptop.go("/settings/keys")
+    laptop.page.click("button", "Export the key of this device")
+    laptop.page.see("can pretend to be this device")
+    fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
+    laptop.page.see("The encrypted file was saved.", LONG)
+    path = laptop.saved("runar-peer-key.vault")
+    tablet.go("/settings/keys")
+    tablet.page.click("button", "Import a master key…")
+    tablet.page.attach(DIALOG_FILE, path)
+    tablet.page.fill("The passphrase of the file", FILE_PASSPHRASE)
+    tablet.page.click("button", "Import")
+    tablet.page.see("There is no master key in this file.", LONG)
+    stand_in = Node(laptop.folder, "stand-in")
+    stand_in.init()
+    words = ("--sealed", "--sealed-passphrase-file", laptop.file("passphrase", FILE_PASSPHRASE.encode()), "--replace")
+    assert stand_in.answer("keys", "import", "peer", path, *words)["peerId"] == laptop.node.peer
+
+
+def recovery_phrase(scene):
+    """The words are shown to whoever knows the passphrase, once, and bring the key to another device."""
+    passphrase = "the kettle sings at noon"
+    laptop = scene.device("laptop", camera=None, passphrase=passphrase)
+    tablet = scene.device("tablet", camera=None)
+    make_master_key(laptop)
+    page = laptop.page
+    page.click("button", "Recovery phrase…")
+    page.click("button", "Continue")
+    page.see("Type the passphrase.")
+    page.fill("The passphrase of this device's vault", "the kettle sings at one")
+    page.click("button", "Continue")
+    page.see("This is not the passphrase of this device. Try again.", LONG)
+    hide_what_is_typed(page)
+    assert not words(page)
+    look(laptop, "phrase-passphrase")
+    page.fill("The passphrase of this device's vault", passphrase)
+    page.click("button", "Continue")
+    found = check_words(laptop, LONG)
+    assert len(found) == 24
+    # What was shown once is asked for again, and stands nowhere meanwhile.
+    assert not any(found[0] in text and found[1] in text for text in (page.text(), page.js("document.body.innerHTML")))
+    page.click("button", "Recovery phrase…")
+    page.find("textbox", "The passphrase of this device's vault")
+    assert not words(page)
+    page.press("Escape")
+
+    restore_words(tablet, found)
+    assert tablet.node.answer("keys", "export", "root") == laptop.node.answer("keys", "export", "root")
+
+
+def restore_words(tablet, found):
+    """Types the words on another device, first with every mistake that a person makes."""
+    page = tablet.page
+    tablet.go("/settings/keys")
+    page.click("button", "Restore from 24 words…")
+    misread = ["runar", *found[1:]]
+    exchanged = [found[1], found[0], *found[2:]] if found[0] != found[1] else [found[2], *found[1:]]
+    read = [
+        (found[:23], "23 words of 24"),
+        (misread, 'Word 1, "runar", is not on the list; did you mean "'),
+        (exchanged, "Every word is on the list, but one of them is another than the one written down"),
+    ]
+    for wrong, text in read:
+        page.fill("The 24 words", " ".join(wrong))
+        page.click("button", "Restore")
+        page.until(lambda text=text: any(text in name for name in alerts(page)), lambda: f"{text}: {alerts(page)}")
+    look(tablet, "phrase-restore")
+    # As somebody types it: in capitals, in lines.
+    page.fill("The 24 words", "\n".join(" ".join(found[at : at + 6]).upper() for at in range(0, 24, 6)))
+    assert "covered" not in page.js("document.activeElement.className")
+    page.js("dispatchEvent(new Event('blur'))")
+    page.see("They are covered while you are elsewhere.")
+    assert page.js("getComputedStyle(document.querySelector('dialog textarea')).color") == "rgba(0, 0, 0, 0)"
+    page.click("button", "Restore")
+    page.see("Your master key is back.")
+    assert found[5] not in page.js("document.body.innerHTML")
+
+
+def alerts(page):
+    """What the page complains of, in the words that are read out."""
+    return page.js("[...document.querySelectorAll('dialog [role=alert]')].map(alert => alert.textContent)")
+
+
+def make_master_key(device):
+    page = device.page
+    device.go("/settings/keys")
+    page.see("There is no master key on this device")
+    page.click("button", "Make a master key")
+    page.see("It owns the networks that you made.")
+    page.see("Write down its recovery phrase now.")
+    # It lies over the end of the page.
+    page.click("button", "Dismiss")
+
+
+def fill_twice(page, passphrase, again):
+    page.fill("Passphrase for the file", passphrase)
+    page.fill("The same again", again)
+    page.click("button", "Save the file")
+
+
+def hide_what_is_typed(page):
+    """A passphrase is to be seen only while it is asked for, and never after the page was left."""
+    assert page.js(HIDDEN) == "password"
+    page.click("button", "Show what is typed")
+    page.until(lambda: page.js(HIDDEN) == "text", "what is typed is not shown")
+    page.js("dispatchEvent(new Event('blur'))")
+    page.until(lambda: page.js(HIDDEN) == "password", "what is typed is still shown")
+
+
+def look(device, name):
+    """A dialog light, dark and on a phone, and what axe says of it."""
+    findings = []
+    eyes.look(device.page, name, findings, device.keep)
+    assert not findings, "\n".join(findings)

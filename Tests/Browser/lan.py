@@ -1,0 +1,182 @@
+"""The console on another screen of the home: opened to the network, paired by a code, and what stays at the device."""
+
+import base64
+import hashlib
+import os
+import socket
+import ssl
+import urllib.parse
+
+import eyes
+from devtools import THIS_MACHINE_ONLY, Browser, ProtocolError
+from node import CommandFailed
+from page import Page
+
+PAIR = "Pair a phone or tablet"
+DIALOG = "dialog[open]"
+
+
+def free_port():
+    with socket.socket(socket.AF_INET6 if socket.has_ipv6 else socket.AF_INET) as one:
+        one.bind(("", 0))
+        return one.getsockname()[1]
+
+
+def certificate(link):
+    """The certificate at an address, as a browser's warning would show it, and the hash of its key."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    place = urllib.parse.urlsplit(link)
+    found = x509.load_pem_x509_certificate(ssl.get_server_certificate((place.hostname, place.port)).encode())
+    key = found.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    digits = hashlib.sha256(found.public_bytes(Encoding.DER)).hexdigest().upper()
+    pairs = " ".join(digits[at : at + 2] for at in range(0, len(digits), 2))
+    return pairs, base64.b64encode(hashlib.sha256(key).digest()).decode()
+
+
+class Screen:
+    """A phone or tablet without a node: a browser that takes this one certificate, as a person does who compared it."""
+
+    def __init__(self, scene, name, link, key):
+        self.name = name
+        host = urllib.parse.urlsplit(link).netloc.rpartition(":")[0]
+        self.browser = Browser(
+            resolver_rules=f"{THIS_MACHINE_ONLY} , EXCLUDE {host}",
+            flags=[f"--ignore-certificate-errors-spki-list={key}"] if key else [],
+        )
+        self.page = Page(self.browser, 420, 800, name=name)
+        self.scene = scene
+
+    def close(self):
+        self.browser.close()
+
+
+def read_code(device):
+    """Where the code on the screen leads, if there is one."""
+    picture = os.path.join(device.folder, "screen.png")
+    with open(picture, "wb") as file:
+        file.write(device.page.picture())
+    try:
+        found = device.node.answer("qr", "read", picture)
+    except CommandFailed as error:
+        # The picture was taken before the code stood there whole.
+        if "no-code" in str(error):
+            return None
+        raise
+    return next((one["text"] for one in found["codes"] if one["text"].startswith("https://")), None)
+
+
+def fingerprint(page, place):
+    lines = page.js(f"[...document.querySelectorAll('{place} .fingerprint span')].map(one => one.textContent.trim())")
+    return " ".join(lines)
+
+
+def open_to_network(laptop):
+    """The switch, with its question."""
+    page = laptop.page
+    laptop.go("/settings/device")
+    page.see("The console is open to this device only.")
+    page.click("button", "Open it to the local network")
+    page.see("Do not open it in a network of strangers")
+    page.click("button", "Cancel")
+    page.see_no_more("Do not open it in a network of strangers")
+    assert "https://" not in page.text(), "it is open although the person did not want it"
+    page.click("button", "Open it to the local network")
+    page.see("Open the console to the local network?")
+    page.js(f"document.querySelector('{DIALOG} button[type=submit]').click()")
+    page.see("The console is open to the local network.")
+
+
+def other_screens(scene):
+    laptop = scene.device("laptop")
+    port = free_port()
+    laptop.page.js("window.usualFetch = fetch")
+    # The page asks for the usual port, which another test may have: it is moved on the way.
+    laptop.page.js(
+        "window.fetch = (address, options) => usualFetch(address, address.endsWith('/lan') && options.method === 'PUT'"
+        f" ? {{ ...options, body: JSON.stringify({{ ...JSON.parse(options.body), port: {port} }}) }} : options)"
+    )
+    open_to_network(laptop)
+    findings = []
+    eyes.look(laptop.page, "lan-settings", findings, laptop.keep)
+    rows = "[...document.querySelectorAll('.set-up tr')].map(one => one.innerText).join()"
+    laptop.page.until(lambda: str(port) in laptop.page.js(rows), "the table says what was before")
+
+    # The clock that renews the code is turned by hand.
+    laptop.page.js(
+        "window.usualTimeout = setTimeout; window.renewals = [];"
+        "window.setTimeout = (act, time) => time === 45000 ? renewals.push(act) : usualTimeout(act, time)"
+    )
+    laptop.page.click("button", PAIR)
+    laptop.page.find("image", "QR code for another screen")
+    laptop.page.see("Waiting for the other screen")
+    link = laptop.page.until(lambda: read_code(laptop), "no code to read")
+    laptop.page.js("renewals.pop()(); 0")
+    laptop.page.until(lambda: read_code(laptop) not in (None, link), "the code is not renewed")
+    shown, key = certificate(link)
+    assert fingerprint(laptop.page, DIALOG) == shown, "another fingerprint than the certificate's"
+    findings += [f"pairing: {line}" for line in eyes.violations(laptop.page)]
+    laptop.keep("lan-pairing")
+
+    refuse_unknown_certificate(scene, link)
+    phone = Screen(scene, "phone", link, key)
+    try:
+        use_elsewhere(laptop, phone, link, findings)
+    finally:
+        phone.close()
+    assert not findings, "\n".join(findings)
+
+
+def refuse_unknown_certificate(scene, link):
+    """Without having accepted the certificate a browser shows its warning, and nothing of the node."""
+    stranger = Screen(scene, "stranger", link, None)
+    try:
+        stranger.page.open(link)
+        raise AssertionError("a browser takes a certificate that nobody vouches for")
+    except ProtocolError as error:
+        assert "ERR_CERT_AUTHORITY_INVALID" in str(error), error
+    finally:
+        stranger.close()
+
+
+def use_elsewhere(laptop, phone, link, findings):
+    """By the code before the one that is shown, which its person was just reading."""
+    page = phone.page
+    page.open(link)
+    page.see("No network yet")
+    laptop.page.see("Paired. The other screen is signed in.")
+    laptop.page.see_no_more("Waiting for the other screen")
+    # What happens at the node is there at once.
+    laptop.node.command("network", "create", "Home")
+    page.see("Home")
+    origin = link.partition("#")[0]
+    page.open(f"{origin}#/settings/device")
+    page.see("Who may open the console is decided at the device itself.")
+    assert not page.has("button", PAIR) and not page.has("button", "Close it")
+    findings += [f"other screen: {line}" for line in eyes.violations(page)]
+    laptop.scene.keep("lan-other-screen.png", page.picture())
+    page.open(f"{origin}#/settings/keys")
+    page.click("button", "Recovery phrase…")
+    page.see("only at the device itself")
+    assert not page.has("textbox", "Type the word “show”")
+    laptop.scene.keep("lan-no-phrase.png", page.picture())
+    strangers = [one for one in page.requests if not one.startswith((origin, "blob:", "data:", "about:"))]
+    assert not strangers, strangers
+    assert not page.errors(), page.errors()
+
+    used_twice(laptop, phone, link)
+    laptop.page.click("button", "Close it")
+    laptop.page.see("The console is open to this device only.")
+    page.see("The node does not answer", seconds=30)
+
+
+def used_twice(laptop, phone, link):
+    """A link that was used takes nobody in any more."""
+    other = Screen(laptop.scene, "tablet", link, certificate(link)[1])
+    try:
+        other.page.open(link)
+        other.page.see("opens only for screens that were paired with it")
+        laptop.scene.keep("lan-signed-out.png", other.page.picture())
+    finally:
+        other.close()

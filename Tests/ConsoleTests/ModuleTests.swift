@@ -1,0 +1,77 @@
+internal import Console
+internal import Foundation
+internal import Testing
+
+/// How the modules of the pages hang together.
+@Suite("Modules of the console's pages") struct ModuleTests {
+    /// A module: what it exports, and what it imports from where.
+    private struct Module {
+        var exports: Set<String> = []
+        var imports: [String: Set<String>] = [:]
+        /// Modules that it loads when they are needed; of those it may use anything.
+        var later: Set<String> = []
+        var text = ""
+
+        init(_ page: PageTable.Page) {
+            text = String(decoding: page.bytes, as: UTF8.self).replacing(/(?m)^ *\/\/.*$/, with: "")
+            let place = { (target: Substring) in
+                URL(filePath: "/" + page.path).deletingLastPathComponent().appending(path: String(target))
+                    .standardizedFileURL.path.dropFirst()
+            }
+            for match in text.matches(of: /import \{([^}]*)\}\s+from "([^"]+)"/) {
+                let names = match.1.split(separator: ",").compactMap { $0.split(whereSeparator: \.isWhitespace).first }
+                imports[String(place(match.2)), default: []].formUnion(names.map(String.init))
+            }
+            later = Set(text.matches(of: /import\("([^"]+)"\)/).map { String(place($0.1)) })
+            let exported = /(?m)^export (?:async )?(?:const|let|class|function) (\w+)/
+            exports = Set(text.matches(of: exported).map { String($0.1) })
+            exports.formUnion(text.matches(of: /(?m)^export \{ (\w+) \};/).map { String($0.1) })
+        }
+    }
+
+    /// What the frame calls of every view.
+    private static let ofViews: Set = ["title", "mount"]
+
+    private let modules = Dictionary(
+        uniqueKeysWithValues: PageTable().pages.filter { $0.path.hasSuffix(".js") }.map { ($0.path, Module($0)) }
+    )
+
+    @Test func `every import is found, in the one form that these tests read`() {
+        #expect(modules.count > 50)
+        for (path, module) in modules {
+            let starts = module.text.matches(of: /(?m)^import\s/).count
+            #expect(starts == module.text.matches(of: /(?m)^import \{[^}]*\}\s+from "/).count, "\(path)")
+            let exported = module.text.matches(of: /(?m)^export\s/).count
+            #expect(exported == module.exports.count, "\(path)")
+            for (target, names) in module.imports {
+                #expect(!names.isEmpty && names.isSubset(of: modules[target]?.exports ?? []), "\(path): \(target)")
+            }
+            #expect(module.later.isSubset(of: modules.keys), "\(path)")
+        }
+    }
+
+    @Test func `what a module exports is used elsewhere`() {
+        for (path, module) in modules {
+            let imported = modules.values.compactMap { $0.imports[path] }.reduce(into: Set()) { $0.formUnion($1) }
+            let loading = modules.values.filter { $0.later.contains(path) }
+            let unused = module.exports.subtracting(imported).filter { name in
+                !loading.contains { Self.ofViews.contains(name) || $0.text.contains("view.\(name)(") }
+            }
+            #expect(unused.isEmpty, "\(path) exports what nobody imports: \(unused.sorted())")
+        }
+    }
+
+    @Test func `the first page announces all modules of the first screen, so that they come in one round`() throws {
+        var needed: Set<String> = []
+        var next = ["app.js", "views/networks.js"]
+        while let path = next.popLast() {
+            guard needed.insert(path).inserted else { continue }
+            next += try #require(modules[path]).imports.keys
+        }
+        let first = String(decoding: try #require(PageTable()["/"]).bytes, as: UTF8.self)
+        let announced = first.matches(of: /<link rel="modulepreload" href="([^"]+)">/).map { String($0.1) }
+        #expect(Set(announced).count == announced.count)
+        #expect(Set(announced + ["app.js"]) == needed)
+        #expect(first.contains("<script type=\"module\" src=\"app.js\"></script>"))
+    }
+}

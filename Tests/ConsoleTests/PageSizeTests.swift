@@ -1,0 +1,83 @@
+internal import Console
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// How much of the pages goes over the line, as an independent client counts and unpacks it.
+@Suite(
+    "Pages of the console over HTTP",
+    .timeLimit(.minutes(2)),
+    .enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing))
+)
+struct PageSizeTests {
+    /// All that a browser ever loads, and the description for programs with it.
+    private static let zippedByteLimit = 150_000
+    /// What lies in the folder, so that it does not grow unseen; it is a little more than what is there.
+    private static let byteLimit = 460_000
+
+    private let pages = PageTable().pages
+
+    @Test func `all files together are less than 150 kB on the line, and unpacked what they are in the folder`()
+        async throws
+    {
+        let pages = pages
+        try await withConsole { port in
+            let fields = [["Host", "localhost:\(port)"], ["Accept-Encoding", "gzip, deflate, br, zstd"]]
+            let answers = try await ConsoleVisitor.ask(port, pages.map { ("GET", "/" + $0.path, fields) })
+            for (page, answer) in zip(pages, answers) {
+                #expect(answer.status == 200 && Array(answer.body.utf8) == page.bytes, "\(page.path)")
+                #expect(answer.headers["content-length"] == "\(answer.length)", "\(page.path)")
+                #expect(answer.headers["content-type"] == page.contentType, "\(page.path)")
+                #expect(answer.length <= page.bytes.count, "\(page.path)")
+            }
+            let (sum, whole) = (answers.map(\.length).reduce(0, +), pages.map(\.bytes.count).reduce(0, +))
+            print("the files of the console have \(whole) bytes, \(sum) of them on the line")
+            #expect(answers.count == pages.count && sum < Self.zippedByteLimit && whole < Self.byteLimit)
+        }
+    }
+
+    @Test func `who does not ask for gzip gets the file itself, and neither is taken for the other`() async throws {
+        let first = try #require(PageTable()["/app.js"])
+        try await withConsole { port in
+            let host = ["Host", "localhost:\(port)"]
+            let zipped = ["Accept-Encoding", "gzip"]
+            let asked = { (fields: [[String]]) in ("GET", "/app.js", [host] + fields) }
+            let answers = try await ConsoleVisitor.ask(port, [asked([]), asked([zipped])])
+            let (plain, packed) = (answers[0], answers[1])
+            #expect(plain.headers["content-encoding"] == nil && plain.length == first.bytes.count)
+            #expect(packed.headers["content-encoding"] == "gzip" && packed.length < first.bytes.count / 2)
+            #expect(plain.body == packed.body)
+            let tags = try answers.map { try #require($0.headers["etag"]) }
+            #expect(tags[0] == first.tag && tags[0] != tags[1])
+            let again = try await ConsoleVisitor.ask(
+                port,
+                [
+                    asked([["If-None-Match", tags[0]]]),
+                    asked([zipped, ["If-None-Match", tags[1]]]),
+                    asked([zipped, ["If-None-Match", "\"other\", W/\(tags[1])"]]),
+                    asked([zipped, ["If-None-Match", "*"]]),
+                    asked([["If-None-Match", tags[1]]]),
+                    asked([zipped, ["If-None-Match", tags[0]]]),
+                    asked([zipped, ["If-None-Match", "\"other\""]]),
+                ]
+            )
+            #expect(again.map(\.status) == [304, 304, 304, 304, 200, 200, 200])
+            #expect((answers + again).allSatisfy { $0.headers["vary"] == "Accept-Encoding" })
+            #expect(again[1].headers["etag"] == tags[1] && again[1].length == 0)
+        }
+    }
+
+    private static let fields: [(field: String?, takesGzip: Bool)] = [
+        (nil, false), ("", false), ("gzip", true), ("GZip", true), ("x-gzip", true), ("br", false), ("gzipped", false),
+        ("gzip, deflate, br, zstd", true), ("deflate, gzip;q=1.0, *;q=0.5", true), (", ,\tgzip ,", true),
+        ("gzip;q=0", false), ("gzip;q=0.000", false), ("gzip ; q=0.001", true), ("gzip;Q=1", true),
+        ("*", true), ("*;q=0", false), ("gzip;q=0, *", false), ("*;q=0, gzip", true),
+        ("identity", false), ("identity;q=0.5, gzip;q=1", true), ("identity, gzip;q=0.5", false),
+        ("identity;q=0, gzip;q=0.2", true), ("gzip;q=1.001", false), ("gzip;q=2", false), ("gzip;q=", false),
+        ("gzip;q=0.1234", false), ("gzip;q=.5", false), ("gzip;q=0x5", false), ("gzip;level=9", false), (";q=1", false),
+    ]
+
+    @Test(arguments: fields) func `a browser gets gzip when it says so`(_ field: String?, _ takesGzip: Bool) {
+        #expect(AcceptEncoding.admitsGzip(field) == takesGzip)
+    }
+}
