@@ -63,6 +63,24 @@ internal import Testing
         #expect(number(lines[1]) == 6)
     }
 
+    @Test(.timeLimit(.minutes(15))) func `readers that go just as they are told something hold nobody up`() async {
+        let activity = Activity()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for number in 0..<10_000 { activity.tell(ActivityOfferEnded(number: number)) } }
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<200 {
+                        let reading = Task { for await _ in activity.lines(boot: nil, since: nil) {} }
+                        await Task.yield()
+                        reading.cancel()
+                        await reading.value
+                    }
+                }
+            }
+        }
+        while activity.isWatched { await Task.yield() }
+    }
+
     @Test func `a reader that does not read is sent away, and the others hear on`() async throws {
         let activity = Activity()
         let (slow, quick) = (activity.lines(boot: nil, since: nil), activity.lines(boot: nil, since: nil))

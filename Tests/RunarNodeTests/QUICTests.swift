@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-@Suite("Over QUIC", .timeLimit(.minutes(1))) struct QUICTests {
+@Suite("Over QUIC", .timeLimit(.minutes(5))) struct QUICTests {
     private func makeNode() throws -> RunarNode {
         let config = RunarNodeConfig.createTestConfig()
         config.loggerLevel = .critical
@@ -36,6 +36,40 @@ internal import Testing
         for node in [owner, member, stranger] { await node.stop() }
     }
 
+    @Test(.timeLimit(.minutes(10))) func `what is cancelled just as it ends holds nobody up`() async throws {
+        let (owner, member) = (try self.makeNode(), try self.makeNode())
+        let network = try owner.createNetwork(name: "Home").networkId
+        let token = try owner.issueToken(for: member.peerId, in: network, expiration: nil)
+        try member.addNetworkToken(networkId: network, token: token)
+        for node in [owner, member] { try await node.start() }
+        try await member.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
+        try await RemoteServiceTests.offer(ServiceTests.makeMath(), by: owner, to: member, in: network)
+        let listener = owner.startListening()
+        let work: [@Sendable () async throws -> Void] = [
+            { let _: Data = try await member.request("\(network):math/echo", payload: Data([1, 2])) },
+            { try await member.sendToPeer("hello", peerId: owner.peerId) },
+            { _ = try await member.dhtGet(networkId: network, key: Data("nothing".utf8)) },
+            { for try await _ in try member.events(networkId: network, topic: "news") {} },
+            { try await member.publish(networkId: network, topic: "news", message: Data("new".utf8)) },
+        ]
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<10 {
+                group.addTask {
+                    for round in 0..<100 {
+                        let task = Task { try? await work[(number + round) % work.count]() }  // it was told to end
+                        for _ in 0..<(round * 7 % 60) { await Task.yield() }
+                        task.cancel()
+                        await task.value
+                    }
+                }
+            }
+        }
+        let sum: Double = try await member.request("\(network):math/add", payload: ServiceTests.Operands(a: 1, b: 2))
+        #expect(sum == 3)
+        for node in [owner, member] { await node.stop() }
+        _ = listener
+    }
+
     @Test func `somebody between the two gets no proof out of a joiner, who says that the inviter was not reached`()
         async throws
     {
@@ -58,11 +92,13 @@ internal import Testing
         for await event in seen {
             if case .refused = event { Issue.record("\(event)") }
         }
-        // The invitation is as good as before.
+        // The network takes whoever comes by another way.
         let direct = try owner.invite(to: network, addresses: owner.listenAddresses, isPreallowed: true)
-        try await joiner.join(by: direct)
-        #expect(joiner.connectedPeers(in: network) == [owner.peerId])
-        for node in [owner, joiner] { await node.stop() }
+        let patient = try self.makeNode()
+        try await patient.start()
+        try await patient.join(by: direct)
+        #expect(patient.connectedPeers(in: network) == [owner.peerId])
+        for node in [owner, joiner, patient] { await node.stop() }
     }
 
     @Test func `a file arrives over sockets and a revocation cuts its receiver off`() async throws {

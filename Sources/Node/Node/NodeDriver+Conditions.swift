@@ -74,6 +74,13 @@ extension NodeDriver {
         state.restWaiters = [:]
     }
 
+    /// Ends a wait whose task was cancelled, as soon as the lock is free.
+    ///
+    /// A cancellation handler may not wait for it: tasks are woken under this lock (see ``Locked``).
+    func giveUp(_ body: @escaping @Sendable (inout State) -> Void) {
+        Task { self.state.withLock { body(&$0) } }
+    }
+
     private func waitForStreams() async {
         let number = self.state.withLock { state in
             state.nextNumber += 1
@@ -90,7 +97,7 @@ extension NodeDriver {
                 if isOver { continuation.resume() }
             }
         } onCancel: {
-            self.state.withLock { $0.restWaiters.removeValue(forKey: number) }?.resume()
+            self.giveUp { $0.restWaiters.removeValue(forKey: number)?.resume() }
         }
     }
 }

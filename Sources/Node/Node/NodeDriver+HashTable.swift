@@ -50,7 +50,7 @@ extension NodeDriver {
                 }
             }
         } onCancel: {
-            self.state.withLock { state in
+            self.giveUp { state in
                 guard let continuation = state.requests.removeValue(forKey: id) else { return }
                 self.apply(.dhtCancelled(id), to: &state)
                 continuation.resume(throwing: CancellationError())

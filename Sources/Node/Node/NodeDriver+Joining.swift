@@ -32,7 +32,7 @@ extension NodeDriver {
                 }
             }
         } onCancel: {
-            self.state.withLock { state in
+            self.giveUp { state in
                 guard state.joiners[inviter]?.number == number else { return }
                 self.apply(.joinAbandoned(inviter), to: &state)
                 Self.endJoin(through: inviter, .failure(CancellationError()), in: &state)

@@ -240,8 +240,8 @@ extension NodeDriver {
                 }
             }
         } onCancel: {
-            self.state.withLock { state in
-                state.waiters.removeValue(forKey: number)?.continuation.resume(throwing: CancellationError())
+            self.giveUp {
+                $0.waiters.removeValue(forKey: number)?.continuation.resume(throwing: CancellationError())
             }
         }
     }

@@ -94,8 +94,9 @@ final class Activity: Sendable {
             continuation.finish()
             return stream
         }
+        // Readers are woken under the lock, so the end of one may not wait for it.
         continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.readers.removeValue(forKey: reader) }
+            Task { self?.state.withLock { _ = $0.readers.removeValue(forKey: reader) } }
         }
         return stream
     }

@@ -1,0 +1,48 @@
+internal import Identity
+internal import Kademlia
+internal import Testing
+
+@testable internal import Node
+
+/// What is cancelled in the very moment in which it ends: whoever wakes a task takes a lock of it, which whoever cancels
+/// it holds.
+@Suite("Cancellation", .timeLimit(.minutes(10))) struct CancellationTests {
+    /// Cancels `body` sooner and later, many times and by several at once.
+    private func cancelOften(_ body: @escaping @Sendable () async throws -> Void) async {
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for round in 0..<400 {
+                        let task = Task { try? await body() }  // it was told to end
+                        for _ in 0..<(round % 40) { await Task.yield() }
+                        task.cancel()
+                        await task.value
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `requests to the hash table that are cancelled as they end hold nobody up`() async throws {
+        try await Lab.run(2) { lab, nodes in
+            try await nodes[0].driver.reach(nodes[1].peerId)
+            let wanted = nodes[1].peerId.words
+            await self.cancelOften {
+                _ = try await nodes[0].driver.ask(
+                    .nearest(to: wanted),
+                    in: lab.networkId,
+                    Kademlia.RequestPolicy(attempts: 1)
+                )
+            }
+            #expect(await nodes[0].driver.isResponsive())
+        }
+    }
+
+    @Test func `attempts to reach a peer that are cancelled as they fail hold nobody up`() async throws {
+        try await Lab.run(1) { lab, nodes in
+            let nobody = PeerId(publicKey: generatePeerKey().publicKey)
+            await self.cancelOften { try await nodes[0].driver.reach(nobody, in: lab.networkId) }
+            #expect(await nodes[0].driver.isResponsive())
+        }
+    }
+}
