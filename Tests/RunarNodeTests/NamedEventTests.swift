@@ -115,6 +115,37 @@ internal import Testing
         #expect((stopped as? RunarError)?.code == 3007)
     }
 
+    @Test func `what waits for a slow handler is bounded in bytes`() async throws {
+        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+        let heard = Locked<[UInt64]>([])
+        let (dones, done) = AsyncStream.makeStream(of: Void.self)
+        let pump = EventPump(capacity: 1024) { event in
+            heard.withLock { $0.append(event.droppedBefore) }
+            done.yield()
+            for await _ in turns { return }
+        }
+        let event = RunarEvent(
+            topic: try TopicPath("a"),
+            networkId: nil,
+            publisher: PeerId(publicKey: generatePeerKey().publicKey),
+            publishedAt: Date(timeIntervalSince1970: 0),
+            data: Data(count: 256 * 1024)
+        )
+        // 32 MiB of them wait, besides the one that may be handled already.
+        for _ in 0..<200 { pump.offer(event) }
+        _ = try await dones.first { true }
+        turn.yield()
+        _ = try await dones.first { true }
+        pump.offer(event)
+        while heard.withLock({ $0.last == 0 }) {
+            turn.yield()
+            _ = try await dones.first { true }
+        }
+        let counts = heard.withLock { $0 }
+        #expect(counts.count + Int(counts.last ?? 0) == 201 && [71, 72].contains(counts.last), "\(counts)")
+        pump.cancel()
+    }
+
     @Test func `after a cancellation nothing more is delivered, and a slow handler's losses are counted`() async throws
     {
         let node = try Household().makeNode()

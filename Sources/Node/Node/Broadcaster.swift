@@ -25,10 +25,19 @@ package final class Broadcaster<Element: Sendable>: Sendable {
 
     private let state = Locked(State())
     private let capacity: Int
+    private let byteLimit: Int
+    private let byteCount: @Sendable (Element) -> Int
 
-    /// `capacity` is the number of elements that wait for one listener.
-    package init(capacity: Int) {
+    /// `capacity` is the number of elements that wait for one listener, `byteLimit` what they may be together; one that
+    /// is alone always has room.
+    package init(
+        capacity: Int,
+        byteLimit: Int = .max,
+        byteCount: @escaping @Sendable (Element) -> Int = { _ in 0 }
+    ) {
         self.capacity = capacity
+        self.byteLimit = byteLimit
+        self.byteCount = byteCount
     }
 
     /// A stream of everything sent from now on; it ends when the listener stops iterating or the sender finishes.
@@ -40,31 +49,41 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     package func listen<Output: Sendable>(
         as transform: @escaping @Sendable (Element) -> Output
     ) -> AsyncStream<Output> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: Output.self,
+        let (waiting, continuation) = AsyncStream.makeStream(
+            of: (Output, byteCount: Int).self,
             bufferingPolicy: .bufferingOldest(self.capacity)
         )
+        let waitingBytes = Locked(0)
         let number = self.state.withLock { state -> Int? in
             guard !state.isFinished else { return nil }
             state.next += 1
             let listener = Listener(
                 number: state.next,
-                yield: { element in
-                    if case .dropped = continuation.yield(transform(element)) { false } else { true }
+                yield: { [byteCount, byteLimit] element in
+                    let count = byteCount(element)
+                    return waitingBytes.withLock { waitingBytes in
+                        guard waitingBytes == 0 || count <= byteLimit - waitingBytes else { return false }
+                        if case .dropped = continuation.yield((transform(element), count)) { return false }
+                        waitingBytes += count
+                        return true
+                    }
                 },
                 finish: { continuation.finish() }
             )
             state.listeners.append(listener)
             return state.next
         }
-        guard let number else {
-            continuation.finish()
-            return stream
-        }
+        if number == nil { continuation.finish() }
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { $0.listeners.removeAll { $0.number == number } }
         }
-        return stream
+        return AsyncStream(unfolding: {
+            for await (element, count) in waiting {
+                waitingBytes.withLock { $0 -= count }
+                return element
+            }
+            return nil
+        })
     }
 
     /// How many listen.

@@ -65,8 +65,8 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// The bytes of batches that wait for slow handlers; later ones are dropped, and told of.
-    private static let byteLimit = 32 << 20
+    /// The bytes of events that wait for slow handlers; later ones are dropped, and told of.
+    package static let byteLimit = 32 << 20
 
     private let state = Locked(State())
 

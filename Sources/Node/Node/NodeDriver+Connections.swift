@@ -245,7 +245,10 @@ extension NodeDriver {
 
 extension NodeDriver.Configuration {
     /// The bytes of bodies that are not whole yet, of one connection.
-    fileprivate var inboxBytes: Int {
-        self.inboxByteLimit ?? 64 * max(1 << 20, min(self.messageByteLimit, Int.max / 64))
+    fileprivate var inboxBytes: Int { self.inboxByteLimit ?? Self.waitingByteLimit(of: self.messageByteLimit) }
+
+    /// The bytes that may wait in one place where the largest message has so many: 64 of them, and 64 MiB at least.
+    package static func waitingByteLimit(of messageByteLimit: Int) -> Int {
+        64 * max(1 << 20, min(messageByteLimit, Int.max / 64))
     }
 }

@@ -11,8 +11,8 @@ internal import Foundation
 
 /// The events of a subscription, in order for each publisher; ends when the iteration does.
 ///
-/// For a reader that is slow it holds up to `listenerCapacity` events, or 1 MiB of them if that is more; later ones are
-/// dropped, and counted in ``ReceivedEvent/droppedBefore`` of the next one.
+/// For a reader that is slow it holds up to `listenerCapacity` events, or 1 MiB of them if that is more, and never more
+/// than 32 MiB; later ones are dropped, and counted in ``ReceivedEvent/droppedBefore`` of the next one.
 public struct EventSequence: AsyncSequence, Sendable {
     let deliveries: AsyncStream<EventDelivery>
     let buffer: EventBuffer
@@ -110,10 +110,8 @@ final class EventBuffer: Sendable {
     func hasRoom(for delivery: EventDelivery) -> Bool {
         self.state.withLock { state in
             let (count, byteCount) = (delivery.batch.count, delivery.batch.content.count)
-            guard
-                state.waiting == 0 || state.waiting + count <= self.capacity
-                    || state.waitingBytes + byteCount <= Self.byteCapacity
-            else { return false }
+            let byteLimit = state.waiting + count <= self.capacity ? EventHub.byteLimit : Self.byteCapacity
+            guard state.waiting == 0 || state.waitingBytes + byteCount <= byteLimit else { return false }
             state.waiting += count
             state.waitingBytes += byteCount
             return true

@@ -90,7 +90,10 @@ public final class RunarNode: Sendable {
         self.makeLink = makeLink
         self.makeAddressWatch = makeAddressWatch
         self.isDiscovering = Locked(config.discoveryGroups != nil)
-        self.messages = Broadcaster(capacity: config.listenerCapacity)
+        self.messages = Broadcaster(
+            capacity: config.listenerCapacity,
+            byteLimit: NodeDriver.Configuration.waitingByteLimit(of: config.messageByteLimit)
+        ) { $0.payload.count }
         self.events = Broadcaster(capacity: config.listenerCapacity)
         self.operations = Broadcaster(capacity: config.listenerCapacity)
         var logger = Logger(label: "runar")

@@ -1,5 +1,6 @@
 internal import Identity
 internal import Locking
+internal import Node
 
 /// The subscriptions of a node by topic, and the events that never leave the device: those of names that are no network
 /// yet, and those of the node itself.
@@ -121,6 +122,7 @@ final class LocalEvents: Sendable {
 final class EventPump: Sendable {
     private struct State: Sendable {
         var waiting = 0
+        var waitingBytes = 0
         var dropped: UInt64 = 0
         var isCancelled = false
     }
@@ -136,7 +138,7 @@ final class EventPump: Sendable {
         self.queue = queue
         Task { [weak self] in
             for await event in events {
-                guard self?.take() == true else { return }
+                guard self?.take(event) == true else { return }
                 await handler(event)
             }
         }
@@ -150,11 +152,13 @@ final class EventPump: Sendable {
     func offer(_ event: RunarEvent) {
         self.state.withLock { state in
             guard !state.isCancelled else { return }
-            guard state.waiting < self.capacity else {
+            let isLight = state.waiting == 0 || event.data.count <= EventHub.byteLimit - state.waitingBytes
+            guard state.waiting < self.capacity, isLight else {
                 state.dropped += 1 + event.droppedBefore
                 return
             }
             state.waiting += 1
+            state.waitingBytes += event.data.count
             var event = event
             event.droppedBefore += state.dropped
             state.dropped = 0
@@ -168,9 +172,10 @@ final class EventPump: Sendable {
         self.queue.finish()
     }
 
-    private func take() -> Bool {
+    private func take(_ event: RunarEvent) -> Bool {
         self.state.withLock { state in
             state.waiting -= 1
+            state.waitingBytes -= event.data.count
             return !state.isCancelled
         }
     }
