@@ -43,8 +43,6 @@ def ask(device, place, buttons, lost):
     page = device.page
     for back in ("Cancel", "Escape"):
         device.go(place)
-        # What comes later moves what is below it away from under the mouse.
-        page.until(lambda: page.js("!document.querySelector('.loading')"), lambda: f"still waiting: {page.text()}")
         for button in buttons:
             page.click("button", button)
         page.see(lost)

@@ -2,7 +2,7 @@
 
 import re
 
-from keys import DIALOG_FILE, FILE_PASSPHRASE, LONG, fill_twice, look
+from keys import DIALOG_FILE, FILE_PASSPHRASE, fill_twice, look
 from node import Node
 
 
@@ -16,7 +16,7 @@ def backup_and_restore(scene):
     laptop.page.see("Keep the file and its passphrase in different places.")
     look(laptop, "backup-save")
     fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
-    laptop.page.see("The backup was saved.", LONG)
+    laptop.page.see("The backup was saved.")
     path = laptop.saved(re.compile(r"^runar-backup-\d{4}-\d\d-\d\d\.vault$"))
     reader = Node(tablet.folder, "reader")
     reader.init()
@@ -32,7 +32,7 @@ def backup_and_restore(scene):
     page.attach(DIALOG_FILE, path)
     page.fill("The passphrase of the file", "not this one")
     page.click("button", "Restore")
-    page.see("This is not the passphrase of the file. Try again.", LONG)
+    page.see("This is not the passphrase of the file. Try again.")
     assert tablet.node.answer("network", "list")["networks"] == []
     page.attach(DIALOG_FILE, tablet.file("letter.pdf", b"%PDF-1.7 " + bytes(9_000_000)))
     page.fill("The passphrase of the file", FILE_PASSPHRASE)
@@ -40,7 +40,7 @@ def backup_and_restore(scene):
     page.see("This file is damaged, or it holds no keys of Runar. Choose another.")
     page.attach(DIALOG_FILE, path)
     page.click("button", "Restore")
-    page.see("Your master key is back, with 2 networks.", LONG)
+    page.see("Your master key is back, with 2 networks.")
     page.see("24 words, written by hand.")
     tablet.go("/networks")
     for name in ("Home", "Office"):

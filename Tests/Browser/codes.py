@@ -16,7 +16,7 @@ def paste(page, text, label=PASTE):
 
 def copied(page):
     """Presses the button below a code and returns what is in the clipboard then."""
-    page.js("navigator.clipboard.writeText = async text => { window.clipboardText = text }")
+    page.js("window.clipboardText = null; navigator.clipboard.writeText = async text => { window.clipboardText = text }")
     page.click("button", "Copy text")
     return page.until(lambda: page.js("window.clipboardText"), "nothing was copied")
 

@@ -35,7 +35,7 @@ def long_lists(scene):
     laptop.node.command("put", "sensor", "1")
     page = laptop.page
     record = page.js(FIRST_RECORD)
-    page.rewrite("/api/v1/peers", lambda answer, _: {**answer, "peers": peers(answer["peers"][0])})
+    page.rewrite("/api/v1/peers([?]|$)", lambda answer, _: {**answer, "peers": peers(answer["peers"][0])})
     page.rewrite("/records[?]", lambda _, url: records(record, url))
     page.open("about:blank")
     for place, label, count, last, wanted in (

@@ -54,6 +54,7 @@ def by_text_with_keys(scene):
     laptop.page.click("button", SCAN)
     paste(laptop.page, asked, "Or paste its link")
     agree(laptop, shown_code(phone))
+    laptop.page.find("checkbox", re.compile("^It may admit and remove devices, too"))
     look(laptop, "device-terms")
     laptop.page.click("checkbox", re.compile("^It may admit and remove devices, too"))
     laptop.page.click("button", "Make the answer")

@@ -27,10 +27,10 @@ def keep_recovery_phrase(laptop):
     return check_words(laptop)
 
 
-def check_words(laptop, seconds=15):
+def check_words(laptop):
     """Looks at the covered words, writes them down and proves it; returns them."""
     page = laptop.page
-    page.see("The words are covered.", seconds)
+    page.see("The words are covered.")
     assert not words(page), "shown before that was asked for"
     page.click("button", "Show the words")
     found = page.until(lambda: words(page), "no words")
@@ -144,5 +144,6 @@ def show(page, name):
 
 def wait_for_code(page):
     """The place of a code is there before the code, which the node draws."""
-    page.until(lambda: page.js("document.querySelector('canvas.code')?.width > 1"), "no code is drawn")
+    codes = "[...document.querySelectorAll('canvas.code')]"
+    page.until(lambda: page.js(f"{codes}.length && {codes}.every(one => one.width > 1)"), "no code is drawn")
     page.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -49,6 +49,7 @@ def first_network(scene):
     page.see("Welcome to")
     press(page, "Go to the network", most=8)
     page.find("heading", "Home")
+    laptop.page.see("is a member now")
     put(laptop.page, "Give it a name that tells you which one it is", "phone", most=8)
     press(laptop.page, "Save", most=2)
     laptop.page.see("phone is a member now")

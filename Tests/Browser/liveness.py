@@ -1,6 +1,7 @@
 """How fast the console is there, how fast it knows, and what it says when the node goes away and comes back."""
 
 import json
+import re
 import signal
 import statistics
 
@@ -32,6 +33,14 @@ EVENT_TIME = """(async condition => {
         const found = text.split("\\n").slice(0, -1).map(line => JSON.parse(line)).find(condition);
         if (found) { stop.abort(); return found.at; }
     }
+})(%s)"""
+
+# As another window would, without a word to this one.
+RENAME = """(async name => {
+    const { token } = JSON.parse(localStorage.getItem("runar.session"));
+    const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+    await fetch(`/api/v1/networks/${location.hash.split("/")[2]}`, { method: "PATCH", headers,
+        body: JSON.stringify({ name }) });
 })(%s)"""
 
 
@@ -73,6 +82,56 @@ def live_update(scene):
     scene.expect_absence()
 
 
+def pressing(scene):
+    """What is being pressed keeps still, so that a press counts although the page changes meanwhile."""
+    laptop = scene.device("laptop", camera=None)
+    page = laptop.page
+    laptop.node.answer("network", "create", "Home")
+    page.click("link", re.compile("Home"))
+    place = place_of(page, "link", "Invite a device")
+    mouse(page, "mousePressed", place)
+    rename(page, "Cabin")
+    assert page.has("heading", "Home")
+    mouse(page, "mouseReleased", place)
+    page.find("button", "Show the invitation")
+    page.see("Cabin")
+    # The same with a key.
+    page.click("link", "Cabin")
+    page.call("DOM.focus", backendNodeId=page.find("button", "Rename"))
+    key(page, "keyDown")
+    rename(page, "Boat")
+    key(page, "keyUp")
+    page.find("dialog")
+    page.press("Escape")
+    page.find("heading", "Boat")
+    # Of a press that never ends, nobody tells; the page goes on all the same.
+    mouse(page, "mousePressed", place_of(page, "link", "Invite a device"))
+    rename(page, "Shed")
+    page.find("heading", "Shed")
+
+
+def place_of(page, role, name):
+    """Where to press on a thing, once it keeps still."""
+    return page.until(lambda: page.middle(page.find(role, name)), f"{role} {name} does not keep still")
+
+
+def mouse(page, kind, place):
+    page.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+
+
+def key(page, kind):
+    page.call("Input.dispatchKeyEvent", type=kind, key=" ", code="Space", windowsVirtualKeyCode=32, text=" ")
+
+
+def rename(page, name):
+    """Gives the network that is shown another name, and waits until the page has had the time to show it."""
+    before = len(page.requests)
+    page.js(RENAME % json.dumps(name))
+    asked = lambda: [one for one in page.requests[before + 1 :] if "/networks/" in one]
+    page.until(asked, "the page does not ask for what has changed")
+    page.js("new Promise(resolve => setTimeout(resolve, 300))")
+
+
 def tell(what, times):
     measured(f"{what}, median of {len(times)} (worst {max(times):.0f} ms)", statistics.median(times))
 
@@ -91,8 +150,12 @@ def restart(scene):
     laptop.node.start()
     page.see("The node was restarted.")
     page.see("The node is running")
-    assert page.js("document.querySelector('input[name=name]').value") == "Half typ"
+    typed = "document.querySelector('input[name=name]').value"
+    assert page.js(typed) == "Half typ"
+    # The first network, from elsewhere, brings the master key: the page says so, and keeps it, too.
     laptop.node.answer("network", "create", "Home")
+    page.see("Use the master key of this device")
+    assert page.js(typed) == "Half typ"
     laptop.go("/networks")
     page.see("You own it")
 

@@ -28,6 +28,10 @@ KEYS = {
 MARKS = {number: None for number in range(0x2066, 0x206A)}
 
 
+# How long something may take on a busy machine; what is wrong takes as long to be found.
+PATIENCE = 45
+
+
 class Unseen(Exception):
     """What a person would wait for did not come."""
 
@@ -136,7 +140,7 @@ class Page:
             raise ProtocolError(answer["exceptionDetails"].get("exception", {}).get("description", str(answer)))
         return answer["result"].get("value")
 
-    def until(self, condition, problem, seconds=15):
+    def until(self, condition, problem, seconds=PATIENCE):
         """Waits for a condition and returns what it gives; on the way the browser may go to another page."""
         deadline = time.monotonic() + seconds
         while True:
@@ -157,7 +161,7 @@ class Page:
         """Everything that can be read on the page now, without the invisible marks around names."""
         return self.js("document.body ? document.body.innerText : ''").translate(MARKS)
 
-    def see(self, wanted, seconds=15):
+    def see(self, wanted, seconds=PATIENCE):
         """Waits until the page shows a text or a pattern, and returns the match of a pattern."""
         pattern = re.compile(re.escape(wanted)) if isinstance(wanted, str) else wanted
         return self.until(
@@ -166,7 +170,7 @@ class Page:
             seconds,
         )
 
-    def see_no_more(self, wanted, seconds=15):
+    def see_no_more(self, wanted, seconds=PATIENCE):
         """Waits until the page shows a text no longer."""
         self.until(lambda: wanted not in self.text(), f"“{wanted}” is still to be read", seconds)
 
@@ -181,7 +185,7 @@ class Page:
             if not node.get("ignored") and node.get("role", {}).get("value") == role and "backendDOMNodeId" in node
         ]
 
-    def find(self, role, name=None, seconds=15):
+    def find(self, role, name=None, seconds=PATIENCE):
         """Waits for the first thing of a role with that name."""
         return self.until(
             lambda: next((node for text, node in self.nodes(role) if matches(name, text)), None),
@@ -199,7 +203,7 @@ class Page:
         """Whether there is such a thing now."""
         return any(matches(name, text) for text, _ in self.nodes(role))
 
-    def click(self, role, name=None, seconds=15):
+    def click(self, role, name=None, seconds=PATIENCE):
         """Presses the mouse on the middle of the first thing of a role with that name."""
         x, y = self.until(lambda: self.middle(self.find(role, name, seconds)), f"{role} {name} does not keep still")
         for kind in ("mousePressed", "mouseReleased"):

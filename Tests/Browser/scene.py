@@ -56,6 +56,11 @@ class Device:
             lambda: self.page.js(f"{views}.every(at => [undefined, location.hash].includes(at))"),
             lambda: f"{place} does not come: {self.page.text()}",
         )
+        # What comes later moves what is below it away from under the mouse.
+        self.page.until(
+            lambda: self.page.js("!document.querySelector('.view .loading')"),
+            lambda: f"still waiting: {self.page.text()}",
+        )
 
     def keep(self, name, **options):
         """Keeps a picture of the page."""

@@ -15,11 +15,11 @@ COUNT = 8
 TURNS = """navigator.locks.query().then(({ held, pending }) =>
     [held, pending].map(list => list.filter(({ name }) => name === "runar.activity").length))"""
 
-# The name of the node by its API, or nothing within a person's patience.
+# The name of the node by its API, or nothing within half a minute.
 ASK = """(async () => {
     const { token } = JSON.parse(localStorage.getItem("runar.session"));
     const headers = { Authorization: `Bearer ${token}` };
-    const signal = AbortSignal.timeout(5000);
+    const signal = AbortSignal.timeout(30000);
     return (await (await fetch("/api/v1/node", { headers, signal, cache: "no-store" })).json()).peerId;
 })().catch(() => "")"""
 

@@ -10,6 +10,10 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("liveness.live_update")
         }
 
+        @Test func `what is being pressed keeps still while the page changes`() async throws {
+            try await BrowserScenario.play("liveness.pressing")
+        }
+
         @Test func `a page outlives its node, says so, and goes on when the node is back`() async throws {
             try await BrowserScenario.play("liveness.restart")
         }

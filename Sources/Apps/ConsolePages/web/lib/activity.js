@@ -1,8 +1,8 @@
 // What happens at the node, live: `onActivity(["peerJoined", "message"], line => …)` hears these kinds until the view
 // ends, `onActivity(null, …)` all of them. The kind of an event of the node is its name; `changed:networks` (`changed`
 // for everything) is what a command or another page has changed. `connection()` is the state of the line: `connecting`,
-// `live`, or `lost`. `onResume(body)` is called after a gap (the node was away, or restarted): whatever was fetched may
-// be old then.
+// `live`, or `lost`. `onResume(body)` is called after a gap (the node was away, or restarted), and when the line first
+// stands (`body(true)`): whatever was fetched before may be old then.
 //
 // One page of the browser reads, and hands every line on to the others. Lines are numbered without a gap, so each page
 // knows by itself what it has already, and what it has to ask for.
@@ -121,13 +121,13 @@ async function catchUp() {
 
 function take(line) {
   if (line.kind === "hello") {
-    const isOther = boot !== null && boot !== line.boot;
+    const isFirst = boot === null, isOther = !isFirst && boot !== line.boot;
     const hadGap = isOther || line.missed || connection.peek() === "lost";
     if (boot !== line.boot) since = line.seq;
     boot = line.boot;
     connection.set("live");
     if (isOther) restarted.set(true);
-    if (hadGap) for (const body of [...resumers]) body();
+    if (isFirst || hadGap) for (const body of [...resumers]) body(isFirst);
     return;
   }
   since = Math.max(since, line.seq);

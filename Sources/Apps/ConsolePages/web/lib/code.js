@@ -18,10 +18,11 @@ export function codeView(text, { label, name = "runar-code", copied = null, capt
   effect(() => {
     const now = latest = read();
     if (!now) return;
+    // Before the code is there, so that nothing below moves when it comes.
+    canvas.classList.toggle("large", now.length > longText);
     post("/code", { text: now, level: now.length > longText ? "L" : "M" }).then(code => {
       if (now !== latest) return;
       failure.set(null);
-      canvas.classList.toggle("large", now.length > longText);
       draw(canvas, code);
     },
     error => { if (now === latest) failure.set(error.message); });

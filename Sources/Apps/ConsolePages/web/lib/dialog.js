@@ -5,7 +5,7 @@
 // `close(value)` was given. `toast(text, {action, onAction, kind})` tells of something done; `say(text)` tells it to
 // screen readers only.
 
-import { h, scope, signal, focusOn } from "./dom.js";
+import { h, scope, signal, focusOn, twinOf } from "./dom.js";
 import { t } from "../texts.js";
 import { icon } from "./icons.js";
 
@@ -33,6 +33,7 @@ export function openDialog({ title, isWide = false, isRequired = false }, conten
     made.end();
     node.remove();
     if (before?.isConnected) before.focus({ preventScroll: true });
+    else if (before) focusOn(twinOf(before) ?? document.querySelector("main h1"));
     settle(value);
   }
   document.body.append(node);

@@ -32,7 +32,29 @@ function schedule(one) {
   queue.add(one);
 }
 
+// A press counts only where both its ends meet the same node. So while something is pressed, nothing is made anew: what
+// has changed meanwhile shows once it is let go, or after this time, as nobody tells of every end of a press.
+const longestPress = 10_000;
+let pressed = null;
+
+const pressable = "a, button, label, summary, input[type=checkbox]";
+
+function keepStill(milliseconds) {
+  clearTimeout(pressed);
+  pressed = setTimeout(() => { pressed = null; flush(); }, milliseconds);
+}
+
+addEventListener("pointerdown", event => { if (event.target.closest?.(pressable)) keepStill(longestPress); }, true);
+addEventListener("keydown", event => {
+  if (event.key === " " && event.target.matches?.(pressable)) keepStill(longestPress);
+}, true);
+for (const kind of ["pointerup", "pointercancel", "keyup"]) {
+  // What a press does, it does in the turn in which it ends.
+  addEventListener(kind, () => { if (pressed !== null) keepStill(0); }, true);
+}
+
 function flush() {
+  if (pressed !== null) return;
   // Effects may change signals; those that wake then run in the same turn, at most this often.
   for (let rounds = 0; queue.size && rounds < 100; rounds++) {
     const batch = [...queue];
@@ -174,7 +196,10 @@ export function focusOn(node) {
   else queueMicrotask(() => node.focus({ preventScroll: true }));
 }
 
-const nameOf = node => node.id || node.name || node.getAttribute("aria-label") || node.textContent;
+/// What stands on the page in place of a node that was made anew.
+export const twinOf = node => candidates([document.body]).find(one => nameOf(one) === nameOf(node));
+
+const nameOf = node => (/^field-\d+$/.test(node.id) ? "" : node.id) || node.name || node.getAttribute("aria-label") || node.textContent;
 const candidates = shown => shown.flatMap(one => (one.querySelectorAll
   ? [one, ...one.querySelectorAll("a, button, input, select, textarea, summary, [tabindex]")] : []));
 

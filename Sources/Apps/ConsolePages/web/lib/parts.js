@@ -1,6 +1,6 @@
 // The pieces that views are built of. How each looks is in app.css; a view needs no style of its own.
 
-import { h, signal, effect, nodes, untracked } from "./dom.js";
+import { h, signal, computed, effect, nodes, untracked } from "./dom.js";
 import { icon } from "./icons.js";
 import { clean } from "./format.js";
 import { link } from "./router.js";
@@ -145,13 +145,17 @@ export const copyable = (text, label) => h("div", { class: "copyable" },
     onPress: () => copy(text) }));
 
 /// What a resource holds: `loaded(peers, value => …)` shows that it is fetched, why it could not be, or the value.
-export const loaded = (resource, body) => () => {
-  const { value, error, isLoading } = resource();
-  if (value !== undefined) return body(value);
+export function loaded(resource, body) {
+  const value = computed(() => resource().value);
+  return () => (value() !== undefined ? body(value()) : unloaded(resource));
+}
+
+function unloaded(resource) {
+  const { error, isLoading } = resource();
   if (error) return note("bad", h("p", null, error.message),
     button(t.app.tryAgain, { onPress: () => resource.reload() }));
   return isLoading ? h("div", { class: "loading", role: "status" }, h("span", { class: "away" }, t.app.loading)) : null;
-};
+}
 
 /// As `loaded`, but the body is made once and gets a signal of the value, so that nothing in it is made anew (a list
 /// keeps its place, a form what was typed).
@@ -165,7 +169,7 @@ export function loadedOnce(resource, body, { frame = null } = {}) {
     if (now.value !== undefined) value.set(now.value);
     state.set(now.value !== undefined ? "there" : now.error ? "failed" : "loading");
   });
-  const otherwise = () => loaded(resource, () => null)();
+  const otherwise = () => unloaded(resource);
   return () => {
     if (state() === "there") return untracked(() => nodes([body(value)]));
     return frame ? page(frame, otherwise) : otherwise();

@@ -104,4 +104,4 @@ const message = (title, text, onMount) => ({
   },
 });
 const missing = message(t.errors.noPageTitle, t.errors.noPage);
-const broken = message(t.errors.brokenTitle, t.errors.broken, () => onResume(() => location.reload()));
+const broken = message(t.errors.brokenTitle, t.errors.broken, () => onResume(isFirst => { if (!isFirst) location.reload(); }));

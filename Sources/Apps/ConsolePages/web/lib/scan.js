@@ -61,6 +61,7 @@ export function scanner({ onText, pasteLabel = w.paste, pasteHint = w.pasteHint,
       if (camera.peek() !== "starting") return stop();
       video.srcObject = source;
       await video.play();
+      if (!isRunning) return;
       camera.set(video);
       say(w.looking);
       watch(video, () => isRunning, found => take(found, stop), error => { problem.set(error.message); stop(); });

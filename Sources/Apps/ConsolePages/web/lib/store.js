@@ -33,9 +33,9 @@ export function resource(path, kinds = [], { every = 0 } = {}) {
   function show(value) {
     const old = state.peek();
     const text = JSON.stringify(value);
-    if (!old.error && text === shown) return;
+    if (text === shown && !old.error) return;
+    state.set({ value: text === shown ? old.value : value, error: null, isLoading: false });
     shown = text;
-    state.set({ value, error: null, isLoading: false });
   }
 
   // Long answers are fetched less often: the page has something else to do, too.

@@ -24,8 +24,11 @@ export function startHistory() {
     return [{ ...begun, ...line, at: begun?.at ?? line.at }, ...rest].slice(0, operationLimit);
   }));
   // Another run of the node counts its operations anew; what was under way then has no end to come.
-  onResume(() => operations.update(all => all.filter(one => one.phase === "ended")
-    .map((one, index) => ({ ...one, number: `old-${index}-${one.number}` }))));
+  onResume(isFirst => {
+    if (isFirst) return;
+    operations.update(all => all.filter(one => one.phase === "ended")
+      .map((one, index) => ({ ...one, number: `old-${index}-${one.number}` })));
+  });
 }
 
 /// A line of 120 seconds that ends with the newest sample; seconds without one are null.

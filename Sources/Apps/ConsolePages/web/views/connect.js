@@ -1,6 +1,6 @@
 // Connecting two members face to face: one shows a code, the other reads it.
 
-import { h, signal, effect, untracked } from "../lib/dom.js";
+import { h, signal, computed, effect, untracked } from "../lib/dom.js";
 import { get, post, part } from "../lib/api.js";
 import { page, card, button, note, field, select, empty, loadedOnce } from "../lib/parts.js";
 import { openDialog, toast } from "../lib/dialog.js";
@@ -19,15 +19,20 @@ export function mount(root) {
   watchPeers();
   const networks = resource("/networks", membershipKinds);
   root.append(page({ title: w.title, lead: w.lead, back: "/peers", backTitle: t.peers.title },
-    loadedOnce(networks, value => () => {
-      const list = value().networks.filter(one => one.isMember);
-      return list.length ? untracked(() => sides(list)) : empty({ icon: "networks", title: w.noNetworkTitle,
-        text: w.noNetwork, actions: [
-        button(t.networks.joinFirst, { icon: "scan", kind: "primary", href: "/join" }),
-        button(t.networks.createFirst, { icon: "plus", href: "/networks/new" }),
-      ] });
+    loadedOnce(networks, value => {
+      // Who is connected changes while somebody types or scans, and changes nothing here.
+      const members = computed(() => JSON.stringify(value().networks.filter(one => one.isMember)
+        .map(({ networkId, name }) => ({ networkId, name }))));
+      return () => content(JSON.parse(members()));
     })));
 }
+
+const content = list => (list.length
+  ? untracked(() => sides(list))
+  : empty({ icon: "networks", title: w.noNetworkTitle, text: w.noNetwork, actions: [
+    button(t.networks.joinFirst, { icon: "scan", kind: "primary", href: "/join" }),
+    button(t.networks.createFirst, { icon: "plus", href: "/networks/new" }),
+  ] }));
 
 const sides = list => h("div", { class: "beside even" },
   card(h("h2", null, w.read), h("p", { class: "quiet" }, w.readLead),

@@ -1,10 +1,10 @@
 // A new network: the master key, a name, and then the code for the others.
 
-import { h, signal } from "../lib/dom.js";
+import { h, signal, computed, effect } from "../lib/dom.js";
 import { post } from "../lib/api.js";
 import { go } from "../lib/router.js";
 import { resource } from "../lib/store.js";
-import { page, card, button, form, field, loaded, note, section } from "../lib/parts.js";
+import { page, card, button, form, field, loadedOnce, note, section } from "../lib/parts.js";
 import { base64url } from "../lib/format.js";
 import { t } from "../texts.js";
 
@@ -14,20 +14,22 @@ export const title = w.title;
 export function mount(root) {
   const keys = resource("/keys", ["changed:keys"]);
   root.append(page({ title: w.title, lead: w.lead, back: "/networks", backTitle: t.networks.title, isNarrow: true },
-    h("div", null, loaded(keys, content))));
+    h("div", null, loadedOnce(keys, content))));
 }
 
-function content({ keys }) {
-  const root = keys.find(one => one.key === "root");
-  const choice = signal(root ? "have" : "make");
+function content(keys) {
+  const root = computed(() => keys().keys.find(one => one.key === "root"));
+  const choice = signal("");
+  effect(() => { if (choice.peek() !== "restore") choice.set(root() ? "have" : "make"); });
+  const isRestoring = computed(() => choice() === "restore");
   const error = signal("");
-  return form({ error, onSubmit: data => create(data, choice.peek(), Boolean(root)) },
-    section({ title: w.keyTitle }, h("fieldset", null, h("legend", { class: "quiet" }, w.keyLead),
-      root
-        ? option("have", choice, w.have, [w.haveHint, " ", h("code", null, root.publicKey.slice(0, 16), "…")])
+  return form({ error, onSubmit: data => create(data, Boolean(root.peek())) },
+    section({ title: w.keyTitle }, () => h("fieldset", null, h("legend", { class: "quiet" }, w.keyLead),
+      root()
+        ? option("have", choice, w.have, [w.haveHint, " ", h("code", null, root().publicKey.slice(0, 16), "…")])
         : option("make", choice, w.make, w.makeHint),
-      option("restore", choice, root ? w.other : w.restore, root ? w.otherHint : w.restoreHint))),
-    () => (choice() === "restore"
+      option("restore", choice, root() ? w.other : w.restore, root() ? w.otherHint : w.restoreHint))),
+    () => (isRestoring()
       ? note("info", h("p", null, w.restoreText), h("div", { class: "buttons" },
         button(w.toKeys, { kind: "primary", icon: "key", href: "/settings/keys" })))
       : [
@@ -47,7 +49,7 @@ const option = (value, choice, words, hint) => h("label", { class: "choice" },
   h("input", { type: "radio", name: "key", value, checked: choice.peek() === value, onchange: () => choice.set(value) }),
   h("span", null, h("strong", null, words), h("span", { class: "hint" }, hint)));
 
-async function create(data, choice, hadKey) {
+async function create(data, hadKey) {
   const name = data.get("name").trim();
   if (!name) throw new Error(w.nameMissing);
   const body = { name };

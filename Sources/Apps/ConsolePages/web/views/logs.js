@@ -69,7 +69,7 @@ function follow() {
   }
   const timer = setInterval(() => { if (isFollowing.peek() && !document.hidden) ask(); }, every);
   // Another run of the node counts its lines anew.
-  onResume(() => { next = 0; lines.set([]); ask(); });
+  onResume(isFirst => { if (!isFirst) { next = 0; lines.set([]); ask(); } });
   onEnd(() => { isEnded = true; clearInterval(timer); });
   ask();
   return { lines, missed, isFollowing, failure };
