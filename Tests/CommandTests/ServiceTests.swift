@@ -66,7 +66,7 @@ internal import Testing
         for (words, code, status) in [
             (["lamp/off"], "no-action", 66), (["radio/on"], "no-service", 69), (["lamp"], "bad-path", 64),
             (["lamp/*"], "bad-path", 64), (["lamp/on", "on"], "bad-payload", 64),
-            (["lamp/slow", "--timeout", "500ms"], "deadline", 75),
+            (["lamp/slow", "--timeout", "5s"], "deadline", 75),
             (["lamp/on", "--timeout", "soon"], "bad-duration", 64),
         ] {
             let failed = try pair.phone.runar(["call", "--json"] + words)

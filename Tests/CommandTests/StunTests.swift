@@ -53,7 +53,7 @@ internal import Testing
         _ = try runar(["stun", server.address])
         kill(server.command.id, SIGTERM)
         let end = try server.command.next("ended")
-        #expect(end["answered"] as? Int == 1 && end["ignored"] as? Int == 0)
+        #expect(end["answered"] as? Int ?? 0 >= 1 && end["ignored"] as? Int == 0)
         let (received, sent) = (end["bytesIn"] as? Int ?? 0, end["bytesOut"] as? Int ?? .max)
         #expect(sent <= 3 * received)
         #expect(server.command.end() == 0)

@@ -164,7 +164,7 @@ struct LastingTests {
     }
 
     @Test func `whoever does not finish a request is cut off, and nobody is kept out`() async throws {
-        try await withConsole(routes: routes, { $0.patience = .milliseconds(300) }) { port in
+        try await withConsole(routes: routes, { $0.patience = .seconds(3) }) { port in
             let visitor = try ConsoleVisitor.Connections(port)
             let json = "Content-Type: application/json\r\n"
             let beginnings: [[UInt8]] = [

@@ -119,7 +119,7 @@ struct NetworkTests {
     }
 
     @Test func `a handshake that does not end is cut off, and nobody is kept out`() async throws {
-        try await withNetworkConsole(routes: Self.routes, { $0.patience = .milliseconds(300) }) { port in
+        try await withNetworkConsole(routes: Self.routes, { $0.patience = .seconds(3) }) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             let beginnings: [[UInt8]] = [[], [0x16], [0x16, 0x03, 0x01, 0x02, 0x00, 0x01]]
             // As many as the server takes at a time.
@@ -136,7 +136,7 @@ struct NetworkTests {
             if number % 2 == 0 { bytes = [0x16, 0x03, 0x01, 0x00, UInt8(min(bytes.count, 255)), 0x01] + bytes }
             return bytes
         }
-        try await withNetworkConsole(routes: Self.routes, { $0.patience = .milliseconds(500) }) { port in
+        try await withNetworkConsole(routes: Self.routes, { $0.patience = .seconds(3) }) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             for message in messages { #expect(try await visitor.raw(message).contains("HTTP/") == false) }
             #expect(try await visitor.status("/api/v1/place") == 200)
@@ -152,7 +152,7 @@ struct NetworkTests {
                 end.yield()
             }
         }
-        try await withNetworkConsole(routes: [flood], { $0.patience = .milliseconds(300) }) { port in
+        try await withNetworkConsole(routes: [flood], { $0.patience = .seconds(3) }) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             try await visitor.hold(Self.head("/api/v1/flood", visitor.authority), "mute")
             for await _ in ends { break }

@@ -6,10 +6,11 @@ ask_console.py ask PORT             reads requests as lines of JSON from standar
                                     body is a text, or nothing, and as it was before gzip; so many bytes came
 ask_console.py raw PORT             sends each line (hexadecimal digits) on a connection of its own: {"status": first line}
 ask_console.py hold PORT            reads {"bytes": hexadecimal digits, "how"} and sends them on a connection that stays open:
-                                    "read" tells {"line": the first of the body} and {"end": the first of all}, when the
-                                    other side has closed; "mute" reads nothing; "leave" tells the first and closes
+                                    "read" tells {"held"} at once, {"line": the first of the body} and {"end": the first of
+                                    all}, when the other side has closed; "mute" reads nothing after {"held"}; "leave" tells
+                                    the first line and closes
 ask_console.py storm PORT           connects from eight threads again and again, whether anybody listens or not, until its
-                                    standard input ends, and tells {"connections": those that were taken}
+                                    standard input ends; tells {"connections": those that were taken}, first when it begins
 ask_console.py read PORT TOKEN      collects /metrics: one line {"name", "type", "help", "samples": [[name, labels, value]]}
                                     for each family, and an empty one at the end
 """
@@ -78,6 +79,8 @@ def hold(port):
         connection = socket.create_connection(("127.0.0.1", port), timeout=60)
         connection.sendall(bytes.fromhex(order["bytes"]))
         kept.append(connection)
+        if order["how"] != "leave":
+            tell(held=True)
         if order["how"] != "mute":
             threading.Thread(target=follow, args=(connection, order["how"] == "leave"), daemon=True).start()
 
@@ -99,6 +102,7 @@ def storm(port):
     threads = [threading.Thread(target=connect) for _ in range(8)]
     for thread in threads:
         thread.start()
+    tell(connections=0)
     sys.stdin.read()
     is_over.set()
     for thread in threads:

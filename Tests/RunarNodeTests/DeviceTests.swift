@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import RunarNode
 
 /// A person's device that sets up another one.
-@Suite("Devices") struct DeviceTests {
+@Suite("Devices", .timeLimit(.minutes(5))) struct DeviceTests {
     private let household = Household()
 
     @Test func `a device that is set up is a member, certified, and connects by itself`() async throws {
@@ -18,6 +18,7 @@ internal import Testing
         let answer = try laptop.addDevice(request, networks: [home.networkId, cabin.networkId], label: "phone")
         #expect(answer.networkIds == [home.networkId, cabin.networkId])
         #expect(answer.administeredNetworkIds.isEmpty)
+        let events = laptop.eventStream
         try phone.setUp(with: DeviceAnswer(text: answer.text))
         #expect(Set(try phone.networks().map(\.name)) == ["Home", "Cabin"])
         #expect(try phone.networks().allSatisfy { $0.isMember && !$0.isOwner })
@@ -25,10 +26,7 @@ internal import Testing
         for node in [laptop, phone] { #expect(try await node.keychain.getCertificateStatus() == .valid) }
         let shown = try #require(try await laptop.keychain.getCertificateMessage())
         #expect(try await phone.keychain.recognizeDevice(shown) == laptop.peerId)
-        for await event in laptop.eventStream {
-            if laptop.connectedPeers(in: home.networkId).contains(phone.peerId) { break }
-            _ = event
-        }
+        for await _ in events where laptop.connectedPeers(in: home.networkId).contains(phone.peerId) { break }
         #expect(throws: NodeError.notTheOwner(home.networkId)) { try phone.revoke(laptop.peerId, in: home.networkId) }
         await phone.stop()
         await laptop.stop()

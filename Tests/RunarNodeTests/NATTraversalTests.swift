@@ -66,7 +66,9 @@ internal import Traversal
             let port = node.listeningPort
             let seen = try await node.natTraversal.getPublicEndpoint(localPort: port, stunServer: "\(server.address)")
             #expect(seen == "127.0.0.1:\(port)")
-            #expect(server.heard.withLock { $0.count } == lost + 1)
+            // One transaction, of which any datagram may have been slow.
+            let heard = server.heard.withLock { $0.map(\.bytes) }
+            #expect(heard.count > lost && Set(heard).count == 1)
         }
     }
 

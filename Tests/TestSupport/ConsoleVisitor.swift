@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Locking
 
 /// A program that asks a console over HTTP and reads metrics with Prometheus' own parser (Tests/Interop/ask_console.py).
 package enum ConsoleVisitor {
@@ -101,11 +102,14 @@ package enum ConsoleVisitor {
     /// Connections that stay open, whatever comes of them.
     package final class Connections: Sendable {
         private struct News: Decodable {
-            let line: String?
-            let end: String?
+            var line: String?
+            var end: String?
+            var held: Bool?
         }
 
         private let process: ChildProcess
+        /// What was told and nobody has waited for yet.
+        private let early = Locked<[News]>([])
 
         package init(_ port: UInt16) throws {
             process = try ChildProcess(script: ConsoleVisitor.script, arguments: ["hold", "\(port)"], takesLines: true)
@@ -116,6 +120,7 @@ package enum ConsoleVisitor {
         /// Sends bytes on a connection of their own, which is not closed from this side.
         package func hold(_ bytes: [UInt8], reading: Bool = true) async throws {
             try await tell(bytes, reading ? "read" : "mute")
+            _ = try await next { $0.held }
         }
 
         /// Sends bytes, waits for the first line of the answer's body and goes away.
@@ -135,10 +140,16 @@ package enum ConsoleVisitor {
             try await aside { [process] in try process.write(#"{"bytes":"\#(digits)","how":"\#(how)"}"#) }
         }
 
-        private func next(_ kind: @Sendable @escaping (News) -> String?) async throws -> String? {
-            try await aside { [process] in
+        private func next<Value: Sendable>(_ kind: @Sendable @escaping (News) -> Value?) async throws -> Value? {
+            let known = early.withLock { early in
+                early.firstIndex { kind($0) != nil }.map { early.remove(at: $0) }
+            }
+            if let known { return kind(known) }
+            return try await aside { [process, early] in
                 while let line = process.nextLine() {
-                    if let found = kind(try JSONDecoder().decode(News.self, from: Data(line.utf8))) { return found }
+                    let news = try JSONDecoder().decode(News.self, from: Data(line.utf8))
+                    if let found = kind(news) { return found }
+                    early.withLock { $0.append(news) }
                 }
                 return nil
             }
@@ -151,6 +162,8 @@ package enum ConsoleVisitor {
             let connections: Int
         }
         let process = try ChildProcess(script: script, arguments: ["storm", "\(port)"], takesLines: true)
+        // Its threads run.
+        _ = try await aside { process.nextLine() }
         let outcome: Result<Void, any Error>
         do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
         return try await aside {

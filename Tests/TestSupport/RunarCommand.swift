@@ -170,9 +170,9 @@ package final class RunningCommand: Sendable {
         try keyboard?.close()
     }
 
-    /// Waits for the next object that is an event of that name, for as long as `patience` if there is one.
-    package func next(_ event: String, within patience: Duration? = nil) throws -> [String: Any] {
-        let deadline = patience.map { ContinuousClock.now + $0 }
+    /// Waits for the next object that is an event of that name; whoever waits for what never comes is told so.
+    package func next(_ event: String, within patience: Duration = .seconds(180)) throws -> [String: Any] {
+        let deadline = ContinuousClock.now + patience
         while let line = lines.next(by: deadline) {
             let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
             if let object, object["event"] as? String == event { return object }
