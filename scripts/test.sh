@@ -27,10 +27,11 @@ if [ -z "$suites" ]; then
     done
 fi
 
-# What went wrong in a log, for the end of the output, where it is read.
+# What went wrong in a log, with its first words about it, for the end of the output, where it is read.
 faults() {
     if [ "$2" -eq 124 ] || [ "$2" -eq 137 ]; then unended "$1"; fi
-    grep -a -m 20 -E '^.{1,4}Test .* recorded an issue|Fatal error|^\*\*\* ' "$1" || tail -5 "$1"
+    fault='^.{1,4}Test .* recorded an issue|Fatal error|^\*\*\* '
+    grep -a -m 20 -A 14 -E "$fault" "$1" | grep -a -E "$fault|^(↳|  )" || tail -5 "$1"
 }
 
 # The tests that began and did not end in the log of a run that was stopped: one of them hung.
