@@ -127,7 +127,7 @@ function take(line) {
     boot = line.boot;
     connection.set("live");
     if (isOther) restarted.set(true);
-    if (isFirst || hadGap) for (const body of [...resumers]) body(isFirst);
+    if (isFirst || hadGap) for (const body of [...resumers]) body(!hadGap);
     return;
   }
   since = Math.max(since, line.seq);

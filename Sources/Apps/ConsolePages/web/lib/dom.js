@@ -35,6 +35,7 @@ function schedule(one) {
 // A press counts only where both its ends meet the same node. So while something is pressed, nothing is made anew: what
 // has changed meanwhile shows once it is let go, or after this time, as nobody tells of every end of a press.
 const longestPress = 10_000;
+const tapDelay = 400;
 let pressed = null;
 
 const pressable = "a, button, label, summary, input[type=checkbox]";
@@ -44,13 +45,18 @@ function keepStill(milliseconds) {
   pressed = setTimeout(() => { pressed = null; flush(); }, milliseconds);
 }
 
-addEventListener("pointerdown", event => { if (event.target.closest?.(pressable)) keepStill(longestPress); }, true);
-addEventListener("keydown", event => {
-  if (event.key === " " && event.target.matches?.(pressable)) keepStill(longestPress);
+addEventListener("pointerdown", event => {
+  if (event.button === 0 && event.target.closest?.(pressable)) keepStill(longestPress);
 }, true);
-for (const kind of ["pointerup", "pointercancel", "keyup"]) {
-  // What a press does, it does in the turn in which it ends.
-  addEventListener(kind, () => { if (pressed !== null) keepStill(0); }, true);
+addEventListener("keydown", event => {
+  if (event.key === " " && !event.repeat && event.target.matches?.(pressable)) keepStill(longestPress);
+}, true);
+for (const kind of ["pointerup", "pointercancel", "dragend", "keyup", "click"]) {
+  addEventListener(kind, event => {
+    if (pressed === null) return;
+    // What a press does, it does in the turn in which it ends; that of a finger comes a little later.
+    keepStill(kind === "pointerup" && event.pointerType === "touch" ? tapDelay : 0);
+  }, true);
 }
 
 function flush() {
@@ -169,9 +175,9 @@ function live(body) {
     shown = [...next.childNodes];
     end.before(next);
     // What had the focus and is there again, by its id or its words, keeps it; else the next heading that comes gets it.
-    if (focused) isOwed = true;
-    if (!isOwed || (!focused && document.activeElement !== document.body)) { isOwed = false; return; }
-    const target = candidates(shown).find(one => nameOf(one) === focused) ?? headingIn(shown)
+    if (focused !== null) isOwed = true;
+    if (!isOwed || (focused === null && document.activeElement !== document.body)) { isOwed = false; return; }
+    const target = (focused ? candidates(shown).find(one => nameOf(one) === focused) : null) ?? headingIn(shown)
       ?? end.parentElement?.closest("dialog")?.querySelector("h2");
     focusOn(target);
     isOwed = !target;
@@ -197,9 +203,15 @@ export function focusOn(node) {
 }
 
 /// What stands on the page in place of a node that was made anew.
-export const twinOf = node => candidates([document.body]).find(one => nameOf(one) === nameOf(node));
+export function twinOf(node) {
+  const name = nameOf(node);
+  return name ? candidates([document.body]).find(one => nameOf(one) === name) : undefined;
+}
 
-const nameOf = node => (/^field-\d+$/.test(node.id) ? "" : node.id) || node.name || node.getAttribute("aria-label") || node.textContent;
+/// By what a node is known again. The ids of fields are numbered anew each time.
+const nameOf = node => (/^field-\d+$/.test(node.id) ? "" : node.id)
+  || (node.type === "radio" ? `${node.name} ${node.value}` : node.name)
+  || node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.textContent;
 const candidates = shown => shown.flatMap(one => (one.querySelectorAll
   ? [one, ...one.querySelectorAll("a, button, input, select, textarea, summary, [tabindex]")] : []));
 

@@ -20,7 +20,10 @@ export function mount(root) {
 function content(keys) {
   const root = computed(() => keys().keys.find(one => one.key === "root"));
   const choice = signal("");
-  effect(() => { if (choice.peek() !== "restore") choice.set(root() ? "have" : "make"); });
+  effect(() => {
+    const usual = root() ? "have" : "make";
+    if (choice.peek() !== "restore") choice.set(usual);
+  });
   const isRestoring = computed(() => choice() === "restore");
   const error = signal("");
   return form({ error, onSubmit: data => create(data, Boolean(root.peek())) },

@@ -46,9 +46,13 @@ export function watchMessages() {
   load();
 }
 
+let turn = 0;
+
 export async function load() {
+  const mine = ++turn;
   try {
     const [said, offered, stored] = await Promise.all([get("/messages"), get("/offers"), get("/files")]);
+    if (mine !== turn) return;
     messages.set(said.messages);
     offers.set(offered.offers);
     files.set(stored.files);
