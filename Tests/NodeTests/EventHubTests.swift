@@ -33,6 +33,36 @@ internal import Testing
         #expect((100...140).contains(hub.waitingCount), "\(hub.waitingCount)")
     }
 
+    /// What an app's handler may own: it ends another subscription when it goes.
+    private final class Owner: Sendable {
+        private let hub: EventHub
+        private let number: Int
+
+        init(_ hub: EventHub, _ number: Int) {
+            self.hub = hub
+            self.number = number
+        }
+
+        deinit { self.hub.cancel(self.number) }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a handler that owns another subscription ends it when it is let go of`() throws {
+        var random = SeededGenerator(seed: 1)
+        let (hub, network, pattern) = (EventHub(), FakeNetwork(using: &random), try TopicPath(">"))
+        func subscribe(_ deliver: @escaping @Sendable (EventBatch, TopicPath, EventLosses) -> Void) -> Int {
+            let wish = EventHub.Wish(network: network.id, pattern: pattern, includesPast: false, deliver: deliver)
+            return hub.subscribe(wish, past: [], now: .zero)
+        }
+        let outer = {
+            let owner = Owner(hub, subscribe { _, _, _ in })
+            return subscribe { _, _, _ in withExtendedLifetime(owner) {} }
+        }()
+        #expect(hub.count == 2)
+        hub.cancel(outer)
+        #expect(hub.count == 0)
+    }
+
     @Test func `whatever publishers say of their numbers, losses add up to the largest number at most`() throws {
         var random = SeededGenerator(seed: 1)
         let (hub, network) = (EventHub(), FakeNetwork(using: &random))

@@ -38,6 +38,8 @@ internal import Testing
             let invitation = try owner.invite(to: network)
             let shown = Locked<[String]>([])
             async let membership = joiner.join(by: Invitation(text: invitation.qrString)) { digits in
+                // It may ask its node something.
+                #expect(joiner.connectedPeers().isEmpty)
                 shown.withLock { $0.append(digits) }
             }
             let request = try await Self.request(in: asked)

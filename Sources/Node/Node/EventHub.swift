@@ -88,7 +88,11 @@ package final class EventHub: Sendable {
 
     /// Ends a subscription; its handler may still be running, and is not called again.
     package func cancel(_ number: Int) {
-        self.state.withLock { $0.subscribers.removeAll { $0.number == number } }
+        let ended = self.state.withLock { state in
+            state.subscribers.firstIndex { $0.number == number }.map { state.subscribers.remove(at: $0) }
+        }
+        // Its handler may own the last reference to something that comes back here when it goes: let it go outside.
+        withExtendedLifetime(ended) {}
     }
 
     /// How many things wait to be handed out.

@@ -7,6 +7,8 @@ package import NodeCore
 extension NodeDriver {
     /// Dials the inviter, asks, and returns what it granted; `onPending` gets the digits that both screens show.
     ///
+    /// It is called under the lock of this driver, and asks it nothing.
+    ///
     /// Whoever is cancelled has abandoned the join.
     ///
     /// - Throws: ``JoinFailure``, ``NodeError/notRunning``; `CancellationError` when cancelled.

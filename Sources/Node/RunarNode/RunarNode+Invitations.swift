@@ -109,7 +109,13 @@ extension RunarNode {
         onPending: @escaping @Sendable (_ digits: String) -> Void = { _ in }
     ) async throws -> NewMembership {
         let driver = try self.running()
-        let grant = try await driver.join(by: invitation, onPending: onPending)
+        let (pending, queue) = AsyncStream.makeStream(of: String.self)
+        // The driver tells it under its lock; what is called here may ask the node something.
+        let grant = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await digits in pending { onPending(digits) } }
+            defer { queue.finish() }
+            return try await driver.join(by: invitation) { queue.yield($0) }
+        }
         try self.store.persist(.joinGranted(grant), at: self.wallSeconds)
         do {
             try await driver.reach(invitation.inviter, in: invitation.networkId)

@@ -62,7 +62,7 @@ extension RunarNode {
     ///
     /// Any number of listeners may listen; each has a buffer of `listenerCapacity` messages, but of 64 MiB at most (or of
     /// 64 messages of the largest size), and while one is full senders get ``NodeError/receiverBusy(_:)`` instead of silence, as they do while too much of other messages and
-    /// requests is on its way. A listener is registered before this returns.
+    /// requests is on its way. A listener is registered before this returns. What waits when its task is cancelled is let go.
     public func startListening() -> AsyncStream<(PeerId, Data)> {
         self.messages.listen { ($0.peer, Data($0.payload)) }
     }
