@@ -46,11 +46,30 @@ extension NodeDriver {
     /// Signs and sends what waits, until the queue is finished.
     func sendEvents() async {
         for await _ in self.eventQueue.signals {
-            for pending in self.eventQueue.takeAll() {
-                self.apply(pending.input)
+            while let pending = self.signNext() {
                 self.configuration.metrics?.noteSent(pending.content.bytes.count, in: pending.network)
                 await self.waitForRoom()
             }
+        }
+    }
+
+    /// Signs the first of what waits and hands it to those who write frames.
+    private func signNext() -> EventQueue.Pending? {
+        self.state.withLock { state in
+            if state.unsigned.isEmpty { state.unsigned = self.eventQueue.takeAll() }
+            guard !state.isStopped, !state.unsigned.isEmpty else { return nil }
+            let pending = state.unsigned.removeFirst()
+            self.apply(pending.input, to: &state)
+            return pending
+        }
+    }
+
+    /// The same with all of it, so that it leaves before the goodbye.
+    func signAll() {
+        self.state.withLock { state in
+            guard !state.isStopped else { return }
+            for pending in state.unsigned + self.eventQueue.takeAll() { self.apply(pending.input, to: &state) }
+            state.unsigned = []
         }
     }
 

@@ -98,11 +98,16 @@ package final class NodeDriver: Sendable {
     struct State: Sendable {
         var core: NodeCore
         var links: [ConnectionId: LinkState] = [:]
+        /// The connections whose frames are being read, and who waits until all that came was read.
+        var reading: Set<ConnectionId> = []
+        var readingWaiters: [ConnectionId: CheckedContinuation<Void, Never>] = [:]
         var waiters: [Int: Waiter] = [:]
         /// Who waits for the end of a join, by its inviter.
         var joiners: [PeerId: Joiner] = [:]
         /// Who waits for the end of a request to a hash table.
         var requests: [Kademlia.RequestId: CheckedContinuation<TableAnswer, any Error>] = [:]
+        /// Events that were taken out of their queue and are not signed yet.
+        var unsigned: [EventQueue.Pending] = []
         /// What is to be stored, in order.
         var unpersisted: [Persistence] = []
         /// The local network, while others are looked for there.
@@ -226,10 +231,10 @@ package final class NodeDriver: Sendable {
 
     /// Says goodbye, closes the endpoint and lets ``run()`` return.
     package func stop() async {
+        self.signAll()
         await self.writeOut()
         let links = self.state.withLock { state -> [any DiscoveryLink] in
             guard !state.isStopped else { return [] }
-            for pending in self.eventQueue.takeAll() { self.apply(pending.input, to: &state) }
             for inviter in Array(state.joiners.keys) {
                 Self.endJoin(through: inviter, .failure(NodeError.notRunning), in: &state)
             }

@@ -155,9 +155,7 @@ final class IOLoop: @unchecked Sendable {
             guard shutdownDeadline == nil else { return refuse(job) }
             dial(core, remote, from: port)
         case .close(let core, let code, let reason):
-            // What was written before goes first, as far as the peer takes it now.
-            if case .open = core.phase { send(core) }
-            end(core, .locally(code: code, reason: reason))
+            close(core, code: code, reason: reason)
         case .probe(let core): probe(core)
         case .sendForeign(let bytes, let address, let port):
             sendForeign(bytes, to: address, from: port)
@@ -181,13 +179,19 @@ final class IOLoop: @unchecked Sendable {
         }
     }
 
+    /// Ends a connection from this side; what was written before goes first, as far as the peer takes it now.
+    private func close(_ core: ConnectionCore, code: UInt64, reason: String) {
+        if case .open = core.phase { send(core) }
+        end(core, .locally(code: code, reason: reason))
+    }
+
     private func shutDown(code: UInt64) {
         guard shutdownDeadline == nil else { return }
         shutdownDeadline = now + Self.shutdownNanoseconds
         for core in timers.all {
             switch core.phase {
             case .handshaking: end(core, .silently(.endpointClosed))
-            case .open: end(core, .locally(code: code, reason: ""))
+            case .open: close(core, code: code, reason: "")
             case .closing, .gone: break
             }
         }
