@@ -31,8 +31,8 @@ struct SimulatedNetwork {
         let laptop = try RunarNode(config: .createTestConfig(), network: network)
         let phone = try RunarNode(config: .createTestConfig(), network: network)
 
-        // While the body runs, the virtual clock goes a thousand times as fast as a real one.
-        try await clock.run {
+        // While the body runs, the virtual clock goes a hundred times as fast as a real one.
+        try await clock.run(speed: 100) {
             try await laptop.start()
             try await phone.start()
             let home = try laptop.createNetwork(name: "Home")
