@@ -89,22 +89,9 @@ extension NodeDriver {
             let end = await connection.closed()
             var code: UInt64?
             if case .closed(let given, _) = end { code = given }
-            await self.waitForFrames(of: id)
             self.connectionEnded(id, code)
             if let code { self.noteEnd(of: connection.remotePeerId, code) }
             group.cancelAll()
-        }
-    }
-
-    /// Returns when all frames that came before the end of a connection were read: what was said with a goodbye counts.
-    private func waitForFrames(of id: ConnectionId) async {
-        await withCheckedContinuation { continuation in
-            let isReading = self.state.withLock { state in
-                let isReading = state.reading.contains(id)
-                if isReading { state.readingWaiters[id] = continuation }
-                return isReading
-            }
-            if !isReading { continuation.resume() }
         }
     }
 
@@ -156,7 +143,6 @@ extension NodeDriver {
 
     private func readFrames(on id: ConnectionId, _ reader: StreamReader) async {
         var reader = reader
-        self.state.withLock { _ = $0.reading.insert(id) }
         do {
             while let frame = try await reader.readPrefixed(
                 limit: self.state.withLock({ $0.core.frameByteLimit(on: id) })
@@ -166,11 +152,6 @@ extension NodeDriver {
         } catch {
             self.configuration.logs[.connections].debug("control stream of connection \(id.number): \(error)")
         }
-        let waiter = self.state.withLock { state in
-            state.reading.remove(id)
-            return state.readingWaiters.removeValue(forKey: id)
-        }
-        waiter?.resume()
         self.closeAfterControlStream(id)
     }
 

@@ -98,9 +98,6 @@ package final class NodeDriver: Sendable {
     struct State: Sendable {
         var core: NodeCore
         var links: [ConnectionId: LinkState] = [:]
-        /// The connections whose frames are being read, and who waits until all that came was read.
-        var reading: Set<ConnectionId> = []
-        var readingWaiters: [ConnectionId: CheckedContinuation<Void, Never>] = [:]
         var waiters: [Int: Waiter] = [:]
         /// Who waits for the end of a join, by its inviter.
         var joiners: [PeerId: Joiner] = [:]
