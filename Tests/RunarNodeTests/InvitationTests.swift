@@ -86,6 +86,30 @@ internal import Testing
         }
     }
 
+    @Test func `a network's name means the network as soon as a join returns`() async throws {
+        let household = Household()
+        let owner = try household.makeNode()
+        let network = try owner.createNetwork(name: "Home").networkId
+        try await owner.start()
+        // What is granted is stored by two, the one who waits for it and the node, in any order.
+        for round in 0..<30 {
+            let joiner = try household.makeNode()
+            try await joiner.start()
+            let (events, queue) = AsyncStream.makeStream(of: RunarEvent.self)
+            async let early = joiner.subscribe("Home:news") { queue.yield($0) }
+            try await joiner.join(by: owner.invite(to: network, isPreallowed: true))
+            #expect(try joiner.services.key("Home") == .known(network))
+            #expect(try joiner.networks().map { $0.name } == ["Home"])
+            let late = try joiner.subscribe("Home:news") { queue.yield($0) }
+            let subscriptions = try await [early, late]
+            try await owner.publish("Home:news", data: round)
+            for _ in subscriptions { #expect(try await events.first { _ in true }.decode(Int.self) == round) }
+            for subscription in subscriptions { subscription.cancel() }
+            await joiner.stop()
+        }
+        await owner.stop()
+    }
+
     @Test func `who was allowed beforehand gets what the invitation says, and nobody else does`() async throws {
         try await Self.run { network, owner, joiner in
             let end = Date(timeIntervalSince1970: 4_000_000_000)

@@ -57,6 +57,36 @@ internal import Testing
         }
     }
 
+    @Test func `who subscribes by a name in the moment when it becomes a network follows that network`() async throws {
+        let (events, id) = (LocalEvents(), NetworkId(publicKey: generateMasterKey().publicKey))
+        let meaning = Locked(NetworkKey.named("Home"))
+        let followed = Locked<[NetworkId]>([])
+        let subscription = try await withThrowingTaskGroup(of: Void.self) { group in
+            let subscription = try events.subscribe(
+                TopicPath("news"),
+                network: "Home",
+                in: { _ in
+                    // The name becomes a network after it was looked up, and before the subscription is there.
+                    defer {
+                        meaning.withLock { $0 = .known(id) }
+                        group.addTask { events.relocate { _ in meaning.withLock(\.self) } }
+                    }
+                    return meaning.withLock(\.self)
+                },
+                includesPast: false,
+                pump: EventPump(capacity: 1) { _ in },
+                follow: { network in
+                    followed.withLock { $0.append(network) }
+                    return Subscription {}
+                }
+            )
+            try await group.waitForAll()
+            return subscription
+        }
+        #expect(followed.withLock(\.self) == [id])
+        subscription.cancel()
+    }
+
     @Test func `topics of the node itself in a member's words reach nobody, also under a wildcard`() async throws {
         try await Household.runConnected(members: 1) { network, owner, members in
             let (events, subscription) = try listen(owner, "\(network):>")

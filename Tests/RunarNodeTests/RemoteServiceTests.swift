@@ -38,6 +38,30 @@ internal import Testing
         }
     }
 
+    @Test func `services that begin at the same time are all told to members as they stand in the end`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            for round in 0..<10 {
+                let paths = (0..<16).map { "s\(round)-\($0)" }
+                try await withThrowingTaskGroup { group in
+                    for path in paths {
+                        group.addTask {
+                            let service = RunarService(name: path, path: path, version: "1", description: "")
+                            service.registerAction("get") { (_: Int?) async throws -> String in path }
+                            service.networkId = network.base64Encoded
+                            try await owner.addService(service)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                try await members[0].wait { member in
+                    let infos = member.serviceInfos(in: .known(network))
+                    return infos.count { $0.state == .running && paths.contains($0.servicePath) } == paths.count
+                }
+                for path in paths { try await owner.removeService("\(network):\(path)") }
+            }
+        }
+    }
+
     @Test func `a service that writes one encoding is understood whatever it was asked in`() async throws {
         try await Household.runConnected(members: 1) { network, owner, members in
             let service = ServiceTests.makeMath()

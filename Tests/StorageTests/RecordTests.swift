@@ -44,13 +44,46 @@ internal import Testing
         var record = try joined(1)
         try store.save(record)
         #expect(try store.removeToken(of: record.networkId))
-        #expect(try store.setMetadata("new", of: record.networkId))
-        #expect(try store.setLocalName("office", of: record.networkId))
+        #expect(
+            try store.update(record.networkId) {
+                $0.metadata = "new"
+                $0.localName = "office"
+            }
+        )
         record.token = nil
         record.metadata = "new"
         record.localName = "office"
         #expect(try store.network(record.networkId) == record)
         #expect(try !store.removeToken(of: network(2)))
+    }
+
+    @Test func `what several change at once of one network is all kept`() async throws {
+        let record = try joined(1)
+        let store = store
+        try store.save(record)
+        try await withThrowingTaskGroup { group in
+            for number in 0..<200 {
+                group.addTask { try store.update(record.networkId) { $0.metadata += "\(number % 10)" } }
+            }
+            try await group.waitForAll()
+        }
+        let metadata = try #require(try store.network(record.networkId)).metadata
+        #expect(metadata.count == record.metadata.count + 200)
+    }
+
+    @Test func `a change that fails changes nothing, and an unknown network begins as it is told`() throws {
+        let record = try joined(1)
+        struct Doubt: Error {}
+        #expect(throws: StorageError.self) {
+            try store.update(record.networkId, orNew: record) { record in
+                record.metadata = "half"
+                throw Doubt()
+            }
+        }
+        #expect(try store.network(record.networkId) == nil)
+        #expect(try !store.update(record.networkId) { $0.metadata = "nobody's" })
+        #expect(try store.update(record.networkId, orNew: record) { $0.localName = "office" })
+        #expect(try store.network(record.networkId)?.localName == "office")
     }
 
     @Test func `leaving a network drops its token and its peers and keeps its name`() throws {

@@ -34,12 +34,12 @@ extension RunarNode {
                 expiration: nil
             )
             try self.addNetwork(metadata)
-            guard var record = try self.store.network(metadata.networkId) else { return false }
-            record.role = .owner
-            record.derivationIndex = index
-            record.token = token.binary
-            record.tokenObtainedAt = self.wallSeconds
-            try self.store.save(record)
+            try self.store.update(metadata.networkId) { record in
+                record.role = .owner
+                record.derivationIndex = index
+                record.token = token.binary
+                record.tokenObtainedAt = self.wallSeconds
+            }
             let revocations = try self.store.revocationSet(of: metadata.networkId)
             self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
             self.networksChanged()

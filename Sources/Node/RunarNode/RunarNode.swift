@@ -70,6 +70,8 @@ public final class RunarNode: Sendable {
     let localEvents = LocalEvents()
     /// What this device offers and what names mean to it.
     let services: ServiceHost
+    /// Held by whoever looks what networks or services there are until that is in use, so that what was seen last stays.
+    let looking = Locked(())
     private let makeEndpoint: EndpointFactory
     let makeLink: LinkFactory
     private let makeAddressWatch: LinkFactory

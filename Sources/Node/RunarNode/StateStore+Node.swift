@@ -25,20 +25,21 @@ extension StateStore {
 
     /// Stores this device's token of a network.
     func addMembership(_ token: AccessToken, at seconds: UInt64) throws {
-        var record = try self.network(token.networkId) ?? NetworkRecord(token.networkId, at: seconds)
-        record.token = token.binary
-        record.tokenObtainedAt = seconds
-        record.leftAt = nil
-        try self.save(record)
+        try self.update(token.networkId, orNew: NetworkRecord(token.networkId, at: seconds)) { record in
+            record.token = token.binary
+            record.tokenObtainedAt = seconds
+            record.leftAt = nil
+        }
     }
 
     /// Stores metadata unless a later version is known; a network that was left is known again.
     func addMetadata(_ metadata: NetworkMetadata, at seconds: UInt64) throws {
-        var record = try self.network(metadata.networkId) ?? NetworkRecord(metadata.networkId, at: seconds)
-        let isNews = try record.networkMetadata().map { $0.version <= metadata.version } ?? true
-        if isNews { record.metadata = try metadata.qrString }
-        record.leftAt = nil
-        try self.save(record)
+        let text = try metadata.qrString
+        try self.update(metadata.networkId, orNew: NetworkRecord(metadata.networkId, at: seconds)) { record in
+            let isNews = try record.networkMetadata().map { $0.version <= metadata.version } ?? true
+            if isNews { record.metadata = text }
+            record.leftAt = nil
+        }
     }
 
     /// The revocations known in a network; they were verified before they were stored.

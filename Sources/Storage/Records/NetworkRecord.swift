@@ -58,22 +58,24 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func save(_ network: NetworkRecord) throws(StorageError) {
+        try write { try StateStore.save(network, $0) }
+    }
+
+    /// Changes what is known of a network in one step, so that nothing is lost that others store meanwhile; what is not
+    /// known begins as `new`. False if it is unknown and there is no `new`.
+    ///
+    /// - Throws: ``StorageError``, ``StorageError/corrupted(path:detail:)`` for what `change` throws; then nothing changed.
+    @discardableResult
+    package func update(
+        _ id: NetworkId,
+        orNew new: NetworkRecord? = nil,
+        _ change: (inout NetworkRecord) throws -> Void
+    ) throws(StorageError) -> Bool {
         try write { database in
-            try database.execute(
-                sql: """
-                    INSERT INTO networks (network_id, role, derivation_index, metadata, token, local_name, joined_at,
-                        left_at, token_obtained_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    ON CONFLICT DO UPDATE SET role = excluded.role, derivation_index = excluded.derivation_index,
-                        metadata = excluded.metadata, token = excluded.token, local_name = excluded.local_name,
-                        joined_at = excluded.joined_at, left_at = excluded.left_at,
-                        token_obtained_at = excluded.token_obtained_at
-                    """,
-                arguments: [
-                    network.networkId.bytes.blob, network.role.rawValue, network.derivationIndex, network.metadata,
-                    network.token?.blob, network.localName, network.joinedAt.integer, network.leftAt?.integer,
-                    network.tokenObtainedAt?.integer,
-                ]
-            )
+            guard var network = try StateStore.network(id, database) ?? new else { return false }
+            try change(&network)
+            try StateStore.save(network, database)
+            return true
         }
     }
 
@@ -81,10 +83,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func network(_ id: NetworkId) throws(StorageError) -> NetworkRecord? {
-        try read { database in
-            try Row.fetchOne(database, sql: "SELECT * FROM networks WHERE network_id = ?", arguments: [id.bytes.blob])
-                .map(NetworkRecord.init(row:))
-        }
+        try read { try StateStore.network(id, $0) }
     }
 
     /// The networks that this node belongs to, in the order in which it joined them; also those that it left, if
@@ -104,23 +103,7 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     @discardableResult
     package func removeToken(of id: NetworkId) throws(StorageError) -> Bool {
-        try update("token_obtained_at = NULL, token = ?", nil, of: id)
-    }
-
-    /// Replaces the metadata of a network; false if the network is unknown.
-    ///
-    /// - Throws: ``StorageError``.
-    @discardableResult
-    package func setMetadata(_ metadata: String, of id: NetworkId) throws(StorageError) -> Bool {
-        try update("metadata = ?", metadata, of: id)
-    }
-
-    /// Replaces what the person calls a network; false if the network is unknown.
-    ///
-    /// - Throws: ``StorageError``.
-    @discardableResult
-    package func setLocalName(_ name: String?, of id: NetworkId) throws(StorageError) -> Bool {
-        try update("local_name = ?", name, of: id)
+        try update(id) { ($0.token, $0.tokenObtainedAt) = (nil, nil) }
     }
 
     /// Notes that this node left a network, and forgets its token and the peers known from there.
@@ -187,18 +170,27 @@ extension StateStore {
         return max(used ?? 0, stored.flatMap { Int64($0) } ?? 0)
     }
 
-    private func update(
-        _ assignment: String,
-        _ value: (any DatabaseValueConvertible)?,
-        of id: NetworkId
-    ) throws(StorageError) -> Bool {
-        try write { database in
-            try database.execute(
-                sql: "UPDATE networks SET \(assignment) WHERE network_id = ?",
-                arguments: [value, id.bytes.blob]
-            )
-            return database.changesCount > 0
-        }
+    private static func network(_ id: NetworkId, _ database: Database) throws -> NetworkRecord? {
+        try Row.fetchOne(database, sql: "SELECT * FROM networks WHERE network_id = ?", arguments: [id.bytes.blob])
+            .map(NetworkRecord.init(row:))
+    }
+
+    private static func save(_ network: NetworkRecord, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO networks (network_id, role, derivation_index, metadata, token, local_name, joined_at, left_at,
+                    token_obtained_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET role = excluded.role, derivation_index = excluded.derivation_index,
+                    metadata = excluded.metadata, token = excluded.token, local_name = excluded.local_name,
+                    joined_at = excluded.joined_at, left_at = excluded.left_at,
+                    token_obtained_at = excluded.token_obtained_at
+                """,
+            arguments: [
+                network.networkId.bytes.blob, network.role.rawValue, network.derivationIndex, network.metadata,
+                network.token?.blob, network.localName, network.joinedAt.integer, network.leftAt?.integer,
+                network.tokenObtainedAt?.integer,
+            ]
+        )
     }
 }
 

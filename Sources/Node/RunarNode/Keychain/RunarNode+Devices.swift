@@ -132,9 +132,7 @@ extension RunarNode {
     /// Forgets the key of a network that this device was given; one of the root key comes back with it.
     func forgetNetworkKey(of network: NetworkId) throws {
         try self.config.keyStorage.delete(id: RunarKeychain.networkKeyId(network))
-        guard var record = try self.store.network(network), record.derivationIndex == nil else { return }
-        record.role = .member
-        try self.store.save(record)
+        try self.store.update(network) { if $0.derivationIndex == nil { $0.role = .member } }
     }
 
     private func certifyItself() throws {
@@ -161,9 +159,9 @@ extension RunarNode {
 
     /// Notes that this device holds the key of a network, `index` being its place among those of the root key.
     private func noteOwned(_ network: NetworkId, index: UInt32?) throws {
-        var record = try self.store.network(network) ?? NetworkRecord(network, at: self.wallSeconds)
-        record.role = .owner
-        if let index { record.derivationIndex = index }
-        try self.store.save(record)
+        try self.store.update(network, orNew: NetworkRecord(network, at: self.wallSeconds)) { record in
+            record.role = .owner
+            if let index { record.derivationIndex = index }
+        }
     }
 }

@@ -31,19 +31,21 @@ final class LocalEvents: Sendable {
 
     init() {}
 
-    /// Begins a subscription; it ends with the result.
+    /// Begins a subscription in the network that `key` tells for a name; it ends with the result.
+    ///
+    /// - Throws: what `key` throws.
     func subscribe(
         _ pattern: TopicPath,
         network: String,
-        in key: NetworkKey,
+        in key: (String) throws -> NetworkKey,
         includesPast: Bool,
         pump: EventPump,
         follow: @escaping @Sendable (NetworkId) -> Subscription
-    ) -> Subscription {
-        // Topics of the node itself come from this device alone: what others publish by their names is nobody's word.
-        let isOwn = pattern.segments[0].hasPrefix("$")
-        let followed = isOwn ? nil : key.networkId.map(follow)
-        let number = self.state.withLock { state in
+    ) throws -> Subscription {
+        let number = try self.state.withLock { state in
+            // Looked up here, so that a name that becomes a network meanwhile finds this subscription, or is seen by it.
+            let key = try key(network)
+            let followed = Self.isOwn(pattern) ? nil : key.networkId.map(follow)
             if includesPast {
                 let past = (state.past[key] ?? []).filter { Self.matches(pattern, $0.topic) }
                 for event in past.suffix(pump.capacity) { pump.offer(event) }
@@ -93,23 +95,21 @@ final class LocalEvents: Sendable {
 
     /// Looks again what the names of networks mean.
     func relocate(_ key: (String) throws -> NetworkKey) {
-        let moved = self.state.withLock { state in state.entries.map { ($0.number, $0.network, $0.key) } }
-            .compactMap { number, network, old -> (Int, NetworkKey)? in
-                guard let new = try? key(network), new != old else { return nil }  // ambiguous: it stays where it is
-                return (number, new)
-            }
-        for (number, new) in moved {
-            let earlier = self.state.withLock { state -> Subscription? in
-                guard let index = state.entries.firstIndex(where: { $0.number == number }) else { return nil }
+        let earlier = self.state.withLock { state in
+            state.entries.indices.compactMap { index -> Subscription? in
                 let entry = state.entries[index]
+                guard let new = try? key(entry.network), new != entry.key else { return nil }  // ambiguous: it stays
                 state.entries[index].key = new
-                let isOwn = entry.pattern.segments[0].hasPrefix("$")
-                state.entries[index].followed = isOwn ? nil : new.networkId.map(entry.follow)
+                state.entries[index].followed = Self.isOwn(entry.pattern) ? nil : new.networkId.map(entry.follow)
                 return entry.followed
             }
-            earlier?.cancel()
         }
+        for subscription in earlier { subscription.cancel() }
     }
+
+    /// Whether topics are of the node itself, and come from this device alone: what others publish by their names is
+    /// nobody's word.
+    private static func isOwn(_ pattern: TopicPath) -> Bool { pattern.segments[0].hasPrefix("$") }
 
     /// Whether a pattern stands for a topic; a wildcard in the first place stands for no topic of the node itself.
     private static func matches(_ pattern: TopicPath, _ topic: TopicPath) -> Bool {

@@ -72,12 +72,13 @@ extension RunarNode {
         handler: @escaping @Sendable (RunarEvent) async -> Void
     ) throws -> Subscription {
         do {
-            let (pattern, key) = try self.place(topic)
+            let path = try TopicPath(topic)
+            let pattern = TopicPath.withoutNetwork(path)
             let pump = EventPump(capacity: self.config.listenerCapacity, handler: handler)
-            return self.localEvents.subscribe(
+            return try self.localEvents.subscribe(
                 pattern,
-                network: try TopicPath(topic).network,
-                in: key,
+                network: path.network,
+                in: { try self.services.key($0) },
                 includesPast: includesPast,
                 pump: pump
             ) { [weak self] network in

@@ -1,4 +1,5 @@
 internal import Identity
+internal import Locking
 internal import Logging
 internal import Node
 internal import Services
@@ -153,11 +154,13 @@ extension RunarNode {
     /// Tells the members of each network what this device offers there.
     func announceServices() {
         guard let driver = try? self.running() else { return }  // a node that starts does it then
-        for (network, hosted) in self.services.offered() {
-            do {
-                try driver.offer(hosted.map(\.offer), in: network)
-            } catch {
-                self.logs[.services].error("the services of this device cannot be announced: \(error)")
+        self.looking.withLock { _ in
+            for (network, hosted) in self.services.offered() {
+                do {
+                    try driver.offer(hosted.map(\.offer), in: network)
+                } catch {
+                    self.logs[.services].error("the services of this device cannot be announced: \(error)")
+                }
             }
         }
     }

@@ -48,13 +48,14 @@ extension RunarNode {
     func networksChanged() {
         do {
             let wanted = self.config.networkIds.isEmpty ? [] : self.config.networkIds + [self.config.defaultNetworkId]
-            let before = self.services.memberships
-            self.services.setNames(NetworkNames(try self.networks(), restrictedTo: wanted))
+            let new = try self.looking.withLock { _ in
+                let before = self.services.memberships
+                self.services.setNames(NetworkNames(try self.networks(), restrictedTo: wanted))
+                return self.services.memberships.filter { !before.contains($0) }
+            }
             // A name has come to mean a network: the node takes part in it from now on.
             if !wanted.isEmpty, case .running(let driver, _) = self.phase.withLock({ $0 }) {
-                for network in self.services.memberships where !before.contains(network) {
-                    try self.load(network, into: driver)
-                }
+                for network in new { try self.load(network, into: driver) }
             }
         } catch {
             self.logs[.services].error("the networks cannot be read: \(error)")
