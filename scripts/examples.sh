@@ -57,9 +57,8 @@ clipboard() {
     begin two 4 "$bin/clipboard" two "cat '$work/two'" "cat >'$work/two.new' && mv '$work/two.new' '$work/two'" \
         "$(invitation "$work/one.out")"
     line "$work/two.out" '^joined' >/dev/null || return 1
-    # Nobody copies in the moment of joining; what is published before the other one listens was missed now and then.
-    sleep 1
-    printf 'copied on one' >"$work/one"
+    # In one step, as a clipboard changes: a reader must not see half of it.
+    printf 'copied on one' >"$work/copy" && mv "$work/copy" "$work/one"
     line "$work/two.out" '^got 13 bytes$' >/dev/null || return 1
     line "$work/two" '^copied on one$' >/dev/null || return 1
     exec 3>&- 4>&-

@@ -15,19 +15,17 @@ struct Clipboard {
             return print("usage: clipboard NAME READ-COMMAND WRITE-COMMAND [INVITATION]")
         }
         let node = try await start(arguments[0], invitation: arguments.dropFirst(3).first)
-        let known = Shared(try run(arguments[1]))
+        let clipboard = System(arguments[1], arguments[2])
         let subscription = try node.subscribe("clipboard/copied", includesPast: true) { event in
-            guard event.publisher != node.peerId, await known.set(event.data) else { return }
+            guard event.publisher != node.peerId else { return }
             do {
-                _ = try run(arguments[2], input: event.data)
-                say("got \(event.data.count) bytes")
+                if try await clipboard.paste(event.data) { say("got \(event.data.count) bytes") }
             } catch {
                 say("the clipboard cannot be written: \(error)")
             }
         }
         while true {
-            let content = try run(arguments[1])
-            if content.count <= RunarNode.eventByteLimit, await known.set(content) {
+            if let content = try await clipboard.copied(), content.count <= RunarNode.eventByteLimit {
                 try await node.publishRaw("clipboard/copied", data: content)
                 say("sent \(content.count) bytes")
             }
@@ -37,16 +35,26 @@ struct Clipboard {
         await node.stop()
     }
 
-    /// What the clipboards have in common, so that what came from another machine is not sent back.
-    actor Shared {
-        private var content: Data
+    /// The clipboard of this machine, read or written by one at a time: what came from another is not sent back.
+    actor System {
+        private let (reader, writer): (String, String)
+        private var content: Data?
 
-        init(_ content: Data) { self.content = content }
+        init(_ reader: String, _ writer: String) { (self.reader, self.writer) = (reader, writer) }
 
-        /// Whether it is something new.
-        func set(_ new: Data) -> Bool {
-            defer { content = new }
-            return new != content
+        /// What was copied since the last look.
+        func copied() throws -> Data? {
+            let found = try Clipboard.run(reader)
+            defer { content = found }
+            return [nil, found].contains(content) ? nil : found
+        }
+
+        /// Takes what was copied elsewhere; false if it is here already.
+        func paste(_ new: Data) throws -> Bool {
+            guard new != content else { return false }
+            _ = try Clipboard.run(writer, input: new)
+            content = new
+            return true
         }
     }
 
