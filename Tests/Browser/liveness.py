@@ -45,7 +45,7 @@ RENAME = """(async name => {
 
 
 def first_paint(scene):
-    """From the address to a screen that says something: with the one-time secret, and again with the session."""
+    """From the address to a screen that says something, in a browser that was let in."""
     laptop = scene.device("laptop", camera=None)
     laptop.node.answer("network", "create", "Home")
     times = []

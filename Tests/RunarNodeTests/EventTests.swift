@@ -26,6 +26,38 @@ internal import Testing
         }
     }
 
+    @Test func `a subscription that a handler cancels gets nothing of what was under way`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            let heard = Locked<[String]>([])
+            let subscriptions = Locked<[Subscription]>([])
+            // Whoever is called first ends both, in the middle of what was published together.
+            for name in ["first", "second"] {
+                let subscription = try owner.subscribe(networkId: network, topic: "news") { (_: ReceivedEvent) in
+                    heard.withLock { $0.append(name) }
+                    for subscription in subscriptions.withLock({ $0 }) { subscription.cancel() }
+                }
+                subscriptions.withLock { $0.append(subscription) }
+            }
+            let bytes = Locked(0)
+            let third = Locked<Subscription?>(nil)
+            let counting = try owner.subscribe(networkId: network, topic: "news") { (message: Data) in
+                bytes.withLock { $0 += message.count }
+                third.withLock { $0 }?.cancel()
+            }
+            third.withLock { $0 = counting }
+            let all = try owner.events(networkId: network, topic: "news")
+            let member = members[0]
+            await withThrowingTaskGroup { group in
+                for _ in 0..<16 {
+                    group.addTask { try await member.publish(networkId: network, topic: "news", message: Data([1])) }
+                }
+            }
+            #expect(await texts(all, count: 16).count == 16)
+            #expect(heard.withLock { $0 } == ["first"])
+            #expect(bytes.withLock { $0 } == 1)
+        }
+    }
+
     @Test func `an event says who published it, where and when`() async throws {
         try await Household.runConnected(members: 1) { network, owner, members in
             let events = try owner.events(networkId: network, topic: "home/{room}/*")

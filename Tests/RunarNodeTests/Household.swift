@@ -4,8 +4,16 @@ internal import Transport
 
 @testable internal import RunarNode
 
-/// Devices on one in-memory network.
+/// Devices on one network: an in-memory one, unless it is said to be sockets.
 struct Household: Sendable {
+    /// What connects the devices.
+    enum Carrier: CaseIterable, Sendable {
+        case memory
+        /// QUIC on this machine.
+        case sockets
+    }
+
+    var carrier = Carrier.memory
     let network = InMemoryNetwork(seed: 3)
     let localNetwork = InMemoryLocalNetwork(seed: 3)
 
@@ -24,6 +32,7 @@ struct Household: Sendable {
         config.listenerCapacity = 16
         if isNear { config.discoveryGroups = .standard }
         settings(config)
+        guard carrier == .memory else { return try RunarNode(config: config, clock: clock) }
         return try RunarNode(
             config: config,
             clock: clock,
@@ -36,9 +45,10 @@ struct Household: Sendable {
     /// An owner and members of its network, all running.
     static func run(
         members count: Int,
+        over carrier: Carrier = .memory,
         _ body: (NetworkMetadata, _ owner: RunarNode, _ members: [RunarNode]) async throws -> Void
     ) async throws {
-        let household = Household()
+        let household = Household(carrier: carrier)
         let owner = try household.makeNode()
         let metadata = try owner.createNetwork(name: "Home")
         let members = try (0..<count).map { _ in try household.makeNode() }
@@ -63,9 +73,10 @@ extension Household {
     /// The same with each member connected to the owner.
     static func runConnected(
         members count: Int,
+        over carrier: Carrier = .memory,
         _ body: (NetworkId, _ owner: RunarNode, _ members: [RunarNode]) async throws -> Void
     ) async throws {
-        try await run(members: count) { metadata, owner, members in
+        try await run(members: count, over: carrier) { metadata, owner, members in
             for member in members {
                 try await member.connectToPeer(
                     peerId: owner.peerId,

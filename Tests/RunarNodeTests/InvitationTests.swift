@@ -58,6 +58,11 @@ internal import Testing
             #expect(info.metadata?.rendezvous != nil)
             #expect(info.metadata?.rendezvous == (try owner.networks().first?.metadata?.rendezvous))
             #expect(try owner.knownPeers().first { $0.peerId == joiner.peerId }?.label == "phone")
+            let known = try await owner.getKnownPeers()
+            #expect(known.map { $0.peerId } == [joiner.peerId] && known.first?.label == "phone")
+            let inviter = try #require(try await joiner.getKnownPeers().first)
+            #expect(inviter.peerId == owner.peerId && inviter.label == nil && inviter.networkIds == [network])
+            #expect(inviter.isConnected && inviter.addresses == owner.listenAddresses)
         }
     }
 

@@ -18,6 +18,74 @@ internal import Transport
         }
     }
 
+    /// A node that is bound when it is told to, and what tells that it wants to be.
+    private func makeSlowNode() throws -> (RunarNode, wishes: AsyncStream<Void>, bind: AsyncStream<Void>.Continuation) {
+        let (wishes, wish) = AsyncStream.makeStream(of: Void.self)
+        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+        let network = InMemoryNetwork(seed: 3)
+        let node = try RunarNode(config: .createTestConfig()) { key, _ in
+            wish.yield()
+            for await _ in turns { break }
+            return try network.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
+        }
+        return (node, wishes, turn)
+    }
+
+    @Test func `whoever starts a node that is being started returns when it runs`() async throws {
+        let (node, wishes, bind) = try makeSlowNode()
+        async let first: Void = node.start()
+        for await _ in wishes { break }
+        let second = Task {
+            try await node.start()
+            return node.isRunning
+        }
+        for _ in 0..<100 { await Task.yield() }
+        bind.yield()
+        #expect(try await second.value)
+        try await first
+        await node.stop()
+    }
+
+    @Test func `a start that a stop overtook ends, and the one after it starts the node`() async throws {
+        let (node, wishes, bind) = try makeSlowNode()
+        let overtaken = Task { try await node.start() }
+        for await _ in wishes { break }
+        await node.stop()
+        let next = Task {
+            try await node.start()
+            return node.isRunning
+        }
+        bind.yield()
+        await #expect(throws: NodeError.notRunning) { try await overtaken.value }
+        bind.yield()
+        #expect(try await next.value)
+        await node.stop()
+    }
+
+    @Test func `whoever starts a node that is being stopped has it running`() async throws {
+        let node = try Household().makeNode()
+        for _ in 0..<20 {
+            try await node.start()
+            async let stopped: Void = node.stop()
+            while node.isRunning { await Task.yield() }
+            try await node.start()
+            #expect(node.isRunning)
+            await stopped
+            #expect(node.isRunning)
+            await node.stop()
+        }
+    }
+
+    @Test func `a node that cannot read its state does not start by half`() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "runar-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }  // the system clears the folder too
+        let node = try Household().makeNode(statePath: directory.appending(path: "state.sqlite").path)
+        try node.store.close()
+        await #expect(throws: StorageError.self) { try await node.start() }
+        #expect(!node.isRunning && node.listenAddresses.isEmpty)
+    }
+
     @Test func `a stopped node says that it does not run`() async throws {
         let node = try Household().makeNode()
         let peer = PeerId(publicKey: generatePeerKey().publicKey)

@@ -22,8 +22,11 @@ internal import Testing
         }
     }
 
-    @Test func `a request is answered by a member, in its types, other types and bytes`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `a request is answered by a member, in its types, other types and bytes`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             try await Self.offer(ServiceTests.makeMath(), by: owner, to: members[0], in: network)
             let same: Double = try await members[0].request("Home:math/add", payload: Operands(a: 5, b: 3))
             let path = "\(network):math/add"
@@ -38,8 +41,11 @@ internal import Testing
         }
     }
 
-    @Test func `services that begin at the same time are all told to members as they stand in the end`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `services that begin at the same time are all told to members as they stand in the end`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             for round in 0..<10 {
                 let paths = (0..<16).map { "s\(round)-\($0)" }
                 try await withThrowingTaskGroup { group in
@@ -62,8 +68,11 @@ internal import Testing
         }
     }
 
-    @Test func `a service that writes one encoding is understood whatever it was asked in`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `a service that writes one encoding is understood whatever it was asked in`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let service = ServiceTests.makeMath()
             service.encoding = .cbor
             try await Self.offer(service, by: owner, to: members[0], in: network)
@@ -72,8 +81,11 @@ internal import Testing
         }
     }
 
-    @Test func `what a handler throws arrives with its number, words and context`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `what a handler throws arrives with its number, words and context`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             struct Odd: Error {}
             let service = ServiceTests.makeMath()
             service.registerAction("odd") { (_: RunarValue?) async throws -> Int in throw Odd() }
@@ -97,8 +109,11 @@ internal import Testing
         }
     }
 
-    @Test func `the handler learns who asks, in which network and with what beside the payload`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `the handler learns who asks, in which network and with what beside the payload`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let service = RunarService(name: "Who", path: "who", version: "1", description: "")
             service.registerAction("am/{name}") { (_: Int?, context: RunarContext) async throws -> [String] in
                 [
@@ -113,10 +128,13 @@ internal import Testing
         }
     }
 
-    @Test func `a paused service is named as such, asked elsewhere if it can be, and answers when it is resumed`()
+    @Test(arguments: Household.Carrier.allCases)
+    func `a paused service is named as such, asked elsewhere if it can be, and answers when it is resumed`(
+        over carrier: Household.Carrier
+    )
         async throws
     {
-        try await Household.runConnected(members: 1) { network, owner, members in
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             try await Self.offer(ServiceTests.makeMath(), by: owner, to: members[0], in: network)
             let state: String = try await owner.request("Home:$registry/services/math/pause", payload: nil)
             #expect(state == "paused")
@@ -145,8 +163,11 @@ internal import Testing
         }
     }
 
-    @Test func `nobody pauses the services of another device, and everybody may ask what it has`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `nobody pauses the services of another device, and everybody may ask what it has`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             try await Self.offer(ServiceTests.makeMath(), by: owner, to: members[0], in: network)
             let options = RequestOptions(peer: owner.peerId)
             let error = await failure {
@@ -179,8 +200,10 @@ internal import Testing
         }
     }
 
-    @Test func `a service that is removed is asked for no more`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases) func `a service that is removed is asked for no more`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             try await Self.offer(ServiceTests.makeMath(), by: owner, to: members[0], in: network)
             try await owner.removeService("Home:math")
             try await members[0].wait { $0.serviceInfos(in: .known(network)).allSatisfy { $0.servicePath != "math" } }
@@ -191,8 +214,11 @@ internal import Testing
         }
     }
 
-    @Test func `a deadline and a caller's cancellation reach the handler on the other device`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `a deadline and a caller's cancellation reach the handler on the other device`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let (ends, ended) = AsyncStream.makeStream(of: Void.self)
             let (begins, began) = AsyncStream.makeStream(of: Void.self)
             let count = Locked(0)
@@ -224,8 +250,51 @@ internal import Testing
         }
     }
 
-    @Test func `two members that offer a service take turns`() async throws {
-        try await Household.runConnected(members: 2) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `when a provider goes before it answered, only what may be asked twice is asked elsewhere`(
+        over carrier: Household.Carrier
+    ) async throws {
+        for isIdempotent in [false, true] {
+            try await Household.runConnected(members: 2, over: carrier) { network, owner, members in
+                let (begins, began) = AsyncStream.makeStream(of: PeerId.self)
+                let calls = Locked(0)
+                for member in members {
+                    let service = RunarService(name: "Who", path: "who", version: "1", description: "")
+                    let options = ActionOptions(isIdempotent: isIdempotent)
+                    service.registerAction("are", options: options) { (_: Int?, context: RunarContext) async throws in
+                        // Whoever is asked first never answers.
+                        let isFirst = calls.withLock { calls in
+                            calls += 1
+                            return calls == 1
+                        }
+                        began.yield(context.node.peerId)
+                        if isFirst { try await Task.sleep(for: .seconds(3600)) }
+                        return context.node.peerId.base64Encoded
+                    }
+                    try await Self.offer(service, by: member, to: owner, in: network)
+                }
+                let asking = Task { () -> String in try await owner.request("Home:who/are", payload: 1) }
+                let first = try await begins.first { _ in true }
+                let (gone, other) = first == members[0].peerId ? (members[0], members[1]) : (members[1], members[0])
+                await gone.stop()
+                if isIdempotent {
+                    #expect(try await asking.value == other.peerId.base64Encoded)
+                } else {
+                    let error = await failure { _ = try await asking.value }
+                    #expect(error is RunarError, "\(String(describing: error))")
+                    #expect(calls.withLock { $0 } == 1)
+                }
+                // From then on the other one is asked.
+                let next: String = try await owner.request("Home:who/are", payload: 1)
+                #expect(next == other.peerId.base64Encoded)
+            }
+        }
+    }
+
+    @Test(arguments: Household.Carrier.allCases) func `two members that offer a service take turns`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 2, over: carrier) { network, owner, members in
             for member in members {
                 let service = RunarService(name: "Who", path: "who", version: "1", description: "")
                 service.registerAction("are") { (_: Int?, context: RunarContext) async throws -> String in

@@ -25,6 +25,23 @@ internal import Testing
         #expect(Set(try new.networks().map(\.index)) == [0, 1])
     }
 
+    @Test func `networks that are made at the same time on a new device have one root key`() async throws {
+        for _ in 0..<20 {
+            let node = try household.makeNode()
+            let networks = try await withThrowingTaskGroup(of: NetworkId.self) { group in
+                for name in ["One", "Two", "Three"] {
+                    group.addTask { try node.createNetwork(name: name).networkId }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let friend = PeerId(publicKey: generatePeerKey().publicKey)
+            for network in networks {
+                #expect(throws: Never.self) { try node.issueToken(for: friend, in: network, expiration: nil) }
+            }
+            #expect(try Set(node.networks().map(\.index)) == [0, 1, 2])
+        }
+    }
+
     @Test func `the texts of old networks raise the proposed index, and a given one goes on from there`() throws {
         let old = try household.makeNode()
         let texts = try ["One", "Two", "Three"].map { try old.createNetwork(name: $0) }

@@ -42,17 +42,20 @@ internal import Testing
     /// Runs `body` against the service on the same node, and on another one.
     private func withAskers(
         _ service: @autoclosure () -> RunarService,
+        over carrier: Household.Carrier,
         _ body: (RunarNode, _ prefix: String) async throws -> Void
     ) async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             try await RemoteServiceTests.offer(service(), by: owner, to: members[0], in: network)
             try await body(owner, "Home:flow")
             try await body(members[0], "Home:flow")
         }
     }
 
-    @Test func `an answer of many values arrives in order and ends`() async throws {
-        try await withAskers(makeService()) { node, flow in
+    @Test(arguments: Household.Carrier.allCases) func `an answer of many values arrives in order and ends`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await withAskers(makeService(), over: carrier) { node, flow in
             let numbers: RunarStream<Int> = try await node.stream("\(flow)/count", payload: 100)
             var found: [Int] = []
             for try await number in numbers { found.append(number) }
@@ -62,8 +65,11 @@ internal import Testing
         }
     }
 
-    @Test func `many tasks of a handler may send at once, and none of them is forgotten`() async throws {
-        try await withAskers(makeService()) { node, flow in
+    @Test(arguments: Household.Carrier.allCases)
+    func `many tasks of a handler may send at once, and none of them is forgotten`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await withAskers(makeService(), over: carrier) { node, flow in
             let numbers: RunarStream<Int> = try await node.stream("\(flow)/crowd", payload: Int?.none)
             var found: Set<Int> = []
             for try await number in numbers { found.insert(number) }
@@ -71,8 +77,11 @@ internal import Testing
         }
     }
 
-    @Test func `values that are sent one after another are answered with one or with many`() async throws {
-        try await withAskers(makeService()) { node, flow in
+    @Test(arguments: Household.Carrier.allCases)
+    func `values that are sent one after another are answered with one or with many`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await withAskers(makeService(), over: carrier) { node, flow in
             let inputs = AsyncStream { continuation in
                 for number in 1...100 { continuation.yield(number) }
                 continuation.finish()
@@ -90,8 +99,10 @@ internal import Testing
         }
     }
 
-    @Test func `a sequence that breaks says so after what came before`() async throws {
-        try await withAskers(makeService()) { node, flow in
+    @Test(arguments: Household.Carrier.allCases) func `a sequence that breaks says so after what came before`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await withAskers(makeService(), over: carrier) { node, flow in
             let numbers: RunarStream<Int> = try await node.stream("\(flow)/break", payload: 1)
             #expect(try await numbers.next() == 1)
             let error = await failure { _ = try await numbers.next() }
@@ -100,9 +111,11 @@ internal import Testing
         }
     }
 
-    @Test func `streams and single values can be asked for by each other's calls where that makes sense`() async throws
-    {
-        try await withAskers(makeService()) { node, flow in
+    @Test(arguments: Household.Carrier.allCases)
+    func `streams and single values can be asked for by each other's calls where that makes sense`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await withAskers(makeService(), over: carrier) { node, flow in
             let one: RunarStream<Int> = try await node.stream("\(flow)/one", payload: 1)
             #expect(try await one.next() == 1)
             #expect(try await one.next() == nil)
@@ -115,10 +128,13 @@ internal import Testing
         }
     }
 
-    @Test func `a sender waits for a slow reader, and learns when the reader is gone`() async throws {
+    @Test(arguments: Household.Carrier.allCases)
+    func `a sender waits for a slow reader, and learns when the reader is gone`(
+        over carrier: Household.Carrier
+    ) async throws {
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
         let sent = Locked(0)
-        try await withAskers(makeService(sent, ended: ended)) { node, flow in
+        try await withAskers(makeService(sent, ended: ended), over: carrier) { node, flow in
             sent.withLock { $0 = 0 }
             var numbers: RunarStream<Int>? = try await node.stream("\(flow)/count", payload: 10_000_000)
             #expect(try await numbers?.next() == 0)

@@ -147,7 +147,15 @@ extension NodeDriver {
         guard let link = state.links[id], link.isCongested != isCongested else { return }
         state.links[id]?.isCongested = isCongested
         // Later, because the core may be in the middle of something.
-        self.jobQueue.yield(.congestion(id, isCongested))
+        self.jobQueue.yield(.congestion(id))
+    }
+
+    /// Tells the core how it is now, since one of two changes may be told of before the other.
+    func tellCongestion(of id: ConnectionId) {
+        self.state.withLock { state in
+            guard let link = state.links[id] else { return }
+            self.apply(.congestionChanged(id, link.isCongested), to: &state)
+        }
     }
 }
 

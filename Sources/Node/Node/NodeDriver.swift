@@ -88,7 +88,7 @@ package final class NodeDriver: Sendable {
         case linger(any Connection, CloseCode)
         case discover(any DiscoveryLink)
         /// Whether a connection can take events at the moment changed.
-        case congestion(ConnectionId, Bool)
+        case congestion(ConnectionId)
         /// Publishers have waited long enough for slow peers.
         case roomOverdue(generation: Int)
         /// Somebody wants to know whether jobs are done.
@@ -338,7 +338,7 @@ package final class NodeDriver: Sendable {
             try? await clock.sleep(clock.now().monotonic + self.configuration.lingerPause)  // cut short by a stop
             connection.close(code: code.rawValue, reason: code.explanation)
         case .discover(let link): await self.discover(on: link)
-        case .congestion(let id, let isCongested): self.apply(.congestionChanged(id, isCongested))
+        case .congestion(let id): self.tellCongestion(of: id)
         case .roomOverdue(let generation):
             let clock = self.configuration.clock
             try? await clock.sleep(clock.now().monotonic + Self.roomPatience)  // cut short by a stop

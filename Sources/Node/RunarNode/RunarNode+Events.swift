@@ -41,7 +41,8 @@ extension RunarNode {
     /// Nothing that is published after this returned is missed, by whomever, as long as the node is away for no longer
     /// than the replay window lasts (64 batches or 1 MiB of a publisher, half an hour); with `includesPast` the window
     /// comes first, and without it a little that was published just before may come, too. The handler is called by one task of the node for all subscriptions, so it must be quick: for
-    /// anything that takes time, iterate over ``events(networkId:topic:includesPast:)``.
+    /// anything that takes time, iterate over ``events(networkId:topic:includesPast:)``. Once the subscription was cancelled
+    /// no call begins.
     ///
     /// - Throws: ``TopicPathError``.
     public func subscribe(
@@ -60,11 +61,14 @@ extension RunarNode {
         includesPast: Bool,
         _ handler: @escaping @Sendable (ReceivedEvent) -> Void
     ) -> Subscription {
-        self.begin(
+        self.begin { isOver in
             EventHub.Wish(network: network, pattern: pattern, includesPast: includesPast) {
-                for event in EventDelivery(networkId: network, topic: $1, batch: $0, losses: $2) { handler(event) }
+                for event in EventDelivery(networkId: network, topic: $1, batch: $0, losses: $2) {
+                    guard !isOver.withLock({ $0 }) else { return }
+                    handler(event)
+                }
             }
-        )
+        }
     }
 
     /// The same with the bytes of each event alone.
@@ -74,10 +78,14 @@ extension RunarNode {
         handler: @escaping @Sendable (Data) -> Void
     ) throws -> Subscription {
         let pattern = try Self.path(topic)
-        let wish = EventHub.Wish(network: networkId, pattern: pattern, includesPast: false) { batch, _, _ in
-            for event in batch.events { handler(Data(event)) }
+        return self.begin { isOver in
+            EventHub.Wish(network: networkId, pattern: pattern, includesPast: false) { batch, _, _ in
+                for event in batch.events {
+                    guard !isOver.withLock({ $0 }) else { return }
+                    handler(Data(event))
+                }
+            }
         }
-        return self.begin(wish)
     }
 
     /// The events of a topic, or of many, from now on; the subscription is there when this returns.
@@ -97,7 +105,7 @@ extension RunarNode {
             let delivery = EventDelivery(networkId: networkId, topic: $1, batch: $0, losses: losses)
             if buffer.hasRoom(for: delivery) { continuation.yield(delivery) } else { buffer.lose(delivery) }
         }
-        let subscription = self.begin(wish)
+        let subscription = self.begin { _ in wish }
         continuation.onTermination = { _ in subscription.cancel() }
         return EventSequence(deliveries: deliveries, buffer: buffer)
     }
@@ -108,15 +116,21 @@ extension RunarNode {
         return driver.isIsolated(in: networkId)
     }
 
-    private func begin(_ wish: EventHub.Wish) -> Subscription {
+    /// Begins what `makeWish` makes, which may be handing out events when the subscription is over.
+    private func begin(_ makeWish: (_ isOver: Locked<Bool>) -> EventHub.Wish) -> Subscription {
         let hub = self.hub
+        let isOver = Locked(false)
+        let wish = makeWish(isOver)
         let number: Int
         if case .running(let driver, _) = self.phase.withLock({ $0 }) {
             number = driver.subscribe(wish)
         } else {
             number = hub.subscribe(wish, past: [], now: self.clock.now().monotonic)
         }
-        return Subscription { hub.cancel(number) }
+        return Subscription {
+            isOver.withLock { $0 = true }
+            hub.cancel(number)
+        }
     }
 
     private static func path(_ topic: String) throws(TopicPathError) -> TopicPath {

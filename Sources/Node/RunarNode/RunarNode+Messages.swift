@@ -89,8 +89,14 @@ extension RunarNode {
     ///
     /// It outlives a stop and a start.
     public func receiveFiles(_ receiver: FileReceiver?) {
-        self.fileReceiver.withLock { $0 = receiver }
-        if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.receiveFiles(receiver) }
+        let before = self.fileReceiver.withLock { current in
+            defer { current = receiver }
+            // Here, so that of two receivers the last one stays.
+            if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.receiveFiles(receiver) }
+            return current
+        }
+        // What it owns may come back here when it goes: let it go outside.
+        withExtendedLifetime(before) {}
     }
 }
 

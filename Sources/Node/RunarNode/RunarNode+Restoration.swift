@@ -50,8 +50,11 @@ extension RunarNode {
 
     /// The root key, made and counted from the first network on if there is none.
     func rootKeyOrNew() throws -> Ed25519KeyPair {
-        if let key = try self.keychain.keyPair(id: KeyId.root.rawValue) { return key }
-        return try self.keychain.makeRootKey()
+        // Nobody else may make one meanwhile: the networks of the one that is replaced would be lost.
+        try RunarKeychain.whileCounting {
+            if let key = try self.keychain.keyPair(id: KeyId.root.rawValue) { return key }
+            return try self.keychain.makeRootKey()
+        }
     }
 
     /// The index for a new network of `root`: the given one, or the next if all that came before are known, here or by

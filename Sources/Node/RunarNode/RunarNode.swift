@@ -29,11 +29,19 @@ public final class RunarNode: Sendable {
         /// Not on the network. May become `starting`.
         case stopped
         /// Being bound. May become `running`, or `stopped` when that fails or a stop came meanwhile.
-        case starting(isAbandoned: Bool)
+        case starting(Start)
         /// On the network. May become `stopping`.
         case running(NodeDriver, Task<Void, Never>)
         /// Saying goodbye. Becomes `stopped`.
         case stopping(Task<Void, Never>)
+    }
+
+    /// A start under way.
+    struct Start: Sendable {
+        /// Whether a stop came meanwhile.
+        var isAbandoned = false
+        /// Other starts, which wait for its end.
+        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     /// Makes the endpoint of a node from its key.
@@ -138,42 +146,35 @@ extension RunarNode {
 
     /// Goes on the network and reaches for the peers that were connected before.
     ///
-    /// Starting twice does no harm.
+    /// Starting twice does no harm: whoever starts a node that starts or stops at the moment waits for that first. After a
+    /// failure the node is stopped.
     ///
     /// - Throws: ``TransportError`` when no socket could be bound, ``KeychainError``, ``StorageError``;
     ///   ``KeychainError/unsupported(_:)`` when biometrics are required and nobody enforces them here.
     public func start() async throws {
         try self.config.guarding.check(self.config.keyStorage)
-        let mayStart = self.phase.withLock { phase in
-            guard case .stopped = phase else { return false }
-            phase = .starting(isAbandoned: false)
-            return true
-        }
-        guard mayStart else { return }
+        guard await self.claimStart() else { return }
         let driver: NodeDriver
         do {
             driver = try await self.makeDriver()
         } catch {
-            self.phase.withLock { $0 = .stopped }
+            _ = self.endStart { .stopped }
             throw error
         }
-        let isWanted = self.phase.withLock { phase in
-            if case .starting(isAbandoned: true) = phase {
-                phase = .stopped
-                return false
-            }
-            // The node's one unstructured task: it lives from here to stop(), whoever called start().
-            phase = .running(driver, Task { await driver.run() })
-            return true
-        }
-        guard isWanted else {
+        // The node's one unstructured task: it lives from here to stop(), whoever called start().
+        guard self.endStart(with: { .running(driver, Task { await driver.run() }) }) else {
             await driver.endpoint.close(code: CloseCode.goodbye.rawValue)
             throw NodeError.notRunning
         }
         self.tellConditions(to: driver)
         // Only now, so that nothing that is added meanwhile is missed; hearing of it twice does no harm.
         self.networksChanged()
-        try self.load(into: driver)
+        do {
+            try self.load(into: driver)
+        } catch {
+            await self.stop()
+            throw error
+        }
         if self.isDiscovering.withLock({ $0 }) { self.startDiscovery(of: driver) }
         self.watchAddresses(of: driver)
         await self.startServices()
@@ -188,16 +189,68 @@ extension RunarNode {
         let found = self.phase.withLock { phase in
             let found = phase
             if case .running(_, let task) = phase { phase = .stopping(task) }
-            if case .starting = phase { phase = .starting(isAbandoned: true) }
+            if case .starting(var start) = phase {
+                start.isAbandoned = true
+                phase = .starting(start)
+            }
             return found
         }
         switch found {
         case .running(let driver, let task):
+            // Those, too, that began while the others were stopped; from here on none does.
+            await self.stopServices()
             await driver.stop()
-            await task.value
-            self.phase.withLock { $0 = .stopped }
-        case .stopping(let task): await task.value
+            await self.endStop(task)
+        case .stopping(let task): await self.endStop(task)
         case .stopped, .starting: return
+        }
+    }
+
+    /// Whether it is the caller who starts the node; waits for a start or a stop that is under way.
+    private func claimStart() async -> Bool {
+        while true {
+            let found = self.phase.withLock { phase in
+                defer { if case .stopped = phase { phase = .starting(Start()) } }
+                return phase
+            }
+            switch found {
+            case .stopped: return true
+            case .running: return false
+            case .stopping(let task): await self.endStop(task)
+            case .starting: await self.waitForStart()
+            }
+        }
+    }
+
+    private func waitForStart() async {
+        await withCheckedContinuation { continuation in
+            let isOver = self.phase.withLock { phase in
+                guard case .starting(var start) = phase else { return true }
+                start.waiters.append(continuation)
+                phase = .starting(start)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    /// Ends the caller's start with what `next` makes, or `stopped` when a stop came meanwhile; then false.
+    private func endStart(with next: () -> Phase) -> Bool {
+        let start = self.phase.withLock { phase in
+            guard case .starting(let start) = phase else { preconditionFailure("only who starts a node ends that") }
+            phase = start.isAbandoned ? .stopped : next()
+            return start
+        }
+        for waiter in start.waiters { waiter.resume() }
+        return !start.isAbandoned
+    }
+
+    /// Waits for the end of a run that is being stopped.
+    private func endStop(_ task: Task<Void, Never>) async {
+        await task.value
+        self.phase.withLock { phase in
+            // Somebody else may have noticed it before, and started the node again.
+            if case .stopping(task) = phase { phase = .stopped }
         }
     }
 
@@ -252,7 +305,7 @@ extension RunarNode {
 
     /// Tells a driver what the store knows.
     private func load(into driver: NodeDriver) throws {
-        driver.receiveFiles(self.fileReceiver.withLock { $0 })
+        self.fileReceiver.withLock { driver.receiveFiles($0) }
         for network in self.services.memberships { try self.load(network, into: driver) }
         // Whoever was here last comes first, in case there are more than connections are kept for.
         for peer in try self.store.peers().sorted(by: { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }) {

@@ -18,7 +18,13 @@ extension StateStore {
             try self.addMembership(grant.token, at: seconds)
             try self.addMetadata(grant.metadata, at: seconds)
             if let key = grant.token.rendezvous { try self.setRendezvous(key, of: grant.token.networkId) }
-        case .tokenRenewed(let token): try self.addMembership(token, at: seconds)
+        case .tokenRenewed(let token):
+            try self.update(token.networkId) { record in
+                // Left meanwhile: it stays so.
+                guard record.leftAt == nil else { return }
+                record.token = token.binary
+                record.tokenObtainedAt = seconds
+            }
         case .joinAllowed, .renewalRequested, .memberSecrets, .record, .recordForgotten: return
         }
     }

@@ -118,8 +118,8 @@ extension RunarKeychain {
         try self.storePublic(writer.bytes, id: Self.indexId)
     }
 
-    /// Runs `body` while nobody else in this process counts networks.
-    static func whileCounting<Result>(_ body: () throws -> Result) rethrows -> Result {
+    /// Runs `body` while nobody else in this process makes or replaces a root key or counts its networks.
+    package static func whileCounting<Result>(_ body: () throws -> Result) rethrows -> Result {
         try self.counting.withLock { _ in try body() }
     }
 

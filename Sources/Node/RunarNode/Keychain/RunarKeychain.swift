@@ -76,8 +76,10 @@ extension RunarKeychain {
     /// - Throws: ``RunarKeychainError/rootKeyExists``, ``KeychainError``.
     @discardableResult
     public func initializeUserRootKey() async throws -> String {
-        guard try !self.keys.exists(id: KeyId.root.rawValue) else { throw RunarKeychainError.rootKeyExists }
-        return try self.makeRootKey().publicKey.base64Encoded
+        try Self.whileCounting {
+            guard try !self.keys.exists(id: KeyId.root.rawValue) else { throw RunarKeychainError.rootKeyExists }
+            return try self.makeRootKey().publicKey.base64Encoded
+        }
     }
 
     /// The public half of the root key.

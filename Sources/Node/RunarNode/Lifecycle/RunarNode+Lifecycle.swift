@@ -64,16 +64,15 @@ extension RunarNode {
 
     /// Tells a driver that has just started.
     func tellConditions(to driver: NodeDriver) {
-        let conditions = self.conditions.withLock { $0 }
-        if conditions != Conditions() { driver.adapt(to: conditions) }
+        self.conditions.withLock { if $0 != Conditions() { driver.adapt(to: $0) } }
     }
 
     private func change(_ body: (inout Conditions) -> Void) {
-        let conditions = self.conditions.withLock { conditions in
+        self.conditions.withLock { conditions in
             body(&conditions)
-            return conditions
+            // Here, so that of two changes the last one stays.
+            if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.adapt(to: conditions) }
         }
-        if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.adapt(to: conditions) }
     }
 
     private func giveBackMemory() {

@@ -34,6 +34,8 @@ final class AnswerCache: Sendable {
         /// By the text of the key.
         var entries: [String: [Form: Entry]] = [:]
         var byteCount = 0
+        /// Rises whenever somebody had something forgotten.
+        var generation: UInt64 = 0
     }
 
     /// The most bytes of keys and answers; when there are more, all are forgotten.
@@ -75,24 +77,37 @@ final class AnswerCache: Sendable {
         }
     }
 
-    func insert(_ answer: EncodedAnswer, _ key: Key?, in encoding: PayloadEncoding, age: Duration) {
+    /// What changes when somebody has something forgotten.
+    var generation: UInt64 { self.state.withLock { $0.generation } }
+
+    /// Keeps an answer, unless something was forgotten while it was made: it may be made of what was true before.
+    func insert(
+        _ answer: EncodedAnswer,
+        _ key: Key?,
+        in encoding: PayloadEncoding,
+        age: Duration,
+        unlessForgottenSince generation: UInt64
+    ) {
         guard let key else { return }
         let form = Form(encoding: encoding, hasTextArgument: key.hasTextArgument)
         let entry = Entry(answer: answer, expiry: self.clock.now().monotonic + age)
         self.state.withLock { state in
             let byteCount = key.text.utf8.count + answer.bytes.count
-            guard byteCount <= Self.byteLimit else { return }
-            if state.byteCount + byteCount > Self.byteLimit { state = State() }
+            guard byteCount <= Self.byteLimit, state.generation == generation else { return }
+            if state.byteCount + byteCount > Self.byteLimit { state = State(generation: generation) }
             state.entries[key.text, default: [:]][form] = entry
             state.byteCount += byteCount
         }
     }
 
-    func clear() { self.state.withLock { $0 = State() } }
+    func clear() { self.state.withLock { $0 = State(generation: $0.generation + 1) } }
 
     /// Forgets one key; one without a colon is that of an action without an argument.
     func delete(_ key: String) {
-        self.state.withLock { $0.remove(key.contains(":") ? key : "\(key):") }
+        self.state.withLock { state in
+            state.generation += 1
+            state.remove(key.contains(":") ? key : "\(key):")
+        }
     }
 
     /// Forgets the keys that match `pattern`, in which `*` stands for any characters; returns how many there were.
@@ -100,6 +115,7 @@ final class AnswerCache: Sendable {
         let pattern = Array(pattern.utf8)
         return self.state.withLock { state in
             let keys = state.entries.keys.filter { RecordCache.matches(Array($0.utf8), pattern) }
+            state.generation += 1
             for key in keys { state.remove(key) }
             return keys.count
         }

@@ -50,13 +50,13 @@ extension RunarNode {
             "services/{service}/pause",
             options: ActionOptions(description: "Has a service answer nothing for now", output: "its state")
         ) { (_: RunarValue?, context: RunarContext) -> RunarServiceState in
-            try Self.change(from: .running, to: .paused, context)
+            try await Self.change(from: .running, to: .paused, context)
         }
         registry.registerAction(
             "services/{service}/resume",
             options: ActionOptions(description: "Has a paused service answer again", output: "its state")
         ) { (_: RunarValue?, context: RunarContext) -> RunarServiceState in
-            try Self.change(from: .paused, to: .running, context)
+            try await Self.change(from: .paused, to: .running, context)
         }
         return registry
     }
@@ -122,25 +122,28 @@ extension RunarNode {
         from: RunarServiceState,
         to state: RunarServiceState,
         _ context: RunarContext
-    ) throws -> RunarServiceState {
+    ) async throws -> RunarServiceState {
         try Self.checkOwn(context)
         let name = context.parameters["service"] ?? ""
         guard let hosted = try Self.service(of: context), !name.hasPrefix("$") else {
             throw RunarError.failure(.noService, message: "Service not found", context: name)
         }
-        let found = hosted.status.withLock { status in
-            defer { if status.state == from { status.state = state } }
-            return status.state
-        }
-        guard found == from else {
+        func check() throws {
+            let found = hosted.state
+            guard found != from else { return }
             throw RunarError.failure(
                 .serviceNotRunning,
                 message: "Service is not \(from.title) - it is in \(found.title) state",
                 context: name
             )
         }
-        context.node.set(state, of: hosted)
-        return state
+        // Before its turn, too, which may be long in coming while it starts.
+        try check()
+        return try await hosted.inTurn {
+            try check()
+            context.node.set(state, of: hosted)
+            return state
+        }
     }
 
     private static func ownNetwork(_ context: RunarContext) throws -> NetworkId {

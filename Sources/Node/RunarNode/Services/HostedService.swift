@@ -24,6 +24,9 @@ final class HostedService: Sendable {
     let network: String
     let registeredAt: Date
     let status = Locked(Status())
+    /// Those who start, stop, pause or resume it, one after another.
+    private let turns = TaskLine()
+    @TaskLocal private static var isItsTurn: ObjectIdentifier?
     /// What its cacheable actions answered lately.
     let answers: AnswerCache
     /// The actions that every service has.
@@ -43,6 +46,13 @@ final class HostedService: Sendable {
     }
 
     var state: RunarServiceState { self.status.withLock { $0.state } }
+
+    /// Runs `body` while nobody else changes how the service stands, unless the service itself does in its `start` or `stop`.
+    func inTurn<Success>(_ body: () async throws -> Success) async throws -> Success {
+        let own = ObjectIdentifier(self)
+        guard Self.isItsTurn != own else { return try await body() }
+        return try await self.turns.inTurn { try await Self.$isItsTurn.withValue(own, operation: body) }
+    }
 
     /// The action of a path, and what stands in the path for its parameters.
     func action(_ path: TopicPath) -> (any ServiceAction, [String: String])? {
@@ -67,8 +77,9 @@ final class HostedService: Sendable {
         guard let age = action.options.cacheAge else { return try await action.answer(request, in: encoding) }
         let key = AnswerCache.key(of: request)
         if let answer = self.answers.answer(key, in: encoding) { return answer }
+        let generation = self.answers.generation
         let answer = try await action.answer(request, in: encoding)
-        self.answers.insert(answer, key, in: encoding, age: age)
+        self.answers.insert(answer, key, in: encoding, age: age, unlessForgottenSince: generation)
         return answer
     }
 

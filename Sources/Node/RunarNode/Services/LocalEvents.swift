@@ -78,9 +78,13 @@ final class LocalEvents: Sendable {
         entry?.followed?.cancel()
     }
 
-    /// Hands an event to the subscriptions of this device.
-    func publish(_ event: RunarEvent, in key: NetworkKey) {
+    /// Hands an event to the subscriptions of this device in the network that `key` tells; to nobody if it throws, because
+    /// two networks have the name and nobody can ask for it.
+    func publish(in key: () throws -> NetworkKey, _ makeEvent: (NetworkKey) -> RunarEvent) {
         self.state.withLock { state in
+            // Looked up here, as that of a subscription is.
+            guard let key = try? key() else { return }
+            let event = makeEvent(key)
             // Of a service's states only the present one is of interest.
             if event.topic.segments[0] == "$registry" {
                 state.past[key]?.removeAll { $0.topic.parent == event.topic.parent }

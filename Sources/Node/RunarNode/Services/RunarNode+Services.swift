@@ -132,24 +132,36 @@ extension RunarNode {
         }
     }
 
-    /// Starts a service unless it runs already.
+    /// Starts a service unless it runs already, or is not to run any more.
     private func begin(_ hosted: HostedService) async throws {
-        guard hosted.status.withLock({ [.initialized, .stopped, .error].contains($0.state) }) else { return }
-        do {
-            try await self.call(hosted) { try await hosted.service.start() }
-        } catch {
-            self.set(.error, of: hosted)
-            throw error
+        try await hosted.inTurn {
+            guard self.isWanted(hosted), [.initialized, .stopped, .error].contains(hosted.state) else { return }
+            do {
+                try await self.call(hosted) { try await hosted.service.start() }
+            } catch {
+                self.set(.error, of: hosted)
+                throw error
+            }
+            hosted.status.withLock { $0.startedAt = Date() }
+            self.set(.running, of: hosted)
+            // Its own start may have removed it, or stopped the node.
+            if !self.isWanted(hosted) { try await self.end(hosted) }
         }
-        hosted.status.withLock { $0.startedAt = Date() }
-        self.set(.running, of: hosted)
     }
 
-    /// Stops a service if it runs.
+    private func isWanted(_ hosted: HostedService) -> Bool {
+        self.isRunning && self.services.services.contains { $0 === hosted }
+    }
+
+    /// Stops a service if it runs, also when whoever wants that is cancelled.
     private func end(_ hosted: HostedService) async throws {
-        guard hosted.status.withLock({ [.running, .paused].contains($0.state) }) else { return }
-        self.set(.stopped, of: hosted)
-        try await self.call(hosted) { try await hosted.service.stop() }
+        try await Task {
+            try await hosted.inTurn {
+                guard [.running, .paused].contains(hosted.state) else { return }
+                self.set(.stopped, of: hosted)
+                try await self.call(hosted) { try await hosted.service.stop() }
+            }
+        }.value
     }
 
     private func call(_ hosted: HostedService, _ body: @escaping @Sendable () async throws -> Void) async throws {
@@ -170,10 +182,10 @@ extension RunarNode {
 
     private func tell(_ hosted: HostedService, _ state: RunarServiceState) {
         let text = "$registry/services/\(hosted.service.path)/state/\(state.rawValue)"
-        guard let key = try? self.services.key(hosted.network),  // two networks have the name: nobody can ask for it
-            let topic = try? TopicPath(text)  // it is one
-        else { return }
-        self.localEvents.publish(self.localEvent(topic, in: key, Data(#""\#(state.rawValue)""#.utf8)), in: key)
+        guard let topic = try? TopicPath(text) else { return }  // it is one
+        self.localEvents.publish(in: { try self.services.key(hosted.network) }) { key in
+            self.localEvent(topic, in: key, Data(#""\#(state.rawValue)""#.utf8))
+        }
     }
 
     /// Has a handler of a service called with the events of a topic.

@@ -61,11 +61,14 @@ extension RunarService {
     }
 
     func register(_ action: any ServiceAction) {
-        let node = self.table.withLock { table in
+        let (node, before) = self.table.withLock { table in
+            let before = table
             table.add(action, to: self.path)
-            return table.node
+            return (table.node, before)
         }
         node?.servicesChanged()
+        // The action that it replaces may own something that comes back here when it goes: let it go outside.
+        withExtendedLifetime(before) {}
     }
 }
 

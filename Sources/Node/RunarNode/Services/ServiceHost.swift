@@ -49,7 +49,7 @@ final class ServiceHost: Sendable {
 
     /// Learns what the names of networks mean now.
     func setNames(_ names: NetworkNames) {
-        self.state.withLock { state in
+        self.change { state in
             state.names = names
             Self.reindex(&state)
         }
@@ -72,7 +72,7 @@ final class ServiceHost: Sendable {
     ///
     /// - Throws: ``RunarError`` when another one has its path there.
     func add(_ hosted: HostedService) throws(RunarError) {
-        try self.state.withLock { state throws(RunarError) in
+        try self.change { state throws(RunarError) in
             let key = try state.names.key(hosted.network)
             guard state.index[key]?[hosted.service.path] == nil else {
                 throw .failure(
@@ -89,14 +89,14 @@ final class ServiceHost: Sendable {
 
     /// Adds a service of the node itself.
     func addBuiltIn(_ hosted: HostedService) {
-        self.state.withLock { state in
+        self.change { state in
             state.builtIn[hosted.service.path] = hosted
             state.routes = [:]
         }
     }
 
     func remove(_ hosted: HostedService) {
-        self.state.withLock { state in
+        self.change { state in
             state.services.removeAll { $0 === hosted }
             Self.reindex(&state)
         }
@@ -137,7 +137,17 @@ final class ServiceHost: Sendable {
     }
 
     /// Forgets what paths lead to, because services got other actions.
-    func forgetRoutes() { self.state.withLock { $0.routes = [:] } }
+    func forgetRoutes() { self.change { $0.routes = [:] } }
+
+    /// Changes what there is, and lets go of what is gone after the lock: its handlers may own what comes back here.
+    private func change<E: Error>(_ body: (inout State) throws(E) -> Void) throws(E) {
+        let before = try self.state.withLock { state throws(E) in
+            let before = state
+            try body(&state)
+            return before
+        }
+        withExtendedLifetime(before) {}
+    }
 
     // MARK: Paths
 
@@ -156,12 +166,13 @@ final class ServiceHost: Sendable {
         guard path.segments.count > 1, !path.isPattern else {
             throw .failure(.invalidPath, message: "a request goes to service/action, without wildcards", context: text)
         }
-        return try self.state.withLock { state throws(RunarError) in
+        let (route, forgotten) = try self.state.withLock { state throws(RunarError) in
             let key = try state.names.key(path.network.isEmpty ? self.defaultNetwork : path.network)
             let route = Self.route(path, in: key, state)
-            Self.remember(route, for: question, &state)
-            return route
+            return (route, Self.remember(route, for: question, &state))
         }
+        withExtendedLifetime(forgotten) {}
+        return route
     }
 
     /// What a path without a network leads to in a network.
@@ -169,17 +180,21 @@ final class ServiceHost: Sendable {
         let question = Question(network: network, text: text)
         if let route = self.state.withLock({ $0.routes[question] }) { return route }
         let path = try TopicPath(text)
-        return self.state.withLock { state in
+        let (route, forgotten) = self.state.withLock { state in
             let route = Self.route(path, in: .known(network), state)
             // Others may ask for whatever they like.
-            if route.action != nil { Self.remember(route, for: question, &state) }
-            return route
+            return (route, route.action == nil ? [:] : Self.remember(route, for: question, &state))
         }
+        withExtendedLifetime(forgotten) {}
+        return route
     }
 
-    private static func remember(_ route: Route, for question: Question, _ state: inout State) {
-        if state.routes.count >= self.routeLimit { state.routes = [:] }
+    /// Returns what had to make room, to be let go of after the lock.
+    private static func remember(_ route: Route, for question: Question, _ state: inout State) -> [Question: Route] {
+        var forgotten: [Question: Route] = [:]
+        if state.routes.count >= self.routeLimit { swap(&state.routes, &forgotten) }
         state.routes[question] = route
+        return forgotten
     }
 
     private static func route(_ path: TopicPath, in key: NetworkKey, _ state: State) -> Route {

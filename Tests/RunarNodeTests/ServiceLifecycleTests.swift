@@ -1,0 +1,237 @@
+internal import Foundation
+internal import Locking
+internal import Testing
+
+@testable internal import RunarNode
+
+@Suite("Services come and go", .timeLimit(.minutes(1))) struct ServiceLifecycleTests {
+    /// A service that starts when it is told to, and notes what becomes of it.
+    private final class Slow: RunarService, @unchecked Sendable {
+        let calls = Locked<[String]>([])
+        let begins: AsyncStream<Void>
+        let turn: AsyncStream<Void>.Continuation
+        private let began: AsyncStream<Void>.Continuation
+        private let turns: AsyncStream<Void>
+        private let afterwards: @Sendable (Slow) async throws -> Void
+
+        init(afterwards: @escaping @Sendable (Slow) async throws -> Void = { _ in }) {
+            (self.begins, self.began) = AsyncStream.makeStream(of: Void.self)
+            (self.turns, self.turn) = AsyncStream.makeStream(of: Void.self)
+            self.afterwards = afterwards
+            super.init(name: "Slow", path: "slow", version: "1", description: "")
+        }
+
+        override func start() async throws {
+            self.calls.withLock { $0.append("start") }
+            self.began.yield()
+            for await _ in self.turns { break }
+            try await self.afterwards(self)
+        }
+
+        override func stop() async throws { self.calls.withLock { $0.append("stop") } }
+
+        var noted: [String] { self.calls.withLock { $0 } }
+
+        /// Returns once it is starting.
+        func hasBegun() async { for await _ in self.begins { return } }
+    }
+
+    /// How a service of a node stands by its registry.
+    private func state(of path: String, on node: RunarNode) -> RunarServiceState? {
+        node.serviceInfos(in: .named("test-network")).first { $0.servicePath == path }?.state
+    }
+
+    @Test func `whoever removes a service that is starting has it stopped`() async throws {
+        let node = try Household().makeNode()
+        try await node.start()
+        let service = Slow()
+        let adding = Task { try await node.addService(service) }
+        await service.hasBegun()
+        let removing = Task { try await node.removeService("slow") }
+        while state(of: "slow", on: node) != nil { await Task.yield() }
+        service.turn.yield()
+        try await adding.value
+        try await removing.value
+        #expect(service.noted == ["start", "stop"])
+        await node.stop()
+        #expect(service.noted == ["start", "stop"])
+    }
+
+    @Test func `a node that is stopped while its services start stops them, and starts them again`() async throws {
+        let node = try Household().makeNode()
+        let service = Slow()
+        try await node.addService(service)
+        let starting = Task { try await node.start() }
+        await service.hasBegun()
+        let stopping = Task { await node.stop() }
+        service.turn.yield()
+        try await starting.value
+        await stopping.value
+        #expect(service.noted == ["start", "stop"])
+        #expect(state(of: "slow", on: node) == .stopped)
+        service.turn.yield()
+        try await node.start()
+        #expect(service.noted == ["start", "stop", "start"])
+        await node.stop()
+    }
+
+    @Test func `a service that is added while the node starts is started once`() async throws {
+        for _ in 0..<20 {
+            let node = try Household().makeNode()
+            let service = Slow()
+            service.turn.finish()
+            async let started: Void = node.start()
+            try await node.addService(service)
+            try await started
+            #expect(service.noted == ["start"])
+            await node.stop()
+            #expect(service.noted == ["start", "stop"])
+        }
+    }
+
+    @Test func `a service may remove itself, or stop its node, while it starts`() async throws {
+        let node = try Household().makeNode()
+        try await node.start()
+        let leaving = Slow { _ in try await node.removeService("slow") }
+        leaving.turn.finish()
+        try await node.addService(leaving)
+        #expect(leaving.noted == ["start", "stop"] && state(of: "slow", on: node) == nil)
+        let ending = Slow { _ in await node.stop() }
+        ending.turn.finish()
+        try await node.addService(ending)
+        #expect(ending.noted == ["start", "stop"] && !node.isRunning)
+    }
+
+    @Test func `a service whose start fails stands in error, tells so, and starts with the node's next start`()
+        async throws
+    {
+        struct Broken: Error {}
+        let isBroken = Locked(true)
+        let node = try Household().makeNode()
+        try await node.start()
+        let (states, queue) = AsyncStream.makeStream(of: String.self)
+        let subscription = try node.subscribe("$registry/services/slow/state/*") {
+            queue.yield($0.topic.segments.last ?? "")
+        }
+        let service = Slow { _ in if isBroken.withLock({ $0 }) { throw Broken() } }
+        service.registerAction("get") { (_: Int?) async throws -> Int in 1 }
+        service.turn.finish()
+        let error = await failure { try await node.addService(service) }
+        #expect(error is Broken)
+        #expect(state(of: "slow", on: node) == .error)
+        #expect(try await states.first { _ in true } == "initialized")
+        #expect(try await states.first { _ in true } == "error")
+        let asked = await failure { let _: Int = try await node.request("slow/get", payload: 1) }
+        #expect((asked as? RunarError)?.code == RunarError.failure(.serviceNotRunning, message: "").code)
+        await node.stop()
+        isBroken.withLock { $0 = false }
+        try await node.start()
+        let answer: Int = try await node.request("slow/get", payload: 1)
+        #expect(answer == 1)
+        subscription.cancel()
+        await node.stop()
+    }
+
+    @Test func `an answer that was under way when its key was forgotten is not kept`() async throws {
+        let node = try Household().makeNode()
+        let (begins, began) = AsyncStream.makeStream(of: Void.self)
+        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+        let value = Locked("old")
+        let service = RunarService(name: "Shop", path: "shop", version: "1", description: "")
+        service.registerAction("price", options: .cached) { (_: Int?) async throws -> String in
+            let price = value.withLock { $0 }
+            began.yield()
+            for await _ in turns { break }
+            return price
+        }
+        try await node.addService(service)
+        try await node.start()
+        let early = Task { () -> String in try await node.request("shop/price", payload: 1) }
+        _ = try await begins.first { true }
+        value.withLock { $0 = "new" }
+        try await node.deleteCache(service: "shop", key: "price:1")
+        turn.yield()
+        #expect(try await early.value == "old")
+        turn.yield()
+        let late: String = try await node.request("shop/price", payload: 1)
+        #expect(late == "new")
+        await node.stop()
+    }
+
+    @Test func `what actions take and return is told by the registry`() async throws {
+        let node = try Household().makeNode()
+        let service = ServiceTests.makeMath()
+        let options = ActionOptions(description: "Halves", input: "a number", output: "half of it", isIdempotent: true)
+        service.registerAction("halve", options: options) { (number: Double?) async throws -> Double in
+            (number ?? 0) / 2
+        }
+        try await node.addService(service)
+        try await node.start()
+        let infos: [RunarServiceInfo] = try await node.request("$registry/services/list", payload: Int?.none)
+        let math = try #require(infos.first { $0.servicePath == "math" })
+        #expect(math.name == "Math" && math.version == "1.0.0" && math.description == "Sums")
+        let halve = try #require(math.actions.first { $0.name == "halve" })
+        #expect(halve.description == "Halves" && halve.input == "a number" && halve.output == "half of it")
+        #expect(halve.isIdempotent && !halve.isStreaming)
+        await node.stop()
+    }
+
+    @Test func `a service with a dispatch of its own answers, and gets its events`() async throws {
+        final class Foreign: RunarServiceProtocol, @unchecked Sendable {
+            let (name, path, version, description) = ("Foreign", "foreign", "1", "")
+            var networkId: String?
+            let heard: AsyncStream<String>.Continuation
+            init(_ heard: AsyncStream<String>.Continuation) { self.heard = heard }
+            func handleAction(_ action: String, payload: [String: RunarValue]?) async throws -> [String: RunarValue] {
+                ["action": .string(action), "payload": .object(payload ?? [:])]
+            }
+            func handleEvent(_ event: String, data: [String: RunarValue]?) async throws {
+                self.heard.yield("\(event) \(data ?? [:])")
+            }
+        }
+        let (heard, queue) = AsyncStream.makeStream(of: String.self)
+        let node = try Household().makeNode()
+        try await node.addService(Foreign(queue) as any RunarServiceProtocol)
+        try await node.start()
+        let answer: [String: RunarValue] = try await node.request("foreign/a/b", payload: ["x": 1])
+        #expect(answer == ["action": "a/b", "payload": .object(["x": 1])])
+        try await node.publish("foreign/added", data: ["y": 2])
+        #expect(try await heard.first { _ in true }.hasPrefix("foreign/added"))
+        await node.stop()
+    }
+
+    @Test func `a service writes answers and events as it says, and can be asked from its own process`() async throws {
+        for encoding in PayloadEncoding.allCases {
+            let (heard, queue) = AsyncStream.makeStream(of: RunarEvent.self)
+            let (taken, took) = AsyncStream.makeStream(of: ServiceTests.Operands.self)
+            let node = try Household().makeNode()
+            let service = ServiceTests.makeMath()
+            service.encoding = encoding
+            service.registerAction("tell") { (sum: Double?, context: RunarContext) async throws -> Bool in
+                try await context.publish("math/told", data: ServiceTests.Operands(a: sum ?? 0, b: 1))
+                return true
+            }
+            service.registerEvent("told") { (operands: ServiceTests.Operands?) async throws in
+                if let operands { took.yield(operands) }
+            }
+            try await node.addService(service)
+            try await node.start()
+            let subscription = try node.subscribe("math/told") { queue.yield($0) }
+            let isTold: Bool = try await node.request("math/tell", payload: 3.0)
+            #expect(isTold)
+            let event = try await heard.first { _ in true }
+            #expect(try event.decode(ServiceTests.Operands.self, from: encoding).a == 3)
+            #expect(try await taken.first { _ in true }.a == 3)
+            let bytes = try await node.requestRaw(
+                "math/add",
+                payload: encoding.encode(ServiceTests.Operands(a: 1, b: 2)),
+                encoding: encoding
+            )
+            #expect(try encoding.decode(Double.self, from: bytes) == 3)
+            try await service.handleEvent("math/told", data: ["a": 7, "b": 8])
+            #expect(try await taken.first { _ in true }.a == 7)
+            subscription.cancel()
+            await node.stop()
+        }
+    }
+}
