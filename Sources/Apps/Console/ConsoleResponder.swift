@@ -68,13 +68,7 @@ final class ConsoleResponder: Sendable {
         try check(request, context, forPage: !isForPrograms)
         guard isForPrograms else { return try page(path, request) }
         let isExchange = request.method == .post && path == Self.sessionPath
-        guard isExchange || configuration.sessions.admits(request.headers[.authorization]) else {
-            throw ConsoleFailure(
-                401,
-                "no-token",
-                "open the console with `runar console`; programs send Authorization: Bearer and the node's token"
-            )
-        }
+        if !isExchange { try checkToken(of: request) }
         switch routes.match(request.method.rawValue, path) {
         case .nothing: throw ConsoleFailure(404, "no-such-path", "there is nothing at this path")
         case .otherMethods(let methods):
@@ -88,7 +82,17 @@ final class ConsoleResponder: Sendable {
                 throw ConsoleFailure(400, "bad-query", "what stands behind the question mark is broken")
             }
             question.query = query
-            return try await ask(route, question, request, context, &body)
+            return try await ask(route, question, request, context, isExchange: isExchange, &body)
+        }
+    }
+
+    private func checkToken(of request: Request) throws(ConsoleFailure) {
+        guard configuration.sessions.admits(request.headers[.authorization]) else {
+            throw ConsoleFailure(
+                401,
+                "no-token",
+                "open the console with `runar console`; programs send Authorization: Bearer and the node's token"
+            )
         }
     }
 
@@ -123,6 +127,7 @@ final class ConsoleResponder: Sendable {
         _ asked: ConsoleRequest,
         _ request: Request,
         _ context: ConsoleContext,
+        isExchange: Bool,
         _ body: inout IncomingBody
     ) async throws(ConsoleFailure) -> Response {
         var question = asked
@@ -143,11 +148,25 @@ final class ConsoleResponder: Sendable {
         let cleanUp: @Sendable () -> Void = {
             if let file { try? SystemFileSystem().remove(file.path) }  // whoever answered may have moved it
         }
+        // Again: the token may have been taken back while the body came.
+        do throws(ConsoleFailure) {
+            if !isExchange { try checkToken(of: request) }
+        } catch {
+            cleanUp()
+            throw error
+        }
         let answer = await route.answer(question)
         if case .lines(let course) = answer {
             // Only what lasts is cancelled by the end of a connection; all else is done once it was asked.
             let lists = [streams, configuration.sessions.streams]
-            let lines = OutgoingBody.lines(course, for: context.channel, in: lists, finally: cleanUp)
+            let (sessions, token) = (configuration.sessions, request.headers[.authorization])
+            let lines = OutgoingBody.lines(
+                course,
+                for: context.channel,
+                in: lists,
+                while: { sessions.admits(token) },
+                finally: cleanUp
+            )
             return ConsoleResponse.lines(lines)
         }
         cleanUp()

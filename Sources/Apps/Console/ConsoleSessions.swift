@@ -62,15 +62,16 @@ package final class ConsoleSessions: Sendable {
     package func exchange(_ secret: String) -> Session? {
         guard let bytes = try? Base64URL.decode(secret) else { return nil }  // what is no text of ours is no secret
         let now = clocks.monotonic()
-        let isKnown = state.withLock { state in
+        // The key that the secret was made under: under a later one it would not hold.
+        let key = state.withLock { state -> [UInt8]? in
             state.secrets.removeAll { $0.until <= now }
             guard let index = state.secrets.firstIndex(where: { ConstantTime.areEqual($0.bytes, bytes) }) else {
-                return false
+                return nil
             }
             state.secrets.remove(at: index)
-            return true
+            return state.key
         }
-        return isKnown ? makeSession() : nil
+        return key.map { makeSession(signedWith: $0) }
     }
 
     /// Whether a secret still waits.
@@ -81,13 +82,15 @@ package final class ConsoleSessions: Sendable {
     }
 
     /// A token that holds from now on.
-    package func makeSession() -> Session {
+    package func makeSession() -> Session { makeSession(signedWith: state.withLock { $0.key }) }
+
+    private func makeSession(signedWith key: [UInt8]) -> Session {
         let expires = clocks.wallSeconds() + Self.tokenLifeSeconds
         var random = SystemRandom()
         var writer = ByteWriter(capacity: Self.idByteCount + Self.expiryByteCount)
         writer.write(random.bytes(count: Self.idByteCount))
         writer.write(expires)
-        let code = Self.code(of: writer.bytes, key: state.withLock { $0.key })
+        let code = Self.code(of: writer.bytes, key: key)
         return Session(token: Base64URL.encode(writer.bytes + code), expires: expires)
     }
 

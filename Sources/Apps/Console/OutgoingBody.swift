@@ -15,11 +15,13 @@ enum OutgoingBody {
 
     /// The lines that `course` writes, until it ends, the client goes away or one of the lists of `streams` is ended.
     ///
-    /// The course is cancelled then, and its last line is not waited for.
+    /// The course is cancelled then, and its last line is not waited for. Once the lists know of it, `isWanted` is asked
+    /// whether they were ended just before.
     static func lines(
         _ course: @escaping @Sendable (ConsoleLines) async -> Void,
         for channel: any Channel,
         in streams: [OpenStreams],
+        while isWanted: @escaping @Sendable () -> Bool,
         finally: @escaping @Sendable () -> Void
     ) -> ResponseBody {
         ResponseBody { writer in
@@ -28,6 +30,7 @@ enum OutgoingBody {
             let tickets = streams.map { ($0, $0.enter { source.finish() }) }
             defer { for (list, ticket) in tickets { list.leave(ticket) } }
             DepartureHandler.whenGone(from: channel) { source.finish() }
+            if !isWanted() { source.finish() }
             try await Self.pass(lines, source, from: course, to: &writer)
             try await writer.finish(nil)
         }

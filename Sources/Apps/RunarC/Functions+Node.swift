@@ -1,5 +1,6 @@
 // The functions of runar.h, which documents them; the compiler holds each against its prototype there.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CRunar
 internal import RunarNode
 

@@ -1,5 +1,6 @@
 // The functions of runar.h, which documents them; the compiler holds each against its prototype there.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CRunar
 internal import RunarNode
 
@@ -95,6 +96,7 @@ public func runar_node_add_service(
         let service = try unsafe found(service: service)
         try service.join(unsafe found(handle))
         return { node in
+            defer { service.endJoin() }
             try await node.addService(service.service)
             return service.service.path
         }

@@ -16,7 +16,7 @@ final class ServiceHandle: Sendable {
         self.service = service
     }
 
-    /// Makes the service one of `node`.
+    /// Makes the service one of `node`, to which it is added until ``endJoin()``.
     ///
     /// - Throws: ``RunarError`` 5003 when it is one of another node.
     func join(_ node: NodeHandle) throws(RunarError) {
@@ -24,6 +24,9 @@ final class ServiceHandle: Sendable {
             throw Arguments.refused("the service is on a node already: remove it there first", self.service.path)
         }
     }
+
+    /// It was added, or could not be.
+    func endJoin() { self.owner.endTaking() }
 
     func registerAction(_ name: String, _ target: ActionTarget) {
         self.service.registerRawAction(name) { [owner] request in
@@ -43,15 +46,25 @@ final class ServiceHandle: Sendable {
 
 /// On which node a service is; it outlives the service's handle with the service's actions.
 private final class ServiceOwner: Sendable {
-    private let state = Locked(WeakNode(nil))
+    private struct State: Sendable {
+        var node = WeakNode(nil)
+        /// Whether it is being added there.
+        var isBeingAdded = false
+    }
 
-    var node: NodeHandle? { self.state.withLock { $0.value } }
+    private let state = Locked(State())
+
+    var node: NodeHandle? { self.state.withLock { $0.node.value } }
 
     func take(_ node: NodeHandle, isFree: () -> Bool) -> Bool {
-        guard self.node == nil || isFree() else { return false }
-        self.state.withLock { $0 = WeakNode(node) }
-        return true
+        self.state.withLock { state in
+            guard state.node.value == nil || !state.isBeingAdded && isFree() else { return false }
+            state = State(node: WeakNode(node), isBeingAdded: true)
+            return true
+        }
     }
+
+    func endTaking() { self.state.withLock { $0.isBeingAdded = false } }
 }
 
 /// A request that a program in C answers, now or later.

@@ -61,8 +61,9 @@ extension StateStore {
         try write { try StateStore.save(network, $0) }
     }
 
-    /// Changes what is known of a network in one step, so that nothing is lost that others store meanwhile; what is not
-    /// known begins as `new`. False if it is unknown and there is no `new`.
+    /// Changes what is known of a network in one step, so that nothing is lost that others store meanwhile.
+    ///
+    /// What is not known begins as `new`; false if it is unknown and there is no `new`.
     ///
     /// - Throws: ``StorageError``, ``StorageError/corrupted(path:detail:)`` for what `change` throws; then nothing changed.
     @discardableResult

@@ -572,7 +572,7 @@ export const t = {
       discoveryGroup: "Groups for that", discoveryInterval: "How often it says that it is here",
       hashTable: "Take part in shared data", dhtTimeout: "Longest search in shared data",
       cacheAge: "How long a found value counts as fresh", renewTokens: "Renew its memberships",
-      grantRenewals: "Renew memberships of others", metrics: "Metrics", console: "Port of this console",
+      grantRenewals: "Renew memberships of others", console: "Port of this console",
       consoleLan: "Console for the local network", passphraseFile: "File with the passphrase", keyFile: "Key file",
     },
     access: "This console",

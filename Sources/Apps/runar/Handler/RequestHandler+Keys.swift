@@ -32,7 +32,6 @@ extension RequestHandler {
     }
 
     func importKey(_ name: String, hex: String, replacing: Bool) throws -> KeyReport {
-        let present = try key(name)
         var bytes: [UInt8]
         do {
             bytes = try Hex.decode(hex)
@@ -40,21 +39,23 @@ extension RequestHandler {
             throw CommandFailure("bad-key", .data, "a key is 64 hexadecimal digits: copy it again in full")
         }
         let imported = try Ed25519PrivateKey(SecretBytes(consuming: &bytes))
-        if let present, present != imported.secret, !replacing {
-            throw CommandFailure(
-                "exists",
-                .cannotCreate,
-                "this device has another \(name) key, which would be lost: export it first, then use --replace"
-            )
+        try RunarKeychain.whileCounting {
+            if let present = try key(name), present != imported.secret, !replacing {
+                throw CommandFailure(
+                    "exists",
+                    .cannotCreate,
+                    "this device has another \(name) key, which would be lost: export it first, then use --replace"
+                )
+            }
+            guard name != "peer" || !node.isRunning else {
+                throw CommandFailure(
+                    "running",
+                    .notPermitted,
+                    "the node runs with its key: stop it with `runar stop` first"
+                )
+            }
+            try keys.store(imported.secret, id: name)
         }
-        guard name != "peer" || !node.isRunning else {
-            throw CommandFailure(
-                "running",
-                .notPermitted,
-                "the node runs with its key: stop it with `runar stop` first"
-            )
-        }
-        try keys.store(imported.secret, id: name)
         return try KeyReport(name, imported.secret, isRevealed: false)
     }
 

@@ -82,7 +82,14 @@ extension RequestHandler {
                 try await Self.pass(request, of: action, to: continuation, calls)
             }
         }
-        try await node.addService(service)
+        let path = "\(network.networkId.base64Encoded):\(serving.path)"
+        do {
+            try await node.addService(service)
+        } catch is CancellationError {
+            // Whoever offered it is gone before it had begun.
+            try? await node.removeService(path)  // or it was not even added
+            throw CancellationError()
+        }
         let ready = ServingReport(
             path: serving.path,
             networkId: network.networkId.base64Encoded,
@@ -91,7 +98,7 @@ extension RequestHandler {
         )
         await reply(.update(.serving(ready)))
         for await update in updates { await reply(.update(update)) }
-        try await node.removeService("\(network.networkId.base64Encoded):\(serving.path)")
+        try await node.removeService(path)
     }
 
     /// Tells the other process of a request and waits for its answer.
