@@ -83,7 +83,7 @@ final class LocalEvents: Sendable {
     func publish(in key: () throws -> NetworkKey, _ makeEvent: (NetworkKey) -> RunarEvent) {
         self.state.withLock { state in
             // Looked up here, as that of a subscription is.
-            guard let key = try? key() else { return }
+            guard let key = try? key() else { return }  // see above
             let event = makeEvent(key)
             // Of a service's states only the present one is of interest.
             if event.topic.segments[0] == "$registry" {
