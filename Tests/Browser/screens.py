@@ -5,7 +5,9 @@ import re
 
 import eyes
 import household
+import joining
 from page import Page
+from using import open_peer
 
 EMPTY = ["/networks", "/networks/new", "/join", "/peers", "/connect", "/data/records", "/data/topics", "/data/messages"]
 EMPTY += ["/data/services", "/data/map", "/settings/keys"]
@@ -54,19 +56,23 @@ def full_screens(scene):
     findings = []
     places = [*FULL, f"/networks/{network}", f"/networks/{network}/admit", f"/peers/{peer}"]
     look_at_all(laptop, places, "full", findings)
-    look_at_dialogs(laptop, network, findings)
+    look_at_dialogs(laptop, network, peer, findings)
     assert not findings, "\n".join(findings)
 
 
-def look_at_dialogs(laptop, network, findings):
+def look_at_dialogs(laptop, network, peer, findings):
     """What stands above a page, each opened the way a person does."""
     steps = [
         ("dialog-member", f"/networks/{network}", [re.compile("phone")]),
         ("dialog-remove", f"/networks/{network}", [re.compile("phone"), "Remove"]),
+        ("dialog-renew", f"/networks/{network}", [re.compile("phone"), "Renew"]),
         ("dialog-rename", f"/networks/{network}", ["Rename"]),
         ("dialog-leave", f"/networks/{network}", ["Leave"]),
         ("dialog-store", "/data/records", ["Store a value"]),
         ("dialog-value", "/data/records", [re.compile("home/door")]),
+        ("dialog-disconnect", f"/peers/{peer}", ["Disconnect"]),
+        ("dialog-sign-out", "/settings/device", ["Sign out everywhere"]),
+        ("dialog-stop", "/settings/device", ["Stop the node"]),
     ]
     for name, place, buttons in steps:
         laptop.go(place)
@@ -77,6 +83,71 @@ def look_at_dialogs(laptop, network, findings):
         eyes.look(laptop.page, name, findings, laptop.keep)
         laptop.page.press("Escape")
         laptop.page.until(lambda: not laptop.page.has("dialog"), f"{name} stays")
+
+
+def steps_of_joining(scene):
+    """What both screens show from the invitation to the welcome."""
+    laptop, phone = scene.device("laptop"), scene.device("phone")
+    findings = []
+
+    def look(device, name):
+        eyes.look(device.page, f"step-{name}", findings, device.keep)
+
+    joining.create(laptop)
+    laptop.page.find("image", "QR code of the invitation")
+    look(laptop, "ready")
+    joining.open_joining(phone)
+    phone.page.click("button", joining.CAMERA)
+    phone.page.find("button", "Stop the camera")
+    look(phone, "camera")
+    phone.page.click("button", "Stop the camera")
+    joining.scan(phone, laptop)
+    phone.page.see("You are invited")
+    look(phone, "invited")
+    phone.page.click("button", "Join")
+    laptop.page.see("Are these the same six digits?")
+    phone.page.see("Compare the six digits")
+    look(laptop, "question")
+    look(phone, "digits")
+    joining.let_in(laptop, phone)
+    look(laptop, "admitted")
+    look(phone, "welcome")
+    laptop.go(f"/networks/{path_part(laptop.node.answer('network', 'show')['networkId'])}/share")
+    look(laptop, "share")
+    assert not findings, "\n".join(findings)
+
+
+def what_comes_by(scene):
+    """What appears while a device is in use: a file that is offered, a feed of events, a service's form, a doctor's find."""
+    laptop, phone = household.make(scene, camera=None)
+    findings = []
+
+    def look(device, name):
+        eyes.look(device.page, f"aside-{name}", findings, device.keep)
+
+    open_peer(laptop, "phone")
+    laptop.page.attach(".composer input[type=file]", laptop.file("plan.txt", b"a plan"))
+    phone.page.see("wants to send you a file")
+    look(phone, "offered-file")
+    phone.page.click("button", "Refuse")
+    phone.go("/data/topics")
+    phone.page.fill("Topic", "home/>")
+    phone.page.click("button", "Listen")
+    phone.page.see("Live")
+    laptop.node.command("publish", "home/door", "open")
+    phone.page.see("home/door")
+    look(phone, "feed")
+    with phone.node.running("serve", "printer", "print=cat", "--about", "Prints what it gets"):
+        laptop.go("/data/services")
+        laptop.page.click("DisclosureTriangle", re.compile("print"))
+        laptop.page.find("textbox", re.compile("What it gets"))
+        look(laptop, "service")
+    phone.node.stop()
+    laptop.page.see_no_more("1 device connected")
+    laptop.go("/doctor")
+    look(laptop, "doctor")
+    scene.expect_absence()
+    assert not findings, "\n".join(findings)
 
 
 def signed_out(scene):

@@ -10,6 +10,15 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("screens.full_screens")
         }
 
+        @Test func `the steps of joining obey axe, light and dark, and fit on a phone`() async throws {
+            try await BrowserScenario.play("screens.steps_of_joining")
+        }
+
+        @Test func `what appears while a device is in use obeys axe, light and dark, and fits on a phone`() async throws
+        {
+            try await BrowserScenario.play("screens.what_comes_by")
+        }
+
         @Test func `without a session the console shows nothing but how to open it`() async throws {
             try await BrowserScenario.play("screens.signed_out")
         }
