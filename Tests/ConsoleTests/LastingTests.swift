@@ -101,6 +101,28 @@ struct LastingTests {
         }
     }
 
+    @Test func `what was still being sent when everybody was signed out is not done`() async throws {
+        let deeds = Locked(0)
+        let deed = ConsoleRoute(.post, "/api/v1/deed", body: .json()) { _ in
+            deeds.withLock { $0 += 1 }
+            return .json(Array("{}".utf8))
+        }
+        try await withConsole(routes: routes + [deed], { $0.replaceKey = { "another key" } }) { port in
+            let visitor = try ConsoleVisitor.Connections(port)
+            let json = "Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n"
+            try await visitor.hold(Self.head("POST", "/api/v1/deed", port, json) + Array("{".utf8))
+            let fields = [["Host", "localhost:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
+            let answers = try await ConsoleVisitor.ask(
+                port,
+                [.init("GET", "/api/v1/three", fields), .init("DELETE", "/api/v1/session/all", fields)]
+            )
+            #expect(answers.map(\.status) == [200, 200])
+            try await visitor.add(Array("}".utf8))
+            #expect(try await visitor.end()?.hasPrefix("HTTP/1.1 401") == true)
+            #expect(deeds.withLock { $0 } == 0)
+        }
+    }
+
     @Test func `a console that stops ends what is open, and has nothing to complain about`() async throws {
         let (ends, logs, kept) = (ends, Locked<[String]>([]), Locked<[ConsoleVisitor.Connections]>([]))
         let logger = Logger(label: "test") { _ in LogCollector(lines: logs) }

@@ -76,6 +76,9 @@ def hold(port):
     kept = []
     for line in sys.stdin:
         order = json.loads(line)
+        if order["how"] == "more":
+            kept[-1].sendall(bytes.fromhex(order["bytes"]))
+            continue
         connection = socket.create_connection(("127.0.0.1", port), timeout=60)
         connection.sendall(bytes.fromhex(order["bytes"]))
         kept.append(connection)

@@ -108,7 +108,8 @@ internal import Testing
             let late = try joiner.subscribe("Home:news") { queue.yield($0) }
             let subscriptions = try await [early, late]
             try await owner.publish("Home:news", data: round)
-            for _ in subscriptions { #expect(try await events.first { _ in true }.decode(Int.self) == round) }
+            // What was published just before may come, too.
+            for _ in subscriptions { _ = try await events.first { $0.data == Data("\(round)".utf8) } }
             for subscription in subscriptions { subscription.cancel() }
             await joiner.stop()
         }

@@ -291,6 +291,26 @@ internal import Testing
         }
     }
 
+    @Test(arguments: Household.Carrier.allCases) func `a handler may stop its node, which can be started again`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
+            let service = RunarService(name: "Power", path: "power", version: "1", description: "")
+            service.registerAction("off") { (_: Int?, context: RunarContext) async throws -> Bool in
+                await context.node.stop()
+                return true
+            }
+            try await Self.offer(service, by: owner, to: members[0], in: network)
+            let error = await failure { let _: Bool = try await members[0].request("Home:power/off", payload: 1) }
+            // The connection ended before the answer.
+            #expect(error is RunarError)
+            #expect(!owner.isRunning)
+            await owner.stop()
+            try await owner.start()
+            #expect(owner.isRunning)
+        }
+    }
+
     @Test(arguments: Household.Carrier.allCases) func `two members that offer a service take turns`(
         over carrier: Household.Carrier
     ) async throws {

@@ -11,20 +11,20 @@ internal import Testing
         let begins: AsyncStream<Void>
         let turn: AsyncStream<Void>.Continuation
         private let began: AsyncStream<Void>.Continuation
-        private let turns: AsyncStream<Void>
+        private let permits: AsyncStream<Void>
         private let afterwards: @Sendable (Slow) async throws -> Void
 
-        init(afterwards: @escaping @Sendable (Slow) async throws -> Void = { _ in }) {
+        init(path: String = "slow", afterwards: @escaping @Sendable (Slow) async throws -> Void = { _ in }) {
             (self.begins, self.began) = AsyncStream.makeStream(of: Void.self)
-            (self.turns, self.turn) = AsyncStream.makeStream(of: Void.self)
+            (self.permits, self.turn) = AsyncStream.makeStream(of: Void.self)
             self.afterwards = afterwards
-            super.init(name: "Slow", path: "slow", version: "1", description: "")
+            super.init(name: "Slow", path: path, version: "1", description: "")
         }
 
         override func start() async throws {
             self.calls.withLock { $0.append("start") }
             self.began.yield()
-            for await _ in self.turns { break }
+            for await _ in self.permits { break }
             try await self.afterwards(self)
         }
 
@@ -55,6 +55,39 @@ internal import Testing
         #expect(service.noted == ["start", "stop"])
         await node.stop()
         #expect(service.noted == ["start", "stop"])
+    }
+
+    @Test func `a service that is removed and added again while it starts is started twice, one after the other`()
+        async throws
+    {
+        let node = try Household().makeNode()
+        try await node.start()
+        let service = Slow()
+        let first = Task { try await node.addService(service) }
+        await service.hasBegun()
+        let removing = Task { try await node.removeService("slow") }
+        while state(of: "slow", on: node) != nil { await Task.yield() }
+        let second = Task { try await node.addService(service) }
+        while state(of: "slow", on: node) == nil { await Task.yield() }
+        service.turn.yield()
+        service.turn.yield()
+        for task in [first, removing, second] { try await task.value }
+        #expect(service.noted == ["start", "stop", "start"])
+        #expect(state(of: "slow", on: node) == .running && service.context != nil)
+        await node.stop()
+    }
+
+    @Test func `a service is not left half started by whoever adds it and is cancelled`() async throws {
+        let node = try Household().makeNode()
+        try await node.start()
+        let service = Slow()
+        let adding = Task { try await node.addService(service) }
+        await service.hasBegun()
+        adding.cancel()
+        service.turn.yield()
+        try await adding.value
+        #expect(service.noted == ["start"] && state(of: "slow", on: node) == .running)
+        await node.stop()
     }
 
     @Test func `a node that is stopped while its services start stops them, and starts them again`() async throws {
@@ -96,10 +129,13 @@ internal import Testing
         leaving.turn.finish()
         try await node.addService(leaving)
         #expect(leaving.noted == ["start", "stop"] && state(of: "slow", on: node) == nil)
-        let ending = Slow { _ in await node.stop() }
+        // Also one that another one brings along.
+        let ending = Slow(path: "ending") { _ in await node.stop() }
         ending.turn.finish()
-        try await node.addService(ending)
-        #expect(ending.noted == ["start", "stop"] && !node.isRunning)
+        let bringing = Slow { _ in try await node.addService(ending) }
+        bringing.turn.finish()
+        try await node.addService(bringing)
+        #expect(ending.noted == ["start", "stop"] && bringing.noted == ["start", "stop"] && !node.isRunning)
     }
 
     @Test func `a service whose start fails stands in error, tells so, and starts with the node's next start`()

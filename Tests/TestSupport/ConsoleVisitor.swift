@@ -123,6 +123,9 @@ package enum ConsoleVisitor {
             _ = try await next { $0.held }
         }
 
+        /// Sends further bytes on the connection that is held last.
+        package func add(_ bytes: [UInt8]) async throws { try await tell(bytes, "more") }
+
         /// Sends bytes, waits for the first line of the answer's body and goes away.
         package func readLine(after bytes: [UInt8]) async throws -> String? {
             try await tell(bytes, "leave")

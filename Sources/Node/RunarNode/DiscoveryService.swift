@@ -118,8 +118,5 @@ extension RunarNode {
         } catch {
             throw NodeError.noLocalNetwork("\(error)")
         }
-        // Switched off while it was opened, by somebody who found nothing to close.
-        guard !self.isDiscovering.withLock({ $0 }) else { return }
-        Task { await driver.stopDiscovery() }
     }
 }

@@ -40,9 +40,10 @@ extension RunarNode {
     ///
     /// Nothing that is published after this returned is missed, by whomever, as long as the node is away for no longer
     /// than the replay window lasts (64 batches or 1 MiB of a publisher, half an hour); with `includesPast` the window
-    /// comes first, and without it a little that was published just before may come, too. The handler is called by one task of the node for all subscriptions, so it must be quick: for
-    /// anything that takes time, iterate over ``events(networkId:topic:includesPast:)``. Once the subscription was cancelled
-    /// no call begins.
+    /// comes first, and without it a little that was published just before may come, too. The handler is called by one
+    /// task of the node for all subscriptions, so it must be quick: for anything that takes time, iterate over
+    /// ``events(networkId:topic:includesPast:)``. Whoever cancels the subscription gets nothing more of what was published
+    /// together.
     ///
     /// - Throws: ``TopicPathError``.
     public func subscribe(

@@ -29,19 +29,11 @@ public final class RunarNode: Sendable {
         /// Not on the network. May become `starting`.
         case stopped
         /// Being bound. May become `running`, or `stopped` when that fails or a stop came meanwhile.
-        case starting(Start)
+        case starting(isAbandoned: Bool)
         /// On the network. May become `stopping`.
         case running(NodeDriver, Task<Void, Never>)
         /// Saying goodbye. Becomes `stopped`.
         case stopping(Task<Void, Never>)
-    }
-
-    /// A start under way.
-    struct Start: Sendable {
-        /// Whether a stop came meanwhile.
-        var isAbandoned = false
-        /// Other starts, which wait for its end.
-        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     /// Makes the endpoint of a node from its key.
@@ -59,6 +51,8 @@ public final class RunarNode: Sendable {
     let logs: NodeLogs
     let clock: NodeClock
     let phase = Locked(Phase.stopped)
+    /// Those who start the node, one after another.
+    private let starts = TaskLine()
     let fileReceiver = Locked<FileReceiver?>(nil)
     /// What those get whom an invitation allows beforehand, until that is used or over.
     let preallowances = Locked<[Invitation.ID: Preallowance]>([:])
@@ -150,10 +144,15 @@ extension RunarNode {
     /// failure the node is stopped.
     ///
     /// - Throws: ``TransportError`` when no socket could be bound, ``KeychainError``, ``StorageError``;
-    ///   ``KeychainError/unsupported(_:)`` when biometrics are required and nobody enforces them here.
+    ///   ``KeychainError/unsupported(_:)`` when biometrics are required and nobody enforces them here;
+    ///   ``NodeError/notRunning`` when a stop overtook it; `CancellationError` when cancelled before its turn.
     public func start() async throws {
+        try await self.starts.inTurn { try await self.startInTurn() }
+    }
+
+    private func startInTurn() async throws {
         try self.config.guarding.check(self.config.keyStorage)
-        guard await self.claimStart() else { return }
+        guard try await self.claimStart() else { return }
         let driver: NodeDriver
         do {
             driver = try await self.makeDriver()
@@ -162,7 +161,13 @@ extension RunarNode {
             throw error
         }
         // The node's one unstructured task: it lives from here to stop(), whoever called start().
-        guard self.endStart(with: { .running(driver, Task { await driver.run() }) }) else {
+        let run = {
+            Task { [weak self] in
+                await driver.run()
+                self?.noteEndOfRun()
+            }
+        }
+        guard self.endStart(with: { .running(driver, run()) }) else {
             await driver.endpoint.close(code: CloseCode.goodbye.rawValue)
             throw NodeError.notRunning
         }
@@ -183,16 +188,14 @@ extension RunarNode {
 
     /// Says goodbye to every peer and leaves the network.
     ///
-    /// Stopping twice does no harm; a start under way then throws ``NodeError/notRunning``. Services are stopped first.
+    /// Stopping twice does no harm; a start under way then throws ``NodeError/notRunning``. Services are stopped first. When
+    /// the handler of a request of another device calls this, it returns before that request is over.
     public func stop() async {
         if self.isRunning { await self.stopServices() }
         let found = self.phase.withLock { phase in
             let found = phase
             if case .running(_, let task) = phase { phase = .stopping(task) }
-            if case .starting(var start) = phase {
-                start.isAbandoned = true
-                phase = .starting(start)
-            }
+            if case .starting = phase { phase = .starting(isAbandoned: true) }
             return found
         }
         switch found {
@@ -200,58 +203,50 @@ extension RunarNode {
             // Those, too, that began while the others were stopped; from here on none does.
             await self.stopServices()
             await driver.stop()
-            await self.endStop(task)
-        case .stopping(let task): await self.endStop(task)
+            await self.waitForEnd(of: task)
+        case .stopping(let task): await self.waitForEnd(of: task)
         case .stopped, .starting: return
         }
     }
 
-    /// Whether it is the caller who starts the node; waits for a start or a stop that is under way.
-    private func claimStart() async -> Bool {
+    /// Whether the node was stopped, and is the caller's to start.
+    ///
+    /// - Throws: ``NodeError/notRunning`` for a handler of the node that stops, which waits for that one.
+    private func claimStart() async throws(NodeError) -> Bool {
         while true {
             let found = self.phase.withLock { phase in
-                defer { if case .stopped = phase { phase = .starting(Start()) } }
+                defer { if case .stopped = phase { phase = .starting(isAbandoned: false) } }
                 return phase
             }
             switch found {
             case .stopped: return true
-            case .running: return false
-            case .stopping(let task): await self.endStop(task)
-            case .starting: await self.waitForStart()
+            case .running, .starting: return false
+            case .stopping(let task):
+                if self.isServing { throw .notRunning }
+                await self.waitForEnd(of: task)
             }
-        }
-    }
-
-    private func waitForStart() async {
-        await withCheckedContinuation { continuation in
-            let isOver = self.phase.withLock { phase in
-                guard case .starting(var start) = phase else { return true }
-                start.waiters.append(continuation)
-                phase = .starting(start)
-                return false
-            }
-            if isOver { continuation.resume() }
         }
     }
 
     /// Ends the caller's start with what `next` makes, or `stopped` when a stop came meanwhile; then false.
     private func endStart(with next: () -> Phase) -> Bool {
-        let start = self.phase.withLock { phase in
-            guard case .starting(let start) = phase else { preconditionFailure("only who starts a node ends that") }
-            phase = start.isAbandoned ? .stopped : next()
-            return start
+        self.phase.withLock { phase in
+            if case .starting(isAbandoned: true) = phase {
+                phase = .stopped
+                return false
+            }
+            phase = next()
+            return true
         }
-        for waiter in start.waiters { waiter.resume() }
-        return !start.isAbandoned
     }
 
-    /// Waits for the end of a run that is being stopped.
-    private func endStop(_ task: Task<Void, Never>) async {
-        await task.value
-        self.phase.withLock { phase in
-            // Somebody else may have noticed it before, and started the node again.
-            if case .stopping(task) = phase { phase = .stopped }
-        }
+    /// Waits for the end of a run, unless the caller is one of its handlers, for which the run waits.
+    private func waitForEnd(of run: Task<Void, Never>) async {
+        if !self.isServing { await run.value }
+    }
+
+    private func noteEndOfRun() {
+        self.phase.withLock { if case .stopping = $0 { $0 = .stopped } }
     }
 
     private func makeDriver() async throws -> NodeDriver {

@@ -83,13 +83,7 @@ extension RequestHandler {
             }
         }
         let path = "\(network.networkId.base64Encoded):\(serving.path)"
-        do {
-            try await node.addService(service)
-        } catch is CancellationError {
-            // Whoever offered it is gone before it had begun.
-            try? await node.removeService(path)  // or it was not even added
-            throw CancellationError()
-        }
+        try await node.addService(service)
         let ready = ServingReport(
             path: serving.path,
             networkId: network.networkId.base64Encoded,

@@ -1,6 +1,5 @@
 #if canImport(ObjectiveC)
 public import Foundation
-internal import Locking
 
 // The node for programs in Objective-C, in the shapes that those have: classes of NSObject, dictionaries of `id`, completion
 // handlers. They are called on no queue in particular. Nothing else in the library knows of this file.
@@ -221,20 +220,19 @@ internal import Locking
         _ handler: @escaping @Sendable (_ payload: [String: Any]?, _ reply: @escaping Reply) -> Void,
         _ payload: [String: RunarValue]?
     ) async throws -> [String: RunarValue] {
-        try await withCheckedThrowingContinuation { continuation in
-            let waiting = Locked<CheckedContinuation<[String: RunarValue], any Error>?>(continuation)
-            handler(payload?.mapValues(\.foundation)) { answer, error in
-                let result = Result<[String: RunarValue], any Error> {
+        let (answers, queue) = AsyncStream.makeStream(of: Result<[String: RunarValue], any Error>.self)
+        handler(payload?.mapValues(\.foundation)) { answer, error in
+            queue.yield(
+                Result {
                     if let error { throw error }
                     return try RunarValue.values(of: answer ?? [:])
                 }
-                let first = waiting.withLock { waiting in
-                    defer { waiting = nil }
-                    return waiting
-                }
-                first?.resume(with: result)
-            }
+            )
+            queue.finish()
         }
+        // None comes when nobody waits any more.
+        for await answer in answers { return try answer.get() }
+        throw CancellationError()
     }
 }
 

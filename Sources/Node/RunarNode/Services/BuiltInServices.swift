@@ -128,7 +128,7 @@ extension RunarNode {
         guard let hosted = try Self.service(of: context), !name.hasPrefix("$") else {
             throw RunarError.failure(.noService, message: "Service not found", context: name)
         }
-        func check() throws {
+        @Sendable func check() throws {
             let found = hosted.state
             guard found != from else { return }
             throw RunarError.failure(

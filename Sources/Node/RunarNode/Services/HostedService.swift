@@ -24,9 +24,6 @@ final class HostedService: Sendable {
     let network: String
     let registeredAt: Date
     let status = Locked(Status())
-    /// Those who start, stop, pause or resume it, one after another.
-    private let turns = TaskLine()
-    @TaskLocal private static var isItsTurn: ObjectIdentifier?
     /// What its cacheable actions answered lately.
     let answers: AnswerCache
     /// The actions that every service has.
@@ -47,11 +44,11 @@ final class HostedService: Sendable {
 
     var state: RunarServiceState { self.status.withLock { $0.state } }
 
-    /// Runs `body` while nobody else changes how the service stands, unless the service itself does in its `start` or `stop`.
-    func inTurn<Success>(_ body: () async throws -> Success) async throws -> Success {
-        let own = ObjectIdentifier(self)
-        guard Self.isItsTurn != own else { return try await body() }
-        return try await self.turns.inTurn { try await Self.$isItsTurn.withValue(own, operation: body) }
+    /// Runs `body` while nobody else changes how the service stands; see ``ServiceTurns``.
+    func inTurn<Success: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Success
+    ) async throws -> Success {
+        try await self.service.turns.inTurn(body)
     }
 
     /// The action of a path, and what stands in the path for its parameters.

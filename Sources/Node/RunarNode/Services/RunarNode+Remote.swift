@@ -74,8 +74,18 @@ extension RunarNode {
 
     // MARK: - Requests of others
 
+    /// The nodes of whose requests a task is the handler.
+    @TaskLocal private static var serving: Set<ObjectIdentifier> = []
+
+    /// Whether this task is a handler that another device asked: the node's run waits for its end.
+    var isServing: Bool { Self.serving.contains(ObjectIdentifier(self)) }
+
     /// Answers a request of another device.
     func serve(_ incoming: IncomingRequest) async {
+        await Self.$serving.withValue(Self.serving.union([ObjectIdentifier(self)])) { await self.answer(incoming) }
+    }
+
+    private func answer(_ incoming: IncomingRequest) async {
         let path = incoming.header.path
         do {
             let route = try self.services.route(path, in: incoming.network)
@@ -154,15 +164,19 @@ extension RunarNode {
     /// Tells the members of each network what this device offers there.
     func announceServices() {
         guard let driver = try? self.running() else { return }  // a node that starts does it then
-        self.looking.withLock { _ in
-            for (network, hosted) in self.services.offered() {
+        let offered = self.looking.withLock { _ in
+            let offered = self.services.offered()
+            for (network, hosted) in offered {
                 do {
                     try driver.offer(hosted.map(\.offer), in: network)
                 } catch {
                     self.logs[.services].error("the services of this device cannot be announced: \(error)")
                 }
             }
+            return offered
         }
+        // One that was removed meanwhile may own something that comes back here when it goes: let it go outside.
+        withExtendedLifetime(offered) {}
     }
 }
 

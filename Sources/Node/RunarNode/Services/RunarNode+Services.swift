@@ -39,6 +39,8 @@ extension RunarNode {
         }
         for subscription in subscriptions { subscription.cancel() }
         try await self.end(hosted)
+        // It may have been added again meanwhile.
+        guard !self.services.services.contains(where: { $0.service === hosted.service }) else { return }
         hosted.service.table.withLock { if $0.node === self { $0.node = nil } }
     }
 
@@ -153,15 +155,13 @@ extension RunarNode {
         self.isRunning && self.services.services.contains { $0 === hosted }
     }
 
-    /// Stops a service if it runs, also when whoever wants that is cancelled.
+    /// Stops a service if it runs.
     private func end(_ hosted: HostedService) async throws {
-        try await Task {
-            try await hosted.inTurn {
-                guard [.running, .paused].contains(hosted.state) else { return }
-                self.set(.stopped, of: hosted)
-                try await self.call(hosted) { try await hosted.service.stop() }
-            }
-        }.value
+        try await hosted.inTurn {
+            guard [.running, .paused].contains(hosted.state) else { return }
+            self.set(.stopped, of: hosted)
+            try await self.call(hosted) { try await hosted.service.stop() }
+        }
     }
 
     private func call(_ hosted: HostedService, _ body: @escaping @Sendable () async throws -> Void) async throws {

@@ -40,7 +40,7 @@ public protocol RunarServiceProtocol: AnyObject, Sendable {
 /// A service answers many requests at a time. What it is made of is behind a lock; a subclass that has state of its own
 /// must do the same for it, which is what its `@unchecked Sendable` says.
 open class RunarService: RunarServiceProtocol, @unchecked Sendable {
-    // Nothing of this class changes but what is behind `table`; it is unchecked because it can be subclassed.
+    // Nothing of this class changes but what is behind `table` and `turns`; it is unchecked because it can be subclassed.
 
     /// What people call it.
     public let name: String
@@ -52,6 +52,7 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
     public let description: String
 
     let table = Locked(ServiceTable())
+    let turns = ServiceTurns()
 
     /// A service without actions; `registerAction` and its sisters give it some.
     public init(name: String, path: String, version: String, description: String) {
