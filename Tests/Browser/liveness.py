@@ -185,8 +185,9 @@ def signing_out(scene):
     other.see("No network yet")
     laptop.go("/settings/device")
     laptop.page.click("button", "Sign out everywhere")
-    if laptop.page.has("dialog"):
-        laptop.page.click("button", "Sign out everywhere")
-    laptop.page.see("runar console")
+    laptop.page.find("dialog")
+    laptop.page.click("button", "Sign out everywhere")
+    how = "In a terminal on this device, run:"
+    laptop.page.see(how)
     other.js("location.hash = '#/peers'")
-    other.see("runar console")
+    other.see(how)
