@@ -54,7 +54,7 @@ extension ConsoleRequest {
         Page(
             offset: try number("offset", in: 0...10_000_000) ?? 0,
             limit: try number("limit", in: 1...1_000_000),
-            search: text("search")
+            search: text("search").flatMap(Search.init)
         )
     }
 

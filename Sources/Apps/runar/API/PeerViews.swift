@@ -2,26 +2,6 @@ internal import Foundation
 internal import Identity
 internal import RunarNode
 
-/// A part of a long list.
-struct Page: Hashable, Sendable {
-    var offset = 0
-    /// Nil for all.
-    var limit: Int?
-    /// A part of a name or id.
-    var search: String?
-
-    func cut<Element>(_ list: [Element]) -> [Element] {
-        let rest = list.dropFirst(offset)
-        return Array(limit.map { rest.prefix($0) } ?? rest)
-    }
-
-    /// Whether one of the texts has the part that is looked for.
-    func matches(_ texts: [String?]) -> Bool {
-        guard let search, !search.isEmpty else { return true }
-        return texts.contains { $0?.localizedStandardContains(search) == true }
-    }
-}
-
 /// Peers, a page of them.
 struct PeersView: Encodable {
     let running: Bool
@@ -67,7 +47,7 @@ extension RequestHandler {
     /// Also somebody who is not known: then nothing but the id is.
     func peerView(_ name: PeerName) throws -> PeerView {
         let peer = try resolve(name)
-        let known = try peers(all: true).peers.first { $0.peerId == peer.base64Encoded }
+        let known = try peers(all: true, only: peer).peers.first
         let nobody = PeersReport.Peer(
             peerId: peer.base64Encoded,
             peerIdText: peer.text,

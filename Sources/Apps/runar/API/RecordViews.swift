@@ -41,17 +41,28 @@ extension RequestHandler {
         var page = page
         page.limit = min(page.limit ?? RecordsView.limit, RecordsView.limit)
         let own = node.peerId
-        let heads = node.heldHeads(networkId: network).filter { head in
-            guard whose == .held || head.writer == own else { return false }
-            guard let search = page.search, !search.isEmpty else { return true }
-            let key = String(validating: head.key, as: UTF8.self)
-            return page.matches([key, Hex.encode(head.key), head.writer.text, watch?.label(of: head.writer)])
+        let heads = node.heldHeads(networkId: network)
+        // What is said of a writer fits for all of its records or for none.
+        let writers = Dictionary(grouping: heads.indices) { heads[$0].writer }
+        var found: [Int] = []
+        for (writer, records) in writers where whose == .held || writer == own {
+            if page.matches([writer.text, watch?.label(of: writer)]) {
+                found += records
+            } else {
+                found += records.filter { index in
+                    let key = heads[index].key
+                    return page.matches([String(validating: key, as: UTF8.self), Hex.encode(key)])
+                }
+            }
         }
-        let sorted = heads.sorted { one, other in
-            one.key == other.key ? one.writer < other.writer : one.key.lexicographicallyPrecedes(other.key)
+        found.sort { one, other in
+            heads[one].key == heads[other].key
+                ? heads[one].writer < heads[other].writer
+                : heads[one].key.lexicographicallyPrecedes(heads[other].key)
         }
-        let records = page.cut(sorted).map { head in
-            RecordsView.Record(
+        let records = page.cut(found).map { index in
+            let head = heads[index]
+            return RecordsView.Record(
                 key: String(validating: head.key, as: UTF8.self),
                 keyHex: Hex.encode(head.key),
                 writer: head.writer.base64Encoded,
@@ -64,6 +75,6 @@ extension RequestHandler {
                 isDeleted: head.isTombstone
             )
         }
-        return RecordsView(networkId: network.base64Encoded, total: heads.count, records: records)
+        return RecordsView(networkId: network.base64Encoded, total: found.count, records: records)
     }
 }

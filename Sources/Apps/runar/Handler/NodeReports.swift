@@ -108,7 +108,8 @@ struct PeersReport: Report {
             ]
         }
         return peers.map { peer in
-            let columns = [peer.peerIdText, peer.networkNames.joined(separator: ", "), isAll ? peer.presence : nil]
+            let presence = isAll || peer.isRelayed == true ? peer.presence : nil
+            let columns: [String?] = [peer.peerIdText, peer.networkNames.joined(separator: ", "), presence]
             let ways = peer.foundBy.map { FoundBy(rawValue: $0)?.words ?? $0 }.joined(separator: " and ")
             return (columns + [ways.isEmpty ? nil : ways, peer.label]).compactMap(\.self).joined(separator: "  ")
         }

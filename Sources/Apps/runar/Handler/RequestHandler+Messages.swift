@@ -6,8 +6,8 @@ internal import RunarNode
 
 // Peers, messages and files.
 extension RequestHandler {
-    /// The connected peers, or all that are known.
-    func peers(all: Bool) throws -> PeersReport {
+    /// The connected peers, or all that are known; or one of them.
+    func peers(all: Bool, only wanted: PeerId? = nil) throws -> PeersReport {
         let networks = try node.networks()
         let connected = networks.map { Set(node.connectedPeers(in: $0.networkId)) }
         let heard = Set(
@@ -16,7 +16,7 @@ extension RequestHandler {
         let known = Dictionary(uniqueKeysWithValues: try node.knownPeers().map { ($0.peerId, $0) })
         let isGiven = { (peer: PeerId) in known[peer]?.isGiven == true }
         let shown = all ? Set(known.keys).union(node.connectedPeers()) : Set(node.connectedPeers())
-        let peers = shown.sorted().map { peer in
+        let peers = shown.filter { wanted == nil || $0 == wanted }.sorted().map { peer in
             let shared = zip(networks, connected).filter { network, connected in
                 connected.contains(peer) || (all && known[peer]?.networks.contains(network.networkId) == true)
             }.map(\.0)
