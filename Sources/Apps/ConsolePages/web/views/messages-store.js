@@ -41,18 +41,21 @@ export function watchMessages() {
     onActivity(["fileProgress"], arriving);
     onActivity(["fileArrived"], line => arrived(line.file));
     onActivity(["changed"], line => { if (line.what?.some(one => one === "messages" || one === "files")) load(); });
-    onResume(load);
+    onActivity(["message", "fileOffered", "offerEnded", "fileArrived"], () => news++);
+    onResume(() => load());
   });
   load();
 }
 
-let turn = 0;
+let turn = 0, news = 0;
 
-export async function load() {
-  const mine = ++turn;
+/// What comes meanwhile may be missing in the answers, which are asked for again then.
+export async function load(again = 3) {
+  const mine = ++turn, known = news;
   try {
     const [said, offered, stored] = await Promise.all([get("/messages"), get("/offers"), get("/files")]);
     if (mine !== turn) return;
+    if (known !== news && again > 0) return load(again - 1);
     messages.set(said.messages);
     offers.set(offered.offers);
     files.set(stored.files);
