@@ -56,7 +56,9 @@ def ask(device, place, buttons, lost):
         else:
             page.press("Escape")
         page.see_no_more(lost)
-        assert page.js("document.activeElement !== document.body"), f"after {buttons} the focus is nowhere"
+        page.until(
+            lambda: page.js("document.activeElement !== document.body"), f"after {buttons} the focus is nowhere"
+        )
         # What was open when the question came is open again.
         if page.has("dialog"):
             page.press("Escape")

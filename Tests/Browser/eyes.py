@@ -15,7 +15,8 @@ TOO_WIDE = """(() => {
         .concat(document.documentElement.scrollWidth > innerWidth ? ["the page scrolls sideways"] : []);
 })()"""
 
-SETTLED = "!!document.querySelector('h1') && !document.querySelector('.loading')"
+SETTLED = """!!document.querySelector("h1") && !document.querySelector(".loading")
+    && !document.querySelector("main").innerText.includes("Loading…")"""
 
 
 def axe_source():

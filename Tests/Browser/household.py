@@ -20,5 +20,5 @@ def admit(owner, joiner, label):
     joiner.node.answer("join", text=f"{text}\n{token}\n")
 
 
-def connect(device, other, network=NETWORK):
-    device.node.answer("connect", other.node.peer, network, other.node.ready["addresses"][0])
+def connect(device, other, network=NETWORK, address=0):
+    device.node.answer("connect", other.node.peer, network, other.node.ready["addresses"][address])

@@ -92,7 +92,7 @@ def daily_use(scene):
     page.see("shut")
     page.press("Escape")
     page.until(lambda: not page.has("dialog"), "Escape does not close the dialog")
-    assert focused(page)[0].startswith("home/door"), focused(page)
+    page.until(lambda: focused(page)[0].startswith("home/door"), lambda: f"the focus is at {focused(page)}")
 
     laptop.go("/networks")
     press(page, re.compile("^Home"))
@@ -100,7 +100,7 @@ def daily_use(scene):
     press(page, "Rename")
     page.until(lambda: focused(page)[0] == "Name", lambda: f"the dialog begins at {focused(page)}")
     page.press("Escape")
-    assert focused(page)[0] == "Rename", focused(page)
+    page.until(lambda: focused(page)[0] == "Rename", lambda: f"the focus is at {focused(page)}")
 
 
 def skipping(scene):

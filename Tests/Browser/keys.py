@@ -195,6 +195,7 @@ def make_master_key(device):
     page = device.page
     device.go("/settings/keys")
     page.see("There is no master key on this device")
+    page.keep_notices()
     page.click("button", "Make a master key")
     page.see("It owns the networks that you made.")
     page.see("Write down its recovery phrase now.")

@@ -127,8 +127,9 @@ def rename(page, name):
     """Gives the network that is shown another name, and waits until the page has had the time to show it."""
     before = len(page.requests)
     page.js(RENAME % json.dumps(name))
-    asked = lambda: [one for one in page.requests[before + 1 :] if "/networks/" in one]
-    page.until(asked, "the page does not ask for what has changed")
+    # The change itself, and the question that follows from it.
+    asked = lambda: [one for one in page.requests[before:] if "/api/v1/networks/" in one]
+    page.until(lambda: len(asked()) > 1, "the page does not ask for what has changed")
     page.js("new Promise(resolve => setTimeout(resolve, 300))")
 
 

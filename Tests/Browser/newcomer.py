@@ -53,7 +53,7 @@ def first_hour(scene):
     # Understand what is wrong when something is.
     phone.node.stop()
     scene.expect_absence()
-    phone.page.see("The node does not answer")
+    phone.page.see("The node on this device does not answer")
     laptop.page.click("link", "Peers")
     laptop.page.see("Not connected")
     laptop.page.click("link", re.compile("Not connected"))

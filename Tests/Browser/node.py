@@ -19,8 +19,9 @@ class CommandFailed(Exception):
 class Node:
     """The process of a device."""
 
-    def __init__(self, folder, name, passphrase=None):
+    def __init__(self, folder, name, passphrase=None, listen="127.0.0.1:0"):
         self.name = name
+        self.listen = listen
         self.home = os.path.join(folder, name)
         self.passphrase_file = None
         if passphrase:
@@ -33,7 +34,7 @@ class Node:
     def environment(self):
         """Nothing of this machine's settings counts, and nodes of other tests do not hear this one."""
         variables = {key: value for key, value in os.environ.items() if not key.startswith("RUNAR")}
-        variables |= {"RUNAR_HOME": self.home, "RUNAR_LISTEN": "127.0.0.1:0", "RUNAR_DISCOVERY": "off"}
+        variables |= {"RUNAR_HOME": self.home, "RUNAR_LISTEN": self.listen, "RUNAR_DISCOVERY": "off"}
         return variables | ({"RUNAR_PASSPHRASE_FILE": self.passphrase_file} if self.passphrase_file else {})
 
     def command(self, *arguments, text=""):

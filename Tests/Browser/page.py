@@ -80,7 +80,12 @@ class Page:
         elif event == "Page.loadEventFired":
             self.loads += 1
         elif event == "Fetch.requestPaused":
-            self.change(details)
+            try:
+                self.change(details)
+            except ProtocolError as error:
+                # The page has given the request up meanwhile.
+                if "InterceptionId" not in str(error):
+                    raise
 
     def rewrite(self, address, change):
         """From now on `change(object, url)` makes what the page gets from an address that the pattern fits."""
@@ -105,6 +110,13 @@ class Page:
         )
 
     # Looking
+
+    def keep_notices(self):
+        """From now on what is told stays until somebody puts it away: there may be no time to press what is in it."""
+        self.js(
+            "const usual = setTimeout; window.setTimeout = (act, time, ...more) =>"
+            " usual(act, time === 7000 ? 600000 : time, ...more); 0"
+        )
 
     def resize(self, width, height, is_phone=False):
         self.size = (width, height)
@@ -196,8 +208,10 @@ class Page:
 
     def find_name(self, role, pattern):
         """Waits for the first thing of a role whose name a pattern fits, and returns that name."""
-        self.find(role, pattern)
-        return next(text for text, _ in self.nodes(role) if pattern.search(text))
+        return self.until(
+            lambda: next((text for text, _ in self.nodes(role) if pattern.search(text)), None),
+            lambda: f"no {role} “{pattern.pattern}”, but {[text for text, _ in self.nodes(role)]}",
+        )
 
     def has(self, role, name=None):
         """Whether there is such a thing now."""

@@ -22,12 +22,12 @@ NODE_GONE = re.compile(r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLET
 class Device:
     """A node and its console in a browser of its own."""
 
-    def __init__(self, scene, name, passphrase=None):
+    def __init__(self, scene, name, **options):
         self.scene = scene
         self.name = name
         self.folder = os.path.join(scene.folder, name)
         os.mkdir(self.folder)
-        self.node = Node(self.folder, name, passphrase)
+        self.node = Node(self.folder, name, **options)
         self.browser = self.camera = self.page = None
 
     def start(self, camera=True, size=(1280, 800)):
@@ -53,7 +53,9 @@ class Device:
         self.page.open(f"{self.node.origin}/#{place}")
         views = "[...document.querySelectorAll('.view')].map(view => view.dataset.at)"
         self.page.until(
-            lambda: self.page.js(f"{views}.every(at => [undefined, location.hash].includes(at))"),
+            lambda: self.page.js(
+                f"(all => all.length > 0 && all.every(at => [undefined, location.hash].includes(at)))({views})"
+            ),
             lambda: f"{place} does not come: {self.page.text()}",
         )
         # What comes later moves what is below it away from under the mouse.
@@ -107,9 +109,9 @@ class Scene:
         self.devices = []
         self.expected = [REFUSAL]
 
-    def device(self, name, passphrase=None, **options):
+    def device(self, name, passphrase=None, listen="127.0.0.1:0", **options):
         """A device whose person has opened the console; a passphrase opens its keys if there is one."""
-        device = Device(self, name, passphrase)
+        device = Device(self, name, passphrase=passphrase, listen=listen)
         self.devices.append(device)
         device.start(**options)
         return device.sign_in()

@@ -34,7 +34,35 @@ def peer_connection(scene):
     laptop.page.click("button", "Disconnect")
     laptop.page.see("the two devices do not connect by themselves")
     laptop.page.click("button", "Cancel")
+    laptop.page.until(lambda: not laptop.page.has("dialog"), "the question stays")
     laptop.page.see("Connected directly")
+
+
+def over_another(scene):
+    """Two devices with no way between them reach each other over a third one, and the page says so."""
+    laptop = scene.device("laptop", camera=None)
+    phone = scene.device("phone", camera=None, listen="[::1]:0")
+    tablet = scene.device("tablet", camera=None, listen="127.0.0.1:0,[::1]:0")
+    laptop.node.answer("network", "create", household.NETWORK)
+    household.admit(laptop, tablet, "tablet")
+    household.admit(laptop, phone, "phone")
+    household.connect(laptop, tablet, address=0)
+    household.connect(phone, tablet, address=1)
+    laptop.node.answer("connect", phone.node.peer, household.NETWORK)
+    page = laptop.page
+    laptop.go("/peers")
+    page.see("Over tablet")
+    page.click("link", re.compile("phone"))
+    page.see("Connected over tablet")
+    page.fill("Write a message", "No way but this")
+    page.click("button", "Send")
+    laptop.keep("relayed")
+    phone.go("/data/messages")
+    phone.page.see("No way but this")
+    laptop.go("/data/map")
+    page.see("1 direct connection, 1 over another device")
+    page.find("link", re.compile("^phone, over tablet"))
+    laptop.keep("relayed-map")
 
 
 def hash_table(scene):
@@ -92,6 +120,7 @@ def messages_and_files(scene):
     laptop, phone = household.make(scene)
     open_peer(laptop, "phone")
     # The phone is somewhere else in the console and is told nevertheless.
+    phone.page.keep_notices()
     laptop.page.fill("Write a message", "Is the door shut?")
     laptop.page.click("button", "Send")
     phone.page.see("Is the door shut?")

@@ -4,6 +4,6 @@ internal import Testing
 @Suite(
     "The console in a browser",
     .serialized,
-    .timeLimit(.minutes(8)),
+    .timeLimit(.minutes(15)),
     .enabled(if: BrowserScenario.missing.isEmpty, Comment(rawValue: BrowserScenario.missing))
 ) enum ConsoleInBrowser {}

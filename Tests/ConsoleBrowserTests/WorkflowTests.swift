@@ -26,6 +26,10 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("using.messages_and_files")
         }
 
+        @Test func `devices with no way between them talk over another one, and read so`() async throws {
+            try await BrowserScenario.play("using.over_another")
+        }
+
         @Test func `what is published stands in the feed of who listens`() async throws {
             try await BrowserScenario.play("using.topics")
         }

@@ -1,0 +1,21 @@
+internal import Testing
+
+extension ConsoleInBrowser {
+    @Suite("Upkeep") struct UpkeepTests {
+        @Test func `a membership is renewed, and the member reads until when`() async throws {
+            try await BrowserScenario.play("upkeep.renewal")
+        }
+
+        @Test func `the log is live, narrowed down, kept and paused`() async throws {
+            try await BrowserScenario.play("upkeep.log")
+        }
+
+        @Test func `plots draw and tell what was sent, and how long answers took`() async throws {
+            try await BrowserScenario.play("upkeep.plots")
+        }
+
+        @Test func `an action that says what it takes gets a form, which says what is wrong with it`() async throws {
+            try await BrowserScenario.play("upkeep.form_of_a_schema")
+        }
+    }
+}
