@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # suite.sh SUITE LOG [OPTIONS OF SWIFT...]: runs one test target that is built already, for at most SUITE_LIMIT
-# seconds (twenty minutes), with SUITE_OPTIONS for swift, if there are any.
+# seconds (forty minutes), with SUITE_OPTIONS for swift, if there are any.
 #
 # Everything it says goes to LOG; single tests that begin or pass are left out of the output unless VERBOSE=1. The
 # status is that of `swift test`, 124 or 137 when it was stopped, and 65 when there was no test to run.
 set -u
 suite=$1 log=$2
 shift 2
-limit_seconds=${SUITE_LIMIT:-1200}
+limit_seconds=${SUITE_LIMIT:-2400}
 
 bounded() {
     if command -v timeout >/dev/null 2>&1; then timeout --kill-after=10 "$limit_seconds" "$@"; else "$@"; fi

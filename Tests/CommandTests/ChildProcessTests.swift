@@ -2,7 +2,7 @@ internal import Testing
 
 @testable import runar
 
-@Suite("Commands of services", .timeLimit(.minutes(1))) struct ChildProcessTests {
+@Suite("Commands of services", .timeLimit(.minutes(15))) struct ChildProcessTests {
     @Test func `a command that is ended leaves nothing behind that it started`() async throws {
         // The shell starts a program of its own, which holds on to the output.
         let child = try ChildProcess("/bin/sh", ["-c", "echo up; sleep 600; true"], sink: .lines(errors: 2))

@@ -9,7 +9,7 @@ internal import Testing
 @Suite(
     "The console of a node on the local network",
     .serialized,
-    .timeLimit(.minutes(3)),
+    .timeLimit(.minutes(15)),
     .enabled(if: NetworkVisitor.missing.isEmpty, Comment(rawValue: NetworkVisitor.missing))
 )
 struct ConsoleLanTests {

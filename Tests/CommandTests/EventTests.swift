@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// What one member publishes and another prints, with nodes that find each other on loopback.
-@Suite("Events", .timeLimit(.minutes(3))) struct EventTests {
+@Suite("Events", .timeLimit(.minutes(15))) struct EventTests {
     private let pair: MeetingPair
 
     init() throws {
@@ -62,7 +62,7 @@ internal import Testing
         let begun = try alone.next("subscribed")
         #expect(begun["networkName"] as? String == "Pair")
         if begun["isIsolated"] as? Bool == true { _ = try alone.next("eventsConnected") }
-        #expect(try pair.owner.runar(["publish", "news", "to the phone"]).output == "published\n")
+        #expect(try pair.owner.runar(["publish", "news", "to the phone"]).output.hasPrefix("published"))
         #expect(try alone.next("published")["text"] as? String == "to the phone")
         #expect(alone.end(by: SIGINT) == 0)
     }

@@ -7,7 +7,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-@Suite("The console's certificate", .timeLimit(.minutes(2))) struct CertificateTests {
+@Suite("The console's certificate", .timeLimit(.minutes(15))) struct CertificateTests {
     private static let now: UInt64 = 1_800_000_000
     private static let addresses = ["192.168.7.5", "fd00::5", "fe80::5%3"].compactMap { IPAddress($0) }
     private let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pem").path

@@ -9,7 +9,7 @@ internal import Testing
 /// Over sockets, by an independent client.
 @Suite(
     "The console over HTTP",
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(15)),
     .enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing))
 )
 struct ConsoleTests {

@@ -33,7 +33,7 @@ private struct CountedRoutes: Sendable {
 /// By an independent client, what a hostile page, program or network would send.
 @Suite(
     "A hostile visitor of the console",
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(15)),
     .enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing))
 )
 struct HostileTests {

@@ -9,7 +9,7 @@ internal import Testing
 /// Two nodes over sockets, whose instruments are read from the console by Prometheus' own parser.
 @Suite(
     "Instruments of a node",
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(15)),
     .enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing))
 )
 struct InstrumentTests {

@@ -10,7 +10,7 @@ internal import Testing
 /// The server for other devices of the local network, over sockets, by an independent client.
 @Suite(
     "The console over the local network",
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(15)),
     .enabled(if: NetworkVisitor.missing.isEmpty, Comment(rawValue: NetworkVisitor.missing))
 )
 struct NetworkTests {

@@ -6,7 +6,7 @@ internal import Testing
 /// How much of the pages goes over the line, as an independent client counts and unpacks it.
 @Suite(
     "Pages of the console over HTTP",
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(15)),
     .enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing))
 )
 struct PageSizeTests {

@@ -5,7 +5,8 @@ later SECONDS ADDRESS PORT TEXT   the same after that time of silence
 measure ADDRESS PORT COUNT SIZE MILLISECONDS
                                   sends numbered datagrams, one every so many milliseconds, to one that echoes, and says
                                   `measured {"sent":, "received":, "median":, "runs":}` (median round trip in seconds,
-                                  runs: how many gaps the lost ones make) when nothing came for two seconds
+                                  runs: how many gaps the lost ones make) when all came, or nothing for four
+                                  seconds
 echo                              from now on sends back "SOURCE-ADDRESS SOURCE-PORT TEXT", or the same if it was numbered
 
 Says `ready`, `echoing`, `sent`, and `heard ADDRESS PORT TEXT` for each datagram while it does not echo.
@@ -30,7 +31,7 @@ def measure(address, port, count, size, milliseconds):
     count, pause = int(count), float(milliseconds) / 1000
     started = latest = time.monotonic()
     sent, trips = [], {}
-    while len(sent) < count or time.monotonic() < latest + 2:
+    while len(sent) < count or (len(trips) < count and time.monotonic() < latest + 4):
         wait = started + len(sent) * pause - time.monotonic() if len(sent) < count else 0.1
         if wait <= 0:
             number = b"#%08d" % len(sent)

@@ -46,7 +46,7 @@ internal import Testing
         deinit { self.hub.cancel(self.number) }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func `a handler that owns another subscription ends it when it is let go of`() throws {
         var random = SeededGenerator(seed: 1)
         let (hub, network, pattern) = (EventHub(), FakeNetwork(using: &random), try TopicPath(">"))

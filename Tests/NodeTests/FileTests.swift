@@ -7,7 +7,7 @@ internal import Transport
 
 @testable internal import Node
 
-@Suite("Files between nodes", .timeLimit(.minutes(1))) struct FileTests {
+@Suite("Files between nodes", .timeLimit(.minutes(15))) struct FileTests {
     private let source: TemporaryDirectory
     private let target: TemporaryDirectory
 

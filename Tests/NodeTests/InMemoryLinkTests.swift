@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import Node
 
-@Suite("In-memory link", .timeLimit(.minutes(1))) struct InMemoryLinkTests {
+@Suite("In-memory link", .timeLimit(.minutes(15))) struct InMemoryLinkTests {
     private static func address(_ last: UInt32) -> SocketAddress { SocketAddress(.v4(0x0A00_0000 | last), port: 7) }
 
     @Test func `all hear all, from the group's port`() async {

@@ -7,7 +7,7 @@ internal import Transport
 
 @testable internal import Node
 
-@Suite("Room for what is not whole yet", .timeLimit(.minutes(1))) struct InboxTests {
+@Suite("Room for what is not whole yet", .timeLimit(.minutes(15))) struct InboxTests {
     private static let limit = 640 << 10
     private static let piece = [UInt8](repeating: 7, count: 250 << 10)
 

@@ -10,7 +10,7 @@ internal import Transport
 
 @testable internal import Node
 
-@Suite("What can be seen of a node", .timeLimit(.minutes(1))) struct ObservationTests {
+@Suite("What can be seen of a node", .timeLimit(.minutes(15))) struct ObservationTests {
     private static let header = RequestHeader(path: "math/add", contentType: .json)
 
     @Test func `a remote request is one trace: a span here, a span there, and one for what the handler asks`()

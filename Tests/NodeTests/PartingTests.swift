@@ -4,7 +4,7 @@ internal import Transport
 
 @testable internal import Node
 
-@Suite("Disconnecting nodes", .timeLimit(.minutes(1))) struct PartingTests {
+@Suite("Disconnecting nodes", .timeLimit(.minutes(15))) struct PartingTests {
     @Test(arguments: Lab.Wire.allCases)
     func `who was disconnected stays away, hears why, and comes back when it is asked for`(
         over wire: Lab.Wire

@@ -7,7 +7,7 @@ internal import Transport
 
 @testable internal import Node
 
-@Suite("The end of requests", .timeLimit(.minutes(1))) struct RequestEndTests {
+@Suite("The end of requests", .timeLimit(.minutes(15))) struct RequestEndTests {
     /// A handler that waits until its task is cancelled.
     private struct Patient: Sendable {
         let begun = Mark()

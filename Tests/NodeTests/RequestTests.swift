@@ -7,7 +7,7 @@ internal import Transport
 
 @testable internal import Node
 
-@Suite("Requests between nodes", .timeLimit(.minutes(1))) struct RequestTests {
+@Suite("Requests between nodes", .timeLimit(.minutes(15))) struct RequestTests {
     @Test(arguments: Lab.Wire.allCases)
     func `a request to a peer comes back with its response`(over wire: Lab.Wire) async throws {
         try await Lab.run(2, over: wire) { lab, nodes in

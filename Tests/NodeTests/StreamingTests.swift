@@ -6,7 +6,7 @@ internal import Transport
 
 @testable internal import Node
 
-@Suite("Streamed requests and responses", .timeLimit(.minutes(1))) struct StreamingTests {
+@Suite("Streamed requests and responses", .timeLimit(.minutes(15))) struct StreamingTests {
     private func open(
         _ lab: Lab,
         _ nodes: [LabNode],

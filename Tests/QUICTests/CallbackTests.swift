@@ -26,7 +26,7 @@ private final class WatchingExecutor: TaskExecutor {
     }
 }
 
-@Suite("Callbacks", .timeLimit(.minutes(1))) struct CallbackTests {
+@Suite("Callbacks", .timeLimit(.minutes(15))) struct CallbackTests {
     @Test @available(macOS 15, iOS 18, *)
     func `nobody is woken before the packet is done (14)`() async throws {
         let executor = WatchingExecutor()

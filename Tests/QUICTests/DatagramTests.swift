@@ -8,7 +8,7 @@ internal import TransportConformance
 @testable internal import QUIC
 
 /// What leaves and arrives in single datagrams: whole packets, with their ECN marks (4, 12).
-@Suite("Datagrams", .timeLimit(.minutes(1))) struct DatagramTests {
+@Suite("Datagrams", .timeLimit(.minutes(15))) struct DatagramTests {
     /// Sends `byteCount` bytes to a server behind a tap and back, and says what passed.
     private func transfer(
         _ byteCount: Int,

@@ -28,7 +28,7 @@ internal import TransportConformance
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [1, 101, 105, 90, 5, 22] as [Int32])
+    @Test(.timeLimit(.minutes(15)), arguments: [1, 101, 105, 90, 5, 22] as [Int32])
     func `a send error counts as loss (2)`(error: Int32) async throws {
         let count = Locked(0)
         try await echo { configuration in
@@ -42,13 +42,13 @@ internal import TransportConformance
         #expect(count.withLock { $0 } > 3)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a system without segmentation gets single datagrams (2)`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a system without segmentation gets single datagrams (2)`() async throws {
         try await echo { configuration in
             configuration.seams.fault = { _, _, segments in segments > 1 ? 5 : 0 }
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `another application protocol is refused (5)`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `another application protocol is refused (5)`() async throws {
         let server = try loopbackEndpoint()
         let client = try loopbackEndpoint { $0.seams.applicationProtocol = "something-else" }
         await #expect(throws: TransportError.self) {
@@ -58,16 +58,16 @@ internal import TransportConformance
         await server.close(code: 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a Retry proves the address (6)`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a Retry proves the address (6)`() async throws {
         try await echo { $0.limits.retryThreshold = 0 }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [CongestionControl.cubic, .bbr])
+    @Test(.timeLimit(.minutes(15)), arguments: [CongestionControl.cubic, .bbr])
     func `each congestion control carries the bytes`(control: CongestionControl) async throws {
         try await echo { $0.congestionControl = control }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `the exporter is the same on both sides`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `the exporter is the same on both sides`() async throws {
         try await TransportKit.quic().withConnection { dialled, accepted in
             let first = try dialled.exportKeyingMaterial(label: "runar test", byteCount: 40)
             #expect(first.count == 40)

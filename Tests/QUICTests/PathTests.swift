@@ -7,7 +7,7 @@ internal import TransportConformance
 @testable internal import QUIC
 
 /// Connections whose packets change their way: through a relay, to another address, from a further port.
-@Suite("Paths", .timeLimit(.minutes(1))) struct PathTests {
+@Suite("Paths", .timeLimit(.minutes(15))) struct PathTests {
     /// The size of a dialler's first datagram on a channel, an Initial in its header.
     ///
     /// What the relay says for itself has other sizes.

@@ -83,8 +83,7 @@ final class Tap: @unchecked Sendable {
     func first(after count: Int = 0, where condition: @Sendable (Passed) -> Bool) async throws -> Passed {
         while true {
             if let found = state.withLock({ $0.passed.dropFirst(count).first(where: condition) }) { return found }
-            try Task.checkCancellation()
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(1))
         }
     }
 
@@ -100,8 +99,7 @@ final class Tap: @unchecked Sendable {
         while true {
             let answers = passed[before...].filter { $0.isFromDialler == isAskingDialler }.map(\.bytes)
             if let end = answers.firstIndex(where: RawSocket.isAnswer) { return Array(answers[..<end]) }
-            try Task.checkCancellation()
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(1))
         }
     }
 

@@ -31,6 +31,8 @@ func loopbackEndpoint(
 ) throws -> QUICEndpoint {
     let address = try SocketAddress(parsing: host.contains(":") ? "[\(host)]:0" : "\(host):0")
     var configuration = QUICConfiguration(identity: Ed25519PrivateKey(), addresses: [address])
+    // The patience of a busy machine.
+    configuration.timers.handshake = .seconds(15)
     change(&configuration)
     return try QUICEndpoint.bind(configuration)
 }

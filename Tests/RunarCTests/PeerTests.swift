@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// A node in another language, and one in Swift, over the network of this machine.
-@Suite("Nodes in C and Python", .timeLimit(.minutes(2))) struct PeerTests {
+@Suite("Nodes in C and Python", .timeLimit(.minutes(15))) struct PeerTests {
     enum Language: String, CaseIterable, Sendable {
         case c
         case python

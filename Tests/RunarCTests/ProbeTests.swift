@@ -4,7 +4,7 @@ internal import Testing
 
 /// A program in C that calls every function (Tests/Helpers/CProbe), in short; scripts/sanitize-c.sh runs it at length
 /// under the address sanitizer.
-@Suite("A program in C", .timeLimit(.minutes(5))) struct ProbeTests {
+@Suite("A program in C", .timeLimit(.minutes(15))) struct ProbeTests {
     /// Runs it to its end, which must be a good one.
     private func probe(_ arguments: String...) async throws {
         let (status, output) = try await aside {

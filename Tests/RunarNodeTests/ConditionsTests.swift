@@ -8,7 +8,7 @@ internal import Transport
 @testable internal import RunarNode
 
 /// What an app tells its node of the machine.
-@Suite("Sleep, memory and the end", .timeLimit(.minutes(1))) struct ConditionsTests {
+@Suite("Sleep, memory and the end", .timeLimit(.minutes(15))) struct ConditionsTests {
     @Test func `events of an app are carried out one after the other, a stop inside its background task`() async throws
     {
         let node = try Household().makeNode()
@@ -60,7 +60,7 @@ internal import Transport
 }
 
 /// How long a node is away after its app is seen again.
-@Suite("Resuming over QUIC", .timeLimit(.minutes(2))) struct ResumeTests {
+@Suite("Resuming over QUIC", .timeLimit(.minutes(15))) struct ResumeTests {
     @Test func `a node that starts again has an answer of its peer, and says after how long`() async throws {
         let nodes = try (0..<2).map { _ in
             let config = RunarNodeConfig.createTestConfig()

@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import RunarNode
 
 /// A person's device that sets up another one.
-@Suite("Devices", .timeLimit(.minutes(5))) struct DeviceTests {
+@Suite("Devices", .timeLimit(.minutes(15))) struct DeviceTests {
     private let household = Household()
 
     @Test func `a device that is set up is a member, certified, and connects by itself`() async throws {

@@ -25,7 +25,7 @@ private final class MathService: RunarService, @unchecked Sendable {
     }
 }
 
-@Suite("The documents' examples", .timeLimit(.minutes(1))) struct DocumentTests {
+@Suite("The documents' examples", .timeLimit(.minutes(15))) struct DocumentTests {
     /// The application of the bindings design, whose keys are in a directory of the test's own.
     private func runApplication(in home: URL, requireBiometric: Bool) async throws -> Double {
         // Create configuration

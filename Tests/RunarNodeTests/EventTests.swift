@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-@Suite("Events of a node", .timeLimit(.minutes(3))) struct EventTests {
+@Suite("Events of a node", .timeLimit(.minutes(15))) struct EventTests {
     private func texts(_ events: EventSequence, count: Int) async -> [String] {
         var texts: [String] = []
         for await event in events {

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import RunarNode
 
 /// What each field of a configuration does, as far as no suite of its own says it.
-@Suite("Fields of a configuration", .timeLimit(.minutes(2))) struct FieldTests {
+@Suite("Fields of a configuration", .timeLimit(.minutes(15))) struct FieldTests {
     // MARK: What they are at first
 
     /// The fields of a table in docs/configuration.md, with what they are at first.

@@ -4,7 +4,7 @@ internal import Transport
 
 @testable internal import RunarNode
 
-@Suite("The hash table of a node", .timeLimit(.minutes(1))) struct HashTableTests {
+@Suite("The hash table of a node", .timeLimit(.minutes(15))) struct HashTableTests {
     private let key = Data("greeting".utf8)
 
     @Test func `what one member puts another one gets, and the writer deletes`() async throws {

@@ -4,7 +4,7 @@ internal import Transport
 
 @testable internal import RunarNode
 
-@Suite("Lifecycle", .timeLimit(.minutes(1))) struct LifecycleTests {
+@Suite("Lifecycle", .timeLimit(.minutes(15))) struct LifecycleTests {
     @Test func `starting and stopping twice does no harm`() async throws {
         let node = try Household().makeNode()
         #expect(!node.isRunning && node.listeningPort == 0)

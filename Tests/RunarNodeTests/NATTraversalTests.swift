@@ -8,7 +8,7 @@ internal import Traversal
 @testable internal import RunarNode
 
 /// The calls of the mobile specification, on the node's own socket.
-@Suite("NATTraversal", .timeLimit(.minutes(1))) struct NATTraversalTests {
+@Suite("NATTraversal", .timeLimit(.minutes(15))) struct NATTraversalTests {
     /// A socket that answers STUN requests, and keeps what it was sent.
     private final class Server: Sendable {
         let endpoint: QUICEndpoint

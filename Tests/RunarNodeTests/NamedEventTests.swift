@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-@Suite("Events by name", .timeLimit(.minutes(2))) struct NamedEventTests {
+@Suite("Events by name", .timeLimit(.minutes(15))) struct NamedEventTests {
     private struct Reading: Codable, Sendable, Equatable { var celsius: Double }
 
     /// Subscribes and returns what comes, event by event.

@@ -6,7 +6,7 @@ internal import Transport
 @testable internal import RunarNode
 
 /// Members meet on a local network; nobody types an address.
-@Suite("Nodes that are near", .timeLimit(.minutes(1))) struct NearbyTests {
+@Suite("Nodes that are near", .timeLimit(.minutes(15))) struct NearbyTests {
     private let household = Household()
 
     /// Runs `body` on nodes that are started, and stops them.

@@ -5,7 +5,7 @@ internal import Transport
 @testable internal import Platform
 @testable internal import RunarNode
 
-@Suite("Settings of the network", .timeLimit(.minutes(1))) struct NetworkSettingsTests {
+@Suite("Settings of the network", .timeLimit(.minutes(15))) struct NetworkSettingsTests {
     private let interfaces = [
         NetworkInterface(name: "lo", index: 1, isLoopback: true, addresses: [.v4(0x7F00_0001)]),
         NetworkInterface(

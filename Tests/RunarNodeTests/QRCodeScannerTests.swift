@@ -2,7 +2,7 @@ internal import RunarNode
 internal import Testing
 
 /// Frames in, texts out.
-@Suite("QRCodeScanner", .timeLimit(.minutes(1))) struct QRCodeScannerTests {
+@Suite("QRCodeScanner", .timeLimit(.minutes(15))) struct QRCodeScannerTests {
     private func frame(_ text: String?) throws -> GreyPicture {
         let symbol = try text.map { try QRSymbol(encoding: $0, level: .m) }
         let side = 3 * 45

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-@Suite("Over QUIC", .timeLimit(.minutes(5))) struct QUICTests {
+@Suite("Over QUIC", .timeLimit(.minutes(15))) struct QUICTests {
     private func makeNode() throws -> RunarNode {
         let config = RunarNodeConfig.createTestConfig()
         config.loggerLevel = .critical

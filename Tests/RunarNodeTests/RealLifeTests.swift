@@ -1,12 +1,13 @@
 internal import Foundation
 internal import Logging
 internal import Simulation
+internal import TestSupport
 internal import Testing
 
 @testable internal import RunarNode
 
 /// One scenario in two worlds: twenty nodes join, store, find and revoke, simulated and over QUIC.
-@Suite("Simulated and real", .timeLimit(.minutes(2))) struct RealLifeTests {
+@Suite("Simulated and real", .timeLimit(.minutes(15))) struct RealLifeTests {
     private static let nodeCount = 20
 
     /// What comes out, in words that hold in both worlds.
@@ -37,6 +38,9 @@ internal import Testing
         let config = RunarNodeConfig.createTestConfig()
         config.loggerLevel = .critical
         config.listenerCapacity = 256
+        // The patience of a busy machine.
+        config.peerTimeout = .seconds(60)
+        config.dhtPolicy.deadline = .seconds(60)
         return try RunarNode(config: config)
     }
 
@@ -98,7 +102,7 @@ internal import Testing
     private func value(_ number: Int) -> Data { Data(repeating: UInt8(number), count: 1024) }
 
     @Test func `twenty nodes over QUIC come to what the simulation says`() async throws {
-        let simulated = try self.simulated()
+        let simulated = try await aside { try self.simulated() }
         #expect(
             simulated
                 == Outcome(acknowledgedByMost: true, readShare: 1, searchShare: 1, ignorant: 0, admitting: 0)

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-@Suite("Services of other nodes", .timeLimit(.minutes(2))) struct RemoteServiceTests {
+@Suite("Services of other nodes", .timeLimit(.minutes(15))) struct RemoteServiceTests {
     typealias Operands = ServiceTests.Operands
 
     /// Offers a service and returns once `asker` knows of it.

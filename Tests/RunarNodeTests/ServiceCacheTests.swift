@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-@Suite("Cached answers", .timeLimit(.minutes(1))) struct ServiceCacheTests {
+@Suite("Cached answers", .timeLimit(.minutes(15))) struct ServiceCacheTests {
     private func makeUsers(_ calls: Locked<Int>) -> RunarService {
         let service = RunarService(name: "Users", path: "users", version: "1", description: "")
         service.registerAction("get_user", options: .cached) { (id: RunarValue?) async throws -> Int in
@@ -49,9 +49,9 @@ internal import Testing
             }
             let other: Int = try await node.request("users/get_user", payload: RunarValue.int(124))
             #expect(other == 2)
-            ahead.withLock { $0 += .seconds(29) }
+            ahead.withLock { $0 += .seconds(15) }
             let still: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
-            ahead.withLock { $0 += .seconds(2) }
+            ahead.withLock { $0 += .seconds(16) }
             let anew: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
             #expect(still == 1 && anew == 3)
         }

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-@Suite("Services come and go", .timeLimit(.minutes(1))) struct ServiceLifecycleTests {
+@Suite("Services come and go", .timeLimit(.minutes(15))) struct ServiceLifecycleTests {
     /// A service that starts when it is told to, and notes what becomes of it.
     private final class Slow: RunarService, @unchecked Sendable {
         let calls = Locked<[String]>([])

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-@Suite("Streams of values", .timeLimit(.minutes(2))) struct StreamTests {
+@Suite("Streams of values", .timeLimit(.minutes(15))) struct StreamTests {
     /// A service with each kind of stream, and how many values were sent by `count`.
     private func makeService(_ sent: Locked<Int> = Locked(0), ended: AsyncStream<Void>.Continuation? = nil)
         -> RunarService

@@ -9,7 +9,7 @@ private struct Note: Codable, Equatable, Sendable {
     var number: Int64
 }
 
-@Suite("Workflows", .timeLimit(.minutes(1))) struct WorkflowTests {
+@Suite("Workflows", .timeLimit(.minutes(15))) struct WorkflowTests {
     @Test func `a message reaches every listener of the peer`() async throws {
         try await Household.run(members: 1) { metadata, owner, members in
             let member = members[0]

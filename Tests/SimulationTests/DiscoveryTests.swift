@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import Simulation
 
-@Suite("Discovery in simulation", .timeLimit(.minutes(5))) struct DiscoveryTests {
+@Suite("Discovery in simulation", .timeLimit(.minutes(15))) struct DiscoveryTests {
     @Test func `fifty members hear each other through losses`() throws {
         var scenario = try Scenario.named("lan-discovery")
         scenario.shorten(to: .seconds(45))

@@ -3,7 +3,7 @@ internal import Testing
 @testable internal import Simulation
 
 /// Small versions of the scenarios about events; the full ones are run by benchmarks.
-@Suite("Events in simulation", .timeLimit(.minutes(5))) struct EventTests {
+@Suite("Events in simulation", .timeLimit(.minutes(15))) struct EventTests {
     @Test func `an event reaches all nodes over a tree that sends hardly anything twice`() throws {
         let report = try Scenario.run("broadcast", nodes: 50)
         #expect(report.figures["eventsPublished"] == 100)

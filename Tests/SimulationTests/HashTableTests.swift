@@ -3,7 +3,7 @@ internal import Testing
 @testable internal import Simulation
 
 /// Small versions of the scenarios about the hash table; the full ones are run by benchmarks.
-@Suite("Hash tables in simulation", .timeLimit(.minutes(5))) struct HashTableTests {
+@Suite("Hash tables in simulation", .timeLimit(.minutes(15))) struct HashTableTests {
     @Test(arguments: [1, 2] as [UInt64])
     func `nodes under churn know their nearest and find others in few hops`(seed: UInt64) throws {
         let report = try Scenario.run("dht-churn", nodes: 50, seed: seed) { scenario in

@@ -3,7 +3,7 @@ internal import Testing
 internal import Transport
 internal import TransportConformance
 
-@Suite("In-memory faults", .timeLimit(.minutes(1))) struct InMemoryFaultTests {
+@Suite("In-memory faults", .timeLimit(.minutes(15))) struct InMemoryFaultTests {
     private let clock = VirtualClock()
 
     /// Two endpoints on a network that follows the virtual clock.

@@ -1,7 +1,7 @@
 internal import Testing
 internal import Transport
 
-@Suite("Virtual clock", .timeLimit(.minutes(1))) struct VirtualClockTests {
+@Suite("Virtual clock", .timeLimit(.minutes(15))) struct VirtualClockTests {
     @Test func `a clock that runs wakes sleepers in order, also those who sleep again`() async throws {
         let clock = VirtualClock()
         let wakings = try await clock.run(speed: 100_000) {

@@ -3,7 +3,7 @@ internal import Testing
 internal import Transport
 
 @Suite("Signal") struct SignalTests {
-    @Test(.timeLimit(.minutes(1))) func `a change wakes everybody who waits for it`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a change wakes everybody who waits for it`() async throws {
         let (signal, value) = (Signal(), Locked<Int?>(nil))
         let waiters = (0..<3).map { _ in Task { try await signal.wait { value.withLock { $0 } } } }
         while signal.sleeperCount < 3 { await Task.yield() }
@@ -13,7 +13,7 @@ internal import Transport
         #expect(signal.sleeperCount == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a change between the look and the sleep is not missed`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a change between the look and the sleep is not missed`() async throws {
         let (signal, value) = (Signal(), Locked(0))
         let outcome = try await signal.wait { () -> Int? in
             if value.withLock({ $0 }) == 1 { return 1 }
@@ -25,7 +25,7 @@ internal import Transport
         #expect(outcome == 1)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a cancelled wait ends and leaves no sleeper`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a cancelled wait ends and leaves no sleeper`() async throws {
         let signal = Signal()
         let waiter = Task { try await signal.wait { () -> Int? in nil } }
         while signal.sleeperCount < 1 { await Task.yield() }
@@ -70,7 +70,7 @@ internal import Transport
         #expect(try await queue.next() == nil)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `the end wakes the consumer`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `the end wakes the consumer`() async throws {
         let queue = BoundedQueue<Int>(limit: 3)
         let consumer = Task { try await queue.next() }
         await Task.yield()
@@ -78,7 +78,7 @@ internal import Transport
         #expect(try await consumer.value == nil)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `consumers that are cancelled at any moment lose no element`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `consumers that are cancelled at any moment lose no element`() async throws {
         let queue = BoundedQueue<Int>(limit: 1000)
         let producer = Task {
             for number in 0..<1000 {

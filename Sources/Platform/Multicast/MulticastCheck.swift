@@ -41,7 +41,8 @@ package enum MulticastCheck {
         for (_, socket) in found { socket?.send(mark) }
         var buffer = [UInt8](repeating: 0, count: MulticastDatagram.byteLimit)
         let deadline = ContinuousClock.now + patience
-        while ContinuousClock.now < deadline, found.contains(where: { $0.result.outcome == .silent }) {
+        // At least once, however long the system kept this waiting.
+        repeat {
             let waiting = found.indices.filter { found[$0].result.outcome == .silent }
             let descriptors = waiting.compactMap { found[$0].socket?.descriptor }
             let (ready, _) = events.wait(for: descriptors, milliseconds: 50)
@@ -52,7 +53,7 @@ package enum MulticastCheck {
                 let known = found[index].result
                 found[index].result = Result(interface: known.interface, isIPv6: known.isIPv6, outcome: .heard)
             }
-        }
+        } while ContinuousClock.now < deadline && found.contains { $0.result.outcome == .silent }
         return found.map(\.result)
     }
 }

@@ -7,7 +7,7 @@ internal import Testing
 @Suite(
     "runar demo without a network",
     .enabled(if: LanLab.obstacle == nil, Comment(rawValue: LanLab.obstacle ?? "")),
-    .timeLimit(.minutes(3))
+    .timeLimit(.minutes(15))
 ) struct LanDemoTests {
     @Test func `every step is shown on a host that is cut off from everything`() throws {
         let lab = try LanLab(hosts: 1, isWired: false)

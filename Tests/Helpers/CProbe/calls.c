@@ -191,7 +191,7 @@ static void serve(runar_node *node) {
     REQUIRE(runar_request_is_cancelled(__atomic_load_n(&kept, __ATOMIC_SEQ_CST)));
     REQUIRE(!runar_node_cancel_request(node, number));
     runar_request_options options = RUNAR_REQUEST_OPTIONS_INIT;
-    options.timeout_ms = 50;
+    options.timeout_ms = 500;
     runar_node_request_raw(node, "echo/later/7", NULL, 0, &options, take_data, &data);
     REQUIRE(wait_for(&data, 5) == RUNAR_ERROR_DEADLINE);
     while (!runar_request_is_cancelled(__atomic_load_n(&kept, __ATOMIC_SEQ_CST))) {}
@@ -205,7 +205,7 @@ static void serve(runar_node *node) {
     REQUIRE(wait_for(&end, 2) == 0 && wait_for(&heard, 1) == 0 && wait_for(&events, 1) == 0);
     REQUIRE(runar_node_unsubscribe(node, id) && !runar_node_unsubscribe(node, id));
     runar_node_publish(node, "echo/told", (const uint8_t *)"2", 1, take_end, &end);
-    REQUIRE(wait_for(&events, 2) == 0 && calls_of(&heard) == 1);
+    REQUIRE(wait_for(&end, 3) == 0 && wait_for(&events, 2) == 0 && calls_of(&heard) == 1);
     runar_string_free(id);
     runar_string_free(id);
 

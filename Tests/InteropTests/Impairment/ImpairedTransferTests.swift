@@ -5,7 +5,7 @@ internal import Transport
 internal import TransportConformance
 
 /// Transfers between two endpoints of ours with a misbehaving proxy between them.
-@Suite("Impaired transfers", .serialized, .timeLimit(.minutes(3))) struct ImpairedTransferTests {
+@Suite("Impaired transfers", .serialized, .timeLimit(.minutes(15))) struct ImpairedTransferTests {
     static let impairments: [Impairment] = [
         Impairment(description: "2 % loss", loss: 0.02),
         Impairment(description: "10 % reordering", reordering: 0.1),

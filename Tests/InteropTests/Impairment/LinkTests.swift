@@ -1,6 +1,6 @@
 internal import Testing
 
-@Suite("Impaired link", .timeLimit(.minutes(1))) struct ImpairedLinkTests {
+@Suite("Impaired link", .timeLimit(.minutes(15))) struct ImpairedLinkTests {
     @Test func `a link without impairment passes everything both ways`() async throws {
         let server = try LoopbackSocket()
         let dialler = try LoopbackSocket()

@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// cbor2 and msgpack read what we write, and we read what they write.
-@Suite("Independent CBOR and MessagePack", .timeLimit(.minutes(1))) struct DataItemInteropTests {
+@Suite("Independent CBOR and MessagePack", .timeLimit(.minutes(15))) struct DataItemInteropTests {
     /// Something of every kind, as deep as chance will have it.
     private struct Value: Codable, Equatable {
         var integers: [Int64]

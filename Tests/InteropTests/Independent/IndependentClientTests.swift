@@ -5,7 +5,7 @@ internal import Transport
 internal import TransportConformance
 
 /// aioquic dials us.
-@Suite("Independent client", .timeLimit(.minutes(1))) struct IndependentClientTests {
+@Suite("Independent client", .timeLimit(.minutes(15))) struct IndependentClientTests {
     /// Runs a scenario of the Python peer against an endpoint of ours that answers it.
     ///
     /// - Returns: what `body` returns, which is called with the process and our end of the connection.

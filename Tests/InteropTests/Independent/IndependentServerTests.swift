@@ -4,7 +4,7 @@ internal import Transport
 internal import TransportConformance
 
 /// We dial aioquic.
-@Suite("Independent server", .timeLimit(.minutes(1))) struct IndependentServerTests {
+@Suite("Independent server", .timeLimit(.minutes(15))) struct IndependentServerTests {
     /// Runs `body` with our end of a connection to a Python server that asks for our certificate.
     private func withServer<Outcome: Sendable>(
         _ arguments: String...,

@@ -9,7 +9,7 @@ internal import Testing
     .enabled(if: NatLab.obstacle == nil, Comment(rawValue: NatLab.obstacle ?? "")),
     .timeLimit(.minutes(LabExtent.isFull ? 120 : 15))
 ) struct MatrixTests {
-    private static let patience = Duration.seconds(30)
+    private static let patience = Duration.seconds(120)
 
     @Test func `members behind any two routers reach each other, and directly where that is possible`() async throws {
         let kinds = NatLab.Kind.translating

@@ -124,12 +124,12 @@ internal import Testing
         let witness = try await DatagramSocket(.site(2), of: lab, port: 40_000)
         let traffic = try await Traffic.flowing(from: first, to: second) {
             try await lab.setConnected(false, site: 2)
-            // Two seconds of nothing end a measurement.
+            // Four seconds of nothing end a measurement.
             let seen = try await witness.measure(to: server, 7_000, count: 20, size: 100, milliseconds: 50)
             #expect(seen.received == 0, "something passed, so nothing is shown")
             try await lab.setConnected(true, site: 2)
         }
-        check("partition of 3 s", traffic)
+        check("partition of 5 s", traffic)
     }
 
     @Test(.enabled(if: LabExtent.isFull, "it takes minutes: make lab"))

@@ -41,7 +41,7 @@ struct Traffic: Sendable {
         do {
             // Something that happened before the first arrival would leave no gap.
             let last = "\(mark)\(head - 1)"
-            let isFlowing = try await watch.first(within: .seconds(30)) { update in
+            let isFlowing = try await watch.first(within: .seconds(120)) { update in
                 if case .message(let message) = update { message.text == last } else { false }
             }
             guard isFlowing != nil else { throw Outcome.Unexpected(description: "no messages came") }
@@ -53,6 +53,14 @@ struct Traffic: Sendable {
         }
         isOver.withLock { $0 = true }
         let (sent, complaints) = await failures
+        // A receipt and what the listener is told come on two ways, of which either may be the quicker.
+        let heard = Set(watch.messages(beginning: mark).map(\.text))
+        for text in (0..<sent).map({ "\(mark)\($0)" }) where complaints.isEmpty && !heard.contains(text) {
+            let isThere = try await watch.first(within: .seconds(30)) { update in
+                if case .message(let message) = update { message.text == text } else { false }
+            }
+            if isThere == nil { break }
+        }
         let arrivals = watch.messages(beginning: mark)
         let times = [started] + arrivals.map(\.time)
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }

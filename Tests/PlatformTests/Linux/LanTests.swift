@@ -8,7 +8,7 @@ internal import Testing
     "Multicast between hosts",
     .serialized,
     .enabled(if: LanLab.obstacle == nil, Comment(rawValue: LanLab.obstacle ?? "")),
-    .timeLimit(.minutes(2))
+    .timeLimit(.minutes(15))
 ) struct LanTests {
     @Test func `all of three hosts hear all, over IPv4 and over IPv6`() throws {
         let lab = try LanLab(hosts: 3)

@@ -84,7 +84,7 @@ extension DemoStage {
         guard Set(old).count == 1 else {
             throw CommandFailure("demo", .software, "the members had different secrets before: \(old)")
         }
-        let deadline = ContinuousClock.now + .seconds(10)
+        let deadline = ContinuousClock.now + .seconds(60)
         var dates: [String]
         repeat {
             dates = try await secretDates(of: members)

@@ -46,7 +46,7 @@ final class LineLog: Sendable {
     func first<Found: Sendable>(
         _ what: String,
         after position: Int = 0,
-        within patience: Duration = .seconds(15),
+        within patience: Duration = .seconds(60),
         _ match: @escaping @Sendable (EventLine) -> Found?
     ) async throws -> Found {
         try await withThrowingTaskGroup(of: Found?.self) { group in
