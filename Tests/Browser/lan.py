@@ -112,7 +112,7 @@ def other_screens(scene):
     laptop.page.find("image", "QR code for another screen")
     laptop.page.see("Waiting for the other screen")
     link = laptop.page.until(lambda: read_code(laptop), "no code to read")
-    renew_code(laptop, link)
+    renew_code(laptop)
     shown, key = certificate(link)
     assert fingerprint(laptop.page, DIALOG) == shown, "another fingerprint than the certificate's"
     findings += [f"pairing: {line}" for line in eyes.violations(laptop.page)]
@@ -122,16 +122,17 @@ def other_screens(scene):
     phone = Screen(scene, "phone", link, key)
     try:
         # A code is good for a minute, which all of this may have taken.
-        link = renew_code(laptop, link)
-        renew_code(laptop, link)
+        link = renew_code(laptop)
+        renew_code(laptop)
         use_elsewhere(laptop, phone, link, findings)
     finally:
         phone.close()
     assert not findings, "\n".join(findings)
 
 
-def renew_code(laptop, before):
+def renew_code(laptop):
     """Turns the clock on, and returns what the new code says."""
+    before = laptop.page.until(lambda: read_code(laptop), "no code to read")
     laptop.page.js("renewals.pop()(); 0")
     found = lambda: next((one for one in [read_code(laptop)] if one not in (None, before)), None)
     return laptop.page.until(found, "the code is not renewed")

@@ -113,9 +113,10 @@ class Page:
 
     def keep_notices(self):
         """From now on what is told stays until somebody puts it away: there may be no time to press what is in it."""
+        # By the time that lib/dialog.js gives them.
         self.js(
-            "const usual = setTimeout; window.setTimeout = (act, time, ...more) =>"
-            " usual(act, time === 7000 ? 600000 : time, ...more); 0"
+            "window.usualTimeout ??= setTimeout; window.setTimeout = (act, time, ...more) =>"
+            " usualTimeout(act, time === 7000 ? 600000 : time, ...more); 0"
         )
 
     def resize(self, width, height, is_phone=False):

@@ -313,7 +313,7 @@ export const t = {
     ask: "Ask", run: "Run", streaming:
       "This action answers with a stream of values; only its first answer can be shown here.",
     missing: field => `“${field}” is needed.`, noSegment: field => `“${field}” can have no slash and no colon.`,
-    noJSON: field => `“${field}” must be JSON.`,
+    noJSON: field => `“${field}” must be JSON.`, wrongNumber: (field, why) => `“${field}”: ${why}`,
     answered: milliseconds => `Answered after ${milliseconds} ms`, nothing: "Done. It answered nothing.",
     fileName: "answer.bin",
   },

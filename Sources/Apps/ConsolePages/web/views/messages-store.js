@@ -41,21 +41,22 @@ export function watchMessages() {
     onActivity(["fileProgress"], arriving);
     onActivity(["fileArrived"], line => arrived(line.file));
     onActivity(["changed"], line => { if (line.what?.some(one => one === "messages" || one === "files")) load(); });
-    onActivity(["message", "fileOffered", "offerEnded", "fileArrived"], () => news++);
-    onResume(() => load());
+    onActivity(["message", "fileOffered", "offerEnded", "fileArrived"], () => arrivals++);
+    onResume(load);
   });
   load();
 }
 
-let turn = 0, news = 0;
+let turn = 0, arrivals = 0;
+const again = 300;
 
-/// What comes meanwhile may be missing in the answers, which are asked for again then.
-export async function load(again = 3) {
-  const mine = ++turn, known = news;
+export async function load() {
+  const mine = ++turn, known = arrivals;
   try {
     const [said, offered, stored] = await Promise.all([get("/messages"), get("/offers"), get("/files")]);
     if (mine !== turn) return;
-    if (known !== news && again > 0) return load(again - 1);
+    // What came meanwhile may be missing in them.
+    if (known !== arrivals) { setTimeout(load, again); return; }
     messages.set(said.messages);
     offers.set(offered.offers);
     files.set(stored.files);

@@ -14,8 +14,10 @@ export function actionForm(network, card, action) {
   const parameters = [...action.name.matchAll(/\{(\w+)\}/g)].map(match => match[1]);
   const schema = schemaOf(action.input);
   const offers = untracked(() => card().offers);
-  return form({ class: "form action", label: action.name, error, onSubmit: async data => {
+  return form({ class: "form action", label: action.name, error, onSubmit: async (data, target) => {
     answer.set(null);
+    const wrong = target.querySelector("[type=number]:invalid");
+    if (wrong) throw new Error(w.wrongNumber(wrong.name.slice(3), wrong.validationMessage));
     const name = action.name.replace(/\{(\w+)\}/g, (_, one) => segment(data.get(`path.${one}`), one));
     const request = { path: `${card.peek().path}/${name}`, network: network.id, idempotent: action.isIdempotent };
     const payload = schema ? payloadOf(schema, data) : freePayload(data.get("payload"));
