@@ -291,6 +291,14 @@ def store(owner, guest, place):
     owner.ask("PUT /networks/{network}/records", place, body={"key": "/wA=", "format": "base64", "base64": "AAH/"})
     own = owner.ask("GET /networks/{network}/records", place, {"whose": "own", "search": "room"})
     expect("own values are listed and searched", own["total"] == 1 and own["records"][0]["key"] == "room/1", own)
+    by_hex = owner.ask("GET /networks/{network}/records", place, {"search": b"room".hex().upper()})
+    expect("a key is found by its bytes, too", [one["key"] for one in by_hex["records"]] == ["room/1"], by_hex)
+    writer = own["records"][0]["writerText"]
+    by_writer = guest.ask("GET /networks/{network}/records", place, {"search": writer[:20].upper()})
+    expect("what a writer wrote is found by its id, by key",
+           [one["keyHex"] for one in by_writer["records"]] == [b"room/1".hex(), "ff00"], by_writer)
+    none = guest.ask("GET /networks/{network}/records", place, {"whose": "own"})
+    expect("who wrote nothing has nothing", none["total"] == 0 and none["records"] == [], none)
     held = guest.ask("GET /networks/{network}/records", place, {"limit": 1})
     expect("a page is a part of what is held", held["total"] == 2 and len(held["records"]) == 1, held)
     owner.ask("POST /networks/{network}/records/delete", place, body={"key": "room/1"})

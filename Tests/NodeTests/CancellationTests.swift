@@ -6,7 +6,7 @@ internal import Testing
 
 /// What is cancelled in the very moment in which it ends: whoever wakes a task takes a lock of it, which whoever cancels
 /// it holds.
-@Suite("Cancellation", .timeLimit(.minutes(10))) struct CancellationTests {
+@Suite("Cancellation", .timeLimit(.minutes(15))) struct CancellationTests {
     /// Cancels `body` sooner and later, many times and by several at once.
     private func cancelOften(_ body: @escaping @Sendable () async throws -> Void) async {
         await withTaskGroup(of: Void.self) { group in

@@ -36,17 +36,15 @@ internal import Transport
         lab.introduce(nodes[1], to: nodes[0])
         lab.network.defaultLink = LinkModel(latency: .milliseconds(10))
         try await lab.run(nodes) {
-            async let first: Void = nodes[0].driver.reach(nodes[1].peerId)
-            async let second: Void = nodes[1].driver.reach(nodes[0].peerId)
-            let mover = Task { while !Task.isCancelled { await Self.tick(lab) } }
-            defer { mover.cancel() }
-            _ = try await (first, second)
-            while nodes.contains(where: { node in node.driver.state.withLock { $0.links.count } != 1 }) {
-                try Task.checkCancellation()
-                await Task.yield()
+            try await lab.moving(by: .milliseconds(5)) {
+                async let first: Void = nodes[0].driver.reach(nodes[1].peerId)
+                async let second: Void = nodes[1].driver.reach(nodes[0].peerId)
+                _ = try await (first, second)
+                while nodes.contains(where: { node in node.driver.state.withLock { $0.links.count } != 1 }) {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
             }
-            mover.cancel()
-            await mover.value
             #expect(nodes[0].driver.admittedPeers() == [nodes[1].peerId])
             #expect(nodes[1].driver.admittedPeers() == [nodes[0].peerId])
         }
@@ -62,20 +60,11 @@ internal import Transport
             .peerRemembered(nodes[1].peerId, networks: [lab.networkId], addresses: addresses)
         )
         try await lab.run(nodes) {
-            let mover = Task { while !Task.isCancelled { await Self.tick(lab) } }
-            try await nodes[0].driver.reach(nodes[1].peerId)
-            mover.cancel()
-            await mover.value
+            try await lab.moving(by: .milliseconds(5)) { try await nodes[0].driver.reach(nodes[1].peerId) }
             // Each of the silent ones would answer nothing for ten seconds.
             #expect(lab.clock.now.offset < .seconds(10))
         }
         withExtendedLifetime(silent) {}
-    }
-
-    private static func tick(_ lab: Lab) async {
-        lab.clock.advance(by: .milliseconds(5))
-        // Whoever only yields leaves behind a task whose thread the system holds up.
-        try? await Task.sleep(for: .milliseconds(1))  // cancelled: it is over
     }
 
     @Test func `waiting for a peer can be cancelled`() async throws {

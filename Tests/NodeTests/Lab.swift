@@ -91,6 +91,20 @@ struct Lab: Sendable {
         }
     }
 
+    /// Moves the clock on, step by step, while `body` runs.
+    ///
+    /// It sleeps in between: with yields alone the clock would run ahead of a task whose thread the system holds up.
+    func moving<Value>(by step: Duration, while body: () async throws -> Value) async rethrows -> Value {
+        let mover = Task { [clock] in
+            while !Task.isCancelled {
+                clock.advance(by: step)
+                try? await Task.sleep(for: .milliseconds(1))  // cancelled: it is over
+            }
+        }
+        defer { mover.cancel() }
+        return try await body()
+    }
+
     /// From now on nobody hears from a node, which says nothing of it.
     func crash(_ node: LabNode, among nodes: [LabNode]) {
         self.mute.withLock { _ = $0.insert(node.peerId) }

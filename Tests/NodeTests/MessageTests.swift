@@ -120,17 +120,10 @@ internal import Transport
     @Test func `without an answer patience ends`() async throws {
         try await Lab.run(2) { lab, nodes in
             lab.network.partition(nodes[0].endpoint.address, from: nodes[1].endpoint.address)
-            async let outcome = failure { try await nodes[0].driver.send([1], to: nodes[1].peerId) }
-            let mover = Task {
-                while !Task.isCancelled {
-                    lab.clock.advance(by: .milliseconds(100))
-                    try? await Task.sleep(for: .milliseconds(1))  // cancelled: it is over
-                }
+            let error = await lab.moving(by: .milliseconds(100)) {
+                await failure { try await nodes[0].driver.send([1], to: nodes[1].peerId) }
             }
-            let error = await outcome as? NodeError
-            mover.cancel()
-            await mover.value
-            switch error {
+            switch error as? NodeError {
             case .timedOut, .unreachable: break
             default: Issue.record("unexpected \(String(describing: error))")
             }

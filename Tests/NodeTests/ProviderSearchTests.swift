@@ -58,19 +58,9 @@ internal import Transport
             let events = requester.events.listen()
             await providers[0].driver.stop()
             _ = try await events.first { if case .peerLeft(providers[0].peerId, _, _) = $0 { true } else { false } }
-            async let outcome = failure {
-                _ = try await requester.request("math/add", timeLimit: .seconds(60), in: lab)
+            let error = await lab.moving(by: .milliseconds(5)) {
+                await failure { _ = try await requester.request("math/add", timeLimit: .seconds(60), in: lab) }
             }
-            let mover = Task {
-                while !Task.isCancelled {
-                    lab.clock.advance(by: .milliseconds(5))
-                    // Whoever only yields leaves behind a task whose thread the system holds up.
-                    try? await Task.sleep(for: .milliseconds(1))  // cancelled: it is over
-                }
-            }
-            let error = await outcome
-            mover.cancel()
-            await mover.value
             #expect((error as? ServiceFailure)?.kind == .unreachable)
         }
     }

@@ -63,7 +63,10 @@ internal import Testing
             let inviter = try #require(try await joiner.getKnownPeers().first)
             #expect(inviter.peerId == owner.peerId && inviter.label == nil && inviter.networkIds == [network])
             #expect(inviter.isConnected)
-            while try await joiner.getKnownPeers().first?.addresses != owner.listenAddresses { await Task.yield() }
+            // They are stored in a moment.
+            while try await joiner.getKnownPeers().first?.addresses != owner.listenAddresses {
+                try await Task.sleep(for: .milliseconds(1))
+            }
         }
     }
 

@@ -49,9 +49,9 @@ internal import Testing
             }
             let other: Int = try await node.request("users/get_user", payload: RunarValue.int(124))
             #expect(other == 2)
-            ahead.withLock { $0 += .seconds(15) }
+            ahead.withLock { $0 += .seconds(25) }
             let still: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
-            ahead.withLock { $0 += .seconds(16) }
+            ahead.withLock { $0 += .seconds(6) }
             let anew: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
             #expect(still == 1 && anew == 3)
         }

@@ -21,7 +21,7 @@ static size_t allocated(void) {
 #endif
 }
 
-/* The bytes once they are no more than `bound`, or after half a minute: the last parts of a freed node go by themselves. */
+/* The bytes once they are no more than `bound`, or after half a minute: the last of a freed node goes by itself. */
 static size_t settled(size_t bound) {
     for (int round = 0; round < 300 && allocated() > bound; round++) usleep(100000);
     return allocated();
@@ -115,7 +115,7 @@ int many_nodes(long count) {
     make_and_free(count / 10);
     size_t warm = allocated();
     make_and_free(count / 2 - count / 10);
-    size_t half = allocated();
+    size_t half = settled(warm + slack);
     make_and_free(count - count / 2);
     return compare("nodes", count, warm, half, settled(half + slack), slack);
 }

@@ -29,7 +29,7 @@ struct Encounter {
             return site
         }
         lab = try await NatLab.with([.init(.none)] + sites + [.init(.none)], mappingSeconds: mappingSeconds, mtu: mtu)
-        // Eight of these at a time leave each little of the machine.
+        // Several of these at a time leave each little of the machine.
         let settings = ["RUNAR_DISCOVERY": "off", "RUNAR_REQUEST_TIMEOUT": "60s", "RUNAR_DHT_TIMEOUT": "60s"]
         let place = settings.merging(["RUNAR_LISTEN": "0.0.0.0:\(Self.port)"]) { $1 }
         helpers = [

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Identity
 internal import RunarNode
 

@@ -84,7 +84,7 @@ extension DemoStage {
         try content.write(to: URL(fileURLWithPath: path))
         let position = phone.listener.position
         let report: FileSentReport = try await owner.run(["send", try fact("phone id"), "--file", path])
-        let arrived = try await phone.listener.first("the file", after: position, within: .seconds(60)) {
+        let arrived = try await phone.listener.first("the file", after: position) {
             $0.event == "file" ? $0.path : nil
         }
         guard try Data(contentsOf: URL(fileURLWithPath: arrived)) == content else {

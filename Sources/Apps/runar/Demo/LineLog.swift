@@ -10,6 +10,9 @@ final class LineLog: Sendable {
         var next = 0
     }
 
+    /// How long something may take on a busy machine.
+    private static let patience = Duration.seconds(60)
+
     private let name: String
     private let state = Locked(State())
 
@@ -46,18 +49,18 @@ final class LineLog: Sendable {
     func first<Found: Sendable>(
         _ what: String,
         after position: Int = 0,
-        within patience: Duration = .seconds(60),
         _ match: @escaping @Sendable (EventLine) -> Found?
     ) async throws -> Found {
         try await withThrowingTaskGroup(of: Found?.self) { group in
             group.addTask { try await self.search(what, from: position, match) }
             group.addTask {
-                try await Task.sleep(for: patience)
+                try await Task.sleep(for: Self.patience)
                 return nil
             }
             defer { group.cancelAll() }
             guard let found = try await group.next() ?? nil else {
-                throw CommandFailure("not-seen", .software, "\(name) did not say within \(patience.seconds) s: \(what)")
+                let patience = "\(Self.patience.seconds) s"
+                throw CommandFailure("not-seen", .software, "\(name) did not say within \(patience): \(what)")
             }
             return found
         }
