@@ -23,7 +23,6 @@ import os
 import queue
 import sys
 import threading
-import weakref
 
 __all__ = ["Error", "Event", "Node", "Request", "Service", "Subscription"]
 
@@ -129,7 +128,8 @@ _PROTOTYPES = {
 
 
 def _load():
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "librunar.so")
+    name = "librunar.dylib" if sys.platform == "darwin" else "librunar.so"
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
     found = os.environ.get("RUNAR_LIBRARY") or (beside if os.path.exists(beside) else ctypes.util.find_library("runar"))
     if not found:
         raise ImportError("librunar was not found: run make library, and set RUNAR_LIBRARY to the file that it names")
@@ -270,7 +270,7 @@ class Subscription:
                 sys.excepthook(*sys.exc_info())
 
     def cancel(self):
-        """Ends the subscription: nothing more arrives after this returned."""
+        """Ends the subscription: after this returned, no call of its handler begins but one that is beginning."""
         if self._id and _library.runar_node_unsubscribe(self._node._handle, self._id.encode()):
             self._node._subscriptions.discard(self)
             while not self._queue.empty():
@@ -332,7 +332,8 @@ class Service:
             _library.runar_request_fail(handle, HANDLER_FAILED, _text(text), None, None)
 
 
-_nodes = weakref.WeakSet()
+# Until they are closed, so that what their services call is there as long as they run.
+_nodes = set()
 
 
 class Node:
@@ -362,6 +363,7 @@ class Node:
         handle, self._handle = self._handle, None
         if handle:
             _library.runar_node_free(handle)
+            _nodes.discard(self)
             for subscription in self._subscriptions:
                 subscription._queue.put(None)
 

@@ -21,21 +21,11 @@ public func runar_node_request_raw(
     _ context: UnsafeMutableRawPointer?
 ) -> UInt64 {
     let completion = unsafe DataCompletion(function: callback, context: context)
-    do {
-        let node = try unsafe found(node)
+    return unsafe begin(node, finish: { completion.call($0) }) {
         let path = try unsafe Arguments.text(path, "path")
         let payload = try unsafe Arguments.data(payload, length, "payload")
         let (options, encoding) = try unsafe requestOptions(options)
-        let body: @Sendable (RunarNode) async throws -> Data = { node in
-            try await node.requestRaw(path, payload: payload, encoding: encoding, options: options)
-        }
-        guard let number = node.begin(body, finish: { completion.call($0) }) else { throw Arguments.noHandle("node") }
-        return number
-    } catch {
-        let error = RunarError(error)
-        // Tells the program, and ends.
-        Task { completion.call(.failure(error)) }
-        return 0
+        return { node in try await node.requestRaw(path, payload: payload, encoding: encoding, options: options) }
     }
 }
 

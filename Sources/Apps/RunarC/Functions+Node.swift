@@ -145,19 +145,37 @@ func found(_ node: OpaquePointer?) throws(RunarError) -> NodeHandle {
 
 /// Begins what a function asks for, whose end is told exactly once and never on this thread.
 ///
-/// `prepare` reads the arguments that live only until the function returns.
+/// `prepare` reads the arguments that live only until the function returns. Returns the number under which it can be
+/// given up; 0 when it was refused at once, which `finish` is told, too.
+@discardableResult
+func begin<Success: Sendable>(
+    _ handle: OpaquePointer?,
+    finish: @escaping @Sendable (Result<Success, RunarError>) -> Void,
+    _ prepare: () throws -> @Sendable (RunarNode) async throws -> Success
+) -> UInt64 {
+    do {
+        let node = try unsafe found(handle)
+        do {
+            if let number = node.begin(try prepare(), finish: finish) { return number }
+        } catch {
+            let mistake = RunarError(error)
+            // Told like all else of this node, so that nothing is called any more once it is freed.
+            if node.begin({ _ in throw mistake }, finish: finish) != nil { return 0 }
+        }
+        throw Arguments.noHandle("node")
+    } catch {
+        let error = RunarError(error)
+        // Tells the program, and ends; there is no node whose end could be waited for.
+        Task { finish(.failure(error)) }
+        return 0
+    }
+}
+
+/// The same with the usual callback.
 func begin(
     _ handle: OpaquePointer?,
     _ completion: Completion,
     _ prepare: () throws -> @Sendable (RunarNode) async throws -> String?
 ) {
-    do {
-        let node = try unsafe found(handle)
-        let body = try prepare()
-        guard node.begin(body, finish: { completion.call($0) }) != nil else { throw Arguments.noHandle("node") }
-    } catch {
-        let error = RunarError(error)
-        // Tells the program, and ends.
-        Task { completion.call(.failure(error)) }
-    }
+    unsafe begin(handle, finish: { completion.call($0) }, prepare)
 }

@@ -176,6 +176,16 @@ static void serve(runar_node *node) {
     runar_service_free(service);
     runar_service_free(service);
 
+    /* What no node can have is on none. */
+    runar_service *wrong = runar_service_create("Wrong", "wrong", "1.0.0", "", NULL);
+    waiter refused = WAITER_INIT;
+    REQUIRE(runar_service_register_event(wrong, "a/>/b", take_event, &events, NULL));
+    for (int round = 1; round <= 2; round++) {
+        runar_node_add_service(node, wrong, take_end, &refused);
+        REQUIRE(wait_for(&refused, round) == RUNAR_ERROR_INVALID_PATH);
+    }
+    runar_service_free(wrong);
+
     uint8_t payload[] = "\"hello\"";
     REQUIRE(runar_node_request_raw(node, "echo/back", payload, 7, NULL, take_data, &data) != 0);
     REQUIRE(wait_for(&data, 1) == 0 && strcmp(data.value, "\"hello\"") == 0);

@@ -173,6 +173,16 @@ int late_callbacks(void) {
         REQUIRE(wait_for(&data, 1) != 0);
         while (runar_node_listening_port(node) != 0) {}
     }
+    /* What is wrong with a call is told before the node is gone, too. */
+    for (int number = 0; number < 200; number++) {
+        runar_node *node = running_node();
+        waiter end = WAITER_INIT;
+        waiter data = WAITER_INIT;
+        runar_node_publish(node, "a/b", NULL, 7, take_end, &end);
+        runar_node_request_raw(node, NULL, NULL, 0, NULL, take_data, &data);
+        runar_node_free(node);
+        REQUIRE(calls_of(&end) == 1 && calls_of(&data) == 1);
+    }
     puts("late callbacks: as it should be");
     return 0;
 }

@@ -8,7 +8,8 @@
  *               them. One that was freed, never made or of another kind is refused with RUNAR_ERROR_NULL_ARGUMENT;
  *               freeing it again or freeing NULL does nothing. No number is used twice in a process.
  *   Threads     Every function may be called on any thread at any time, in callbacks too. Callbacks come on threads of
- *               the library, never during the call that asked for them, and several at a time. They must not wait for
+ *               the library, never on the one that asked for them, perhaps before that call returned, and several at
+ *               a time. They must not wait for
  *               long: hand what takes time to a thread of yours, because while all the library's threads (one for
  *               each processor) wait in callbacks, nothing else goes on.
  *   Callbacks   Each takes the context pointer that it was registered with, which the library never looks at. One
@@ -300,7 +301,7 @@ void runar_service_free(runar_service *service);
 bool runar_service_set_network(runar_service *service, const char *network, runar_error **error);
 
 /* Adds an action, or replaces the one of that name. The name is one or more segments, "{name}" stands for any. The
- * context must live until the service is freed and no node has it any more. */
+ * context must live until the service is freed and the node that has or had it, too: an answer may be under way. */
 bool runar_service_register_action(
     runar_service *service, const char *action, runar_action_callback callback, void *context, runar_error **error);
 
