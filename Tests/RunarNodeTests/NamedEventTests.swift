@@ -234,6 +234,26 @@ internal import Testing
         await node.stop()
     }
 
+    @Test func `how a service stands is kept beside any number of events, also when its name becomes a network`()
+        async throws
+    {
+        let node = try Household().makeNode()
+        let service = ServiceTests.makeMath()
+        service.networkId = "Home"
+        try await node.addService(service)
+        try await node.start()
+        for number in 0..<100 { try await node.publish("Home:a", data: number) }
+        for isNetwork in [false, true] {
+            if isNetwork { _ = try node.createNetwork(name: "Home") }
+            let (states, subscription) = try listen(node, "Home:$registry/services/math/state/*", includesPast: true)
+            let state = try await states.first { _ in true }
+            #expect(state.topic.segments.last == "running")
+            #expect((state.networkId != nil) == isNetwork)
+            subscription.cancel()
+        }
+        await node.stop()
+    }
+
     @Test func `a service's handlers get events of its own topics and of others`() async throws {
         try await Household.runConnected(members: 1) { network, owner, members in
             let (heard, queue) = AsyncStream.makeStream(of: String.self)

@@ -57,6 +57,15 @@ internal import Testing
         }
     }
 
+    @Test func `a memory warning empties it`() async throws {
+        try await withNode { node, calls, _ in
+            let first: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
+            node.handleMemoryWarning()
+            let anew: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
+            #expect(first == 1 && anew == 2)
+        }
+    }
+
     @Test func `a text is another question than the value that it spells, under the same key`() async throws {
         try await withNode { node, _, _ in
             let number: Int = try await node.request("users/get_user", payload: RunarValue.int(123))

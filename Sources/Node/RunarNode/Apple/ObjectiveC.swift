@@ -175,7 +175,7 @@ public import Foundation
         self.subscription = subscription
     }
 
-    /// Ends the subscription: no call of its handler begins from then on.
+    /// Ends the subscription: no event is taken to its handler from then on; one that is under way comes to its end.
     @objc public func cancel() { self.subscription.cancel() }
 }
 

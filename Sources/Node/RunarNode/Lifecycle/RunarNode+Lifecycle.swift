@@ -26,6 +26,7 @@ extension RunarNode {
     /// included.
     public func handleMemoryWarning() {
         self.caches.withLock { $0 = [:] }
+        for hosted in self.services.services { hosted.answers.clear() }
         self.giveBackMemory()
     }
 

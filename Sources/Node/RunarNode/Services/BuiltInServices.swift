@@ -44,7 +44,9 @@ extension RunarNode {
             "services/{service}/state",
             options: ActionOptions(description: "How a service stands", output: "a state, or \"unknown\"")
         ) { (_: RunarValue?, context: RunarContext) -> RunarServiceState in
-            try Self.service(of: context)?.state ?? .unknown
+            let name = context.parameters["service"]
+            let infos = context.node.serviceInfos(in: context.network)
+            return infos.first { $0.servicePath == name }?.state ?? .unknown
         }
         registry.registerAction(
             "services/{service}/pause",

@@ -22,10 +22,22 @@ final class LocalEvents: Sendable {
         var entries: [Entry] = []
         /// The newest events of each network, oldest first.
         var past: [NetworkKey: [RunarEvent]] = [:]
+        /// The newest state of each service, oldest first.
+        var states: [Standing] = []
+    }
+
+    /// How a service stands.
+    private struct Standing: Sendable {
+        /// The network as it was written.
+        let network: String
+        var key: NetworkKey
+        var event: RunarEvent
     }
 
     /// What is kept of each network for those who ask for the past.
     private static let pastLimit = 64
+    /// How many services' states are kept, also of those that were removed.
+    private static let stateLimit = 1024
 
     private let state = Locked(State())
 
@@ -47,8 +59,10 @@ final class LocalEvents: Sendable {
             let key = try key(network)
             let followed = Self.isOwn(pattern) ? nil : key.networkId.map(follow)
             if includesPast {
-                let past = (state.past[key] ?? []).filter { Self.matches(pattern, $0.topic) }
-                for event in past.suffix(pump.capacity) { pump.offer(event) }
+                let states = state.states.filter { $0.key == key }.map(\.event)
+                let past = Self.isOwn(pattern) ? states : state.past[key] ?? []
+                let meant = past.filter { Self.matches(pattern, $0.topic) }
+                for event in meant.suffix(pump.capacity) { pump.offer(event) }
             }
             state.last += 1
             state.entries.append(
@@ -78,29 +92,49 @@ final class LocalEvents: Sendable {
         entry?.followed?.cancel()
     }
 
-    /// Hands an event to the subscriptions of this device in the network that `key` tells; to nobody if it throws, because
-    /// two networks have the name and nobody can ask for it.
-    func publish(in key: () throws -> NetworkKey, _ makeEvent: (NetworkKey) -> RunarEvent) {
+    /// Hands an event of a network to the subscriptions of this device.
+    func publish(_ event: RunarEvent, in key: NetworkKey) {
         self.state.withLock { state in
-            // Looked up here, as that of a subscription is.
-            guard let key = try? key() else { return }  // see above
-            let event = makeEvent(key)
-            // Of a service's states only the present one is of interest.
-            if event.topic.segments[0] == "$registry" {
-                state.past[key]?.removeAll { $0.topic.parent == event.topic.parent }
-            }
             state.past[key, default: []].append(event)
             if state.past[key]?.count ?? 0 > Self.pastLimit { state.past[key]?.removeFirst() }
-            for entry in state.entries where entry.key == key && Self.matches(entry.pattern, event.topic) {
-                entry.pump.offer(event)
-            }
+            Self.offer(event, in: key, to: state.entries)
+        }
+    }
+
+    /// Hands how a service stands to the subscriptions of this device in the network that `key` tells for a name; to
+    /// nobody if it throws, because two networks have the name and nobody can ask for it.
+    func publishState(
+        of network: String,
+        in key: (String) throws -> NetworkKey,
+        _ makeEvent: (NetworkKey) -> RunarEvent
+    ) {
+        self.state.withLock { state in
+            // Looked up here, as that of a subscription is.
+            guard let key = try? key(network) else { return }  // see above
+            let event = makeEvent(key)
+            // Of a service's states only the present one is of interest.
+            state.states.removeAll { $0.key == key && $0.event.topic.parent == event.topic.parent }
+            state.states.append(Standing(network: network, key: key, event: event))
+            if state.states.count > Self.stateLimit { state.states.removeFirst() }
+            Self.offer(event, in: key, to: state.entries)
+        }
+    }
+
+    private static func offer(_ event: RunarEvent, in key: NetworkKey, to entries: [Entry]) {
+        for entry in entries where entry.key == key && Self.matches(entry.pattern, event.topic) {
+            entry.pump.offer(event)
         }
     }
 
     /// Looks again what the names of networks mean.
     func relocate(_ key: (String) throws -> NetworkKey) {
         let earlier = self.state.withLock { state in
-            state.entries.indices.compactMap { index -> Subscription? in
+            for index in state.states.indices {
+                guard let new = try? key(state.states[index].network) else { continue }  // ambiguous: it stays
+                state.states[index].key = new
+                state.states[index].event.networkId = new.networkId
+            }
+            return state.entries.indices.compactMap { index -> Subscription? in
                 let entry = state.entries[index]
                 guard let new = try? key(entry.network), new != entry.key else { return nil }  // ambiguous: it stays
                 state.entries[index].key = new
@@ -170,7 +204,7 @@ final class EventPump: Sendable {
         }
     }
 
-    /// Calls the handler no more, once this returned; a call under way comes to its end.
+    /// Takes no event to the handler once this returned; one that is being taken there comes to its end.
     func cancel() {
         self.state.withLock { $0.isCancelled = true }
         self.queue.finish()

@@ -2,7 +2,8 @@ public import Identity
 
 /// How a request is made.
 public struct RequestOptions: Sendable {
-    /// How long it may take, up to a day; nil for the node's ``RunarNodeConfig/requestTimeoutMs``.
+    /// How long it may take, up to a day; nil for the node's ``RunarNodeConfig/requestTimeoutMs``, or for a day if a
+    /// stream of values is answered.
     public var timeout: Duration?
     /// Whether asking twice does no harm: then another device that offers the service is asked when the first one goes
     /// away before it has answered.

@@ -11,7 +11,7 @@ public struct RunarEvent: Sendable, Hashable {
     /// To which topic it was published; never a pattern.
     public let topic: TopicPath
     /// In which network; nil for a name that is no network yet.
-    public let networkId: NetworkId?
+    public internal(set) var networkId: NetworkId?
     /// Who published it; its signature was checked.
     public let publisher: PeerId
     /// When it was published, by the publisher's clock, to the second.

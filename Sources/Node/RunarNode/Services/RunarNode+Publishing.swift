@@ -48,7 +48,7 @@ extension RunarNode {
             guard data.count <= Self.eventByteLimit else {
                 throw EventTooLarge(limit: Self.eventByteLimit, found: data.count)
             }
-            self.localEvents.publish(in: { key }) { self.localEvent(path, in: $0, data) }
+            self.localEvents.publish(self.localEvent(path, in: key, data), in: key)
         } catch let error as CancellationError {
             throw error
         } catch {

@@ -116,6 +116,7 @@ extension RunarNode {
             hosted.status.withLock { $0.subscriptions = subscriptions }
         } catch {
             self.services.remove(hosted)
+            service.table.withLock { $0.node = nil }
             throw RunarError(error)
         }
         self.tell(hosted, .initialized)
@@ -183,7 +184,7 @@ extension RunarNode {
     private func tell(_ hosted: HostedService, _ state: RunarServiceState) {
         let text = "$registry/services/\(hosted.service.path)/state/\(state.rawValue)"
         guard let topic = try? TopicPath(text) else { return }  // it is one
-        self.localEvents.publish(in: { try self.services.key(hosted.network) }) { key in
+        self.localEvents.publishState(of: hosted.network, in: { try self.services.key($0) }) { key in
             self.localEvent(topic, in: key, Data(#""\#(state.rawValue)""#.utf8))
         }
     }

@@ -53,6 +53,8 @@ extension RunarNode {
         sending inputs: Inputs,
         options: RequestOptions = RequestOptions()
     ) async throws -> Output where Inputs.Element: Encodable & Sendable {
+        var options = options
+        options.timeout = options.timeout ?? self.config.requestTimeout
         let answer: RunarStream<Output> = try await self.stream(path, sending: inputs, options: options)
         guard let value = try await answer.next() else {
             throw RunarError.failure(.decoding, message: "the handler returned nothing", context: path)
