@@ -145,6 +145,7 @@ internal import Testing
         #expect(finding.level == wrong.level)
         #expect("\(finding.message) \(finding.advice ?? "")".contains(wrong.words), "\(finding)")
         #expect(finding.level == .ok || finding.advice != nil || finding.code == "no-ipv6")
+        expectNoCommands(facts)
         // Nothing that is still right is called wrong.
         let others = found.filter { $0.code != wrong.testDescription && $0.level != .ok }
         #expect(others.isEmpty, "\(others)")
@@ -197,6 +198,15 @@ internal import Testing
         let finding = try #require(added.first)
         #expect(finding.level == outcome.level)
         #expect("\(finding.message) \(finding.advice ?? "")".contains(outcome.words), "\(finding)")
+        expectNoCommands(facts)
+    }
+
+    /// Who only knows the console is told no commands; while no node runs there is no console.
+    private func expectNoCommands(_ facts: DoctorFacts) {
+        let withoutNode: Set = ["not-running", "no-home", "peer-unknown"]
+        for finding in Diagnosis(facts, for: .console).findings where !withoutNode.contains(finding.code) {
+            #expect(finding.advice?.contains(/`|--|RUNAR_/) != true, "\(finding)")
+        }
     }
 
     @Test func `about a peer nothing is said while no node runs, and that is said`() {

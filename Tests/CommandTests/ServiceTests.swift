@@ -16,6 +16,19 @@ internal import Testing
         return server
     }
 
+    @Test func `a node that is told to end answers what it was asked before`() async throws {
+        try pair.startBoth()
+        let (owner, begun) = (pair.owner, pair.phone.path + "-begun")
+        let server = try server(["slow", "wait=touch '\(begun)'; sleep 2; echo done"], home: pair.phone)
+        async let answer = aside { try owner.runar(["call", "slow/wait"]) }
+        while !FileManager.default.fileExists(atPath: begun) { try await Task.sleep(for: .milliseconds(10)) }
+        try FileManager.default.removeItem(atPath: begun)
+        #expect(pair.phoneNode?.end(by: SIGTERM) == 0)
+        let outcome = try await answer
+        #expect(outcome.status == 0 && outcome.output.contains("done"), "\(outcome.output)\(outcome.errors)")
+        _ = server.end(by: SIGINT)
+    }
+
     @Test func `one offers commands, the other asks and reads what they print`() throws {
         try pair.startBoth()
         let actions = ["read=echo 21.5", "echo=cat", "who=printf %s \"$RUNAR_PEER $RUNAR_PATH\"", "burn=exit 3"]

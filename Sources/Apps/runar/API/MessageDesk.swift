@@ -106,7 +106,8 @@ final class MessageDesk: Sendable {
             end(number, .delivered)
             return (result, number)
         } catch {
-            end(number, .failed, CommandFailure(error).message)
+            // Read in the console, which has no use for commands.
+            end(number, .failed, (error as? NodeError).map { "\($0)" } ?? CommandFailure(error).message)
             throw error
         }
     }

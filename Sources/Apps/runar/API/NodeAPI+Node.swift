@@ -33,7 +33,7 @@ extension NodeAPI {
             route(.get, "/doctor") { request in
                 let peer = request.text("peer").map { ConsoleRequest.plainId($0) }
                 let facts = try await handler.facts(about: peer.map { PeerName($0) })
-                return DoctorReport(Diagnosis(DoctorFacts(node: facts, askedPeer: peer)))
+                return DoctorReport(Diagnosis(DoctorFacts(node: facts, askedPeer: peer), for: .console))
             },
             route(.get, "/storage") { _ in try handler.storageView(of: watch) },
             route(.get, "/logs") { request in

@@ -11,7 +11,10 @@ extension Diagnosis {
             problem(
                 "loopback-only",
                 "the node listens on \(node.addresses.joined(separator: ", ")) only: no other device can connect",
-                "start it without --listen and RUNAR_LISTEN, or with an address of this device"
+                advice(
+                    "start it without --listen and RUNAR_LISTEN, or with an address of this device",
+                    inConsole: "whoever started it decided so: it is the setting “Addresses to listen at”"
+                )
             )
         } else {
             ok("listening", "the node runs and listens on \(node.addresses.joined(separator: ", "))")
@@ -29,7 +32,10 @@ extension Diagnosis {
             return note(
                 "nobody-connected",
                 "nobody is connected",
-                "members nearby connect by themselves while `runar up` runs there, others with `runar connect`"
+                advice(
+                    "members nearby connect by themselves while `runar up` runs there, others with `runar connect`",
+                    inConsole: "those nearby connect by themselves while Runar runs there, others under Peers, Connect"
+                )
             )
         }
         let relayed = node.peers.count { $0.isRelayed }
@@ -53,7 +59,10 @@ extension Diagnosis {
                 "filter-unknown",
                 "whom the NAT or a firewall lets in is not known: that takes a second member, elsewhere, that this device is"
                     + " not connected to",
-                "`runar stun HOST --classify` asks a server that has two addresses"
+                advice(
+                    "`runar stun HOST --classify` asks a server that has two addresses",
+                    inConsole: "nothing to do: it is known once two members elsewhere are connected"
+                )
             )
         default: break
         }
@@ -66,7 +75,10 @@ extension Diagnosis {
             return note(
                 "nat-unknown",
                 "nobody has said yet where it sees this device, so the NAT is not known",
-                "connect to a member elsewhere, or ask any STUN server: `runar stun HOST --classify`"
+                advice(
+                    "connect to a member elsewhere, or ask any STUN server: `runar stun HOST --classify`",
+                    inConsole: "connect to a member elsewhere"
+                )
             )
         }
         let outer = observed.filter { !own.contains($0.ip.unmapped.withoutScope) }
@@ -91,7 +103,10 @@ extension Diagnosis {
             note(
                 "nat-kind-unknown",
                 "\(place), behind a NAT whose kind is not known: that takes two members at different addresses",
-                "`runar stun HOST --classify` asks a server that has two addresses"
+                advice(
+                    "`runar stun HOST --classify` asks a server that has two addresses",
+                    inConsole: "nothing to do: it is known once two members elsewhere are connected"
+                )
             )
         }
     }

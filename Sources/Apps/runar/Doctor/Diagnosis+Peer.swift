@@ -34,9 +34,9 @@ extension Diagnosis {
     }
 
     private func adviceForRelay(_ peer: PeerFacts) -> String {
-        isHardPair(peer)
-            ? "IPv6, or a forwarded port on one of the two routers (`--listen`, `runar network address`), makes it direct"
-            : "nothing to do: a direct way is looked for again and again"
+        guard isHardPair(peer) else { return "nothing to do: a direct way is looked for again and again" }
+        let how = advice(" (`--listen`, `runar network address`)", inConsole: "")
+        return "IPv6, or a forwarded port on one of the two routers\(how), makes it direct"
     }
 
     // MARK: Not connected
@@ -50,13 +50,19 @@ extension Diagnosis {
             problem(
                 "refused-by-peer",
                 "\(name) refused this device: \(last.reason ?? "")",
-                "look at the memberships above, and let `runar doctor` run there too"
+                advice(
+                    "look at the memberships above, and let `runar doctor` run there too",
+                    inConsole: "look at the memberships above, and check the connection there, too"
+                )
             )
         case "refusedHere":
             problem(
                 "refused-here",
                 "this device refused \(name): \(last.reason ?? "")",
-                "its owner issues a new token, or `runar doctor` there says what is wrong"
+                advice(
+                    "its owner issues a new token, or `runar doctor` there says what is wrong",
+                    inConsole: "the owner renews its membership; checking the connection there says what is wrong"
+                )
             )
         case "callFailed": lookAtFailedCall(last.reason ?? "", name)
         default:
@@ -64,8 +70,10 @@ extension Diagnosis {
             problem(
                 "peer-unreachable",
                 "\(name) does not answer at \(places.joined(separator: ", "))",
-                "is `runar up` running there? If it has another address now, `runar network address` there tells it;"
-                    + " a third member that is always on brings the two together"
+                advice(
+                    "is `runar up` running there? If it has another address now, `runar network address` there tells it;",
+                    inConsole: "does Runar run there? If its address changed, its code under Peers, Connect has it;"
+                ) + " a third member that is always on brings the two together"
             )
         }
     }
@@ -78,14 +86,16 @@ extension Diagnosis {
             return note(
                 "not-tried",
                 "\(name) is not connected, and nothing was tried since the node started",
-                "`runar send \(name) hello` tries"
+                advice("`runar send \(name) hello` tries", inConsole: "write it a message: that tries")
             )
         }
         problem(
             "no-address",
             "\(name) is not connected, and no address of it is known",
-            "`runar network address` there prints one, `runar connect` here takes it; on the same local network it is found"
-                + " by itself"
+            advice(
+                "`runar network address` there prints one, `runar connect` here takes it;",
+                inConsole: "show its code there and take it here, both under Peers, Connect;"
+            ) + " on the same local network it is found by itself"
         )
     }
 

@@ -27,11 +27,19 @@ struct Diagnosis {
     /// Memberships that end sooner are worth a word.
     private static let warningSeconds: UInt64 = 7 * 86_400
 
+    /// Who reads it: somebody at a terminal, or in the console, who may never have seen one.
+    enum Reader {
+        case terminal
+        case console
+    }
+
     private(set) var findings: [Finding] = []
     let facts: DoctorFacts
+    private let reader: Reader
 
-    init(_ facts: DoctorFacts) {
+    init(_ facts: DoctorFacts, for reader: Reader = .terminal) {
         self.facts = facts
+        self.reader = reader
         lookAtInterfaces()
         lookAtMulticast()
         lookAtClock()
@@ -51,6 +59,9 @@ struct Diagnosis {
             )
         }
     }
+
+    /// What to do, in commands or in the words of the console.
+    func advice(_ commands: String, inConsole words: String) -> String { reader == .terminal ? commands : words }
 
     /// Whether nothing is wrong.
     var isHealthy: Bool { !findings.contains { $0.level == .problem } }
@@ -134,7 +145,10 @@ struct Diagnosis {
             problem(
                 "no-network",
                 "this device is in no network of yours",
-                "`runar network create NAME`, or `runar join`"
+                advice(
+                    "`runar network create NAME`, or `runar join`",
+                    inConsole: "under Networks make one, or join one that you were invited to"
+                )
             )
         }
         for network in node.networks { lookAt(network, node) }
@@ -142,11 +156,17 @@ struct Diagnosis {
 
     private mutating func lookAt(_ network: NodeFacts.Network, _ node: NodeFacts) {
         guard !network.isRevoked else {
-            let advice = "`runar reset` makes a new device of it, which its owner can invite"
+            let advice = advice(
+                "`runar reset` makes a new device of it, which its owner can invite",
+                inConsole: "only a new device can be invited again; whoever set this one up can make it one"
+            )
             return problem("revoked", "the owner of \(network.name) revoked this device", advice)
         }
         guard network.isMember else {
-            let advice = "ask its owner for an invitation or a token; `runar join` takes both"
+            let advice = advice(
+                "ask its owner for an invitation or a token; `runar join` takes both",
+                inConsole: "ask its owner for an invitation or a token; both are taken under Networks, Join"
+            )
             return problem("no-member", "this device is no member of \(network.name)", advice)
         }
         guard let end = network.expiration else {

@@ -6,20 +6,22 @@ internal import RunarNode
 
 // Peers, messages and files.
 extension RequestHandler {
-    /// The connected peers, or all that are known; or one of them.
+    /// The connected peers, or all that are known or heard nearby; or one of them.
     func peers(all: Bool, only wanted: PeerId? = nil) throws -> PeersReport {
         let networks = try node.networks()
         let connected = networks.map { Set(node.connectedPeers(in: $0.networkId)) }
-        let heard = Set(
-            networks.flatMap { node.discoveryService.getDiscoveredPeers(for: $0.networkId).map(\.peerId) }
-        )
+        let heard = networks.map { Set(node.discoveryService.getDiscoveredPeers(for: $0.networkId).map(\.peerId)) }
         let known = Dictionary(uniqueKeysWithValues: try node.knownPeers().map { ($0.peerId, $0) })
         let isGiven = { (peer: PeerId) in known[peer]?.isGiven == true }
-        let shown = all ? Set(known.keys).union(node.connectedPeers()) : Set(node.connectedPeers())
+        let others = all ? heard.reduce(into: Set(known.keys)) { $0.formUnion($1) } : []
+        let shown = others.union(node.connectedPeers())
         let peers = shown.filter { wanted == nil || $0 == wanted }.sorted().map { peer in
-            let shared = zip(networks, connected).filter { network, connected in
-                connected.contains(peer) || (all && known[peer]?.networks.contains(network.networkId) == true)
-            }.map(\.0)
+            let shared = networks.indices.filter { index in
+                connected[index].contains(peer) || all && heard[index].contains(peer)
+                    || all && known[peer]?.networks.contains(networks[index].networkId) == true
+            }.map { networks[$0] }
+            let isHeard = heard.contains { $0.contains(peer) }
+            let ways: [FoundBy] = (isHeard ? [.localNetwork] : []) + (isGiven(peer) ? [.address] : [])
             let path = node.path(to: peer)
             return PeersReport.Peer(
                 peerId: peer.base64Encoded,
@@ -31,8 +33,7 @@ extension RequestHandler {
                 isRelayed: path?.isRelayed,
                 address: path?.address?.description,
                 relay: path?.relay?.base64Encoded,
-                foundBy: [heard.contains(peer) ? FoundBy.localNetwork : nil, isGiven(peer) ? .address : nil]
-                    .compactMap { $0?.rawValue },
+                foundBy: ways.map(\.rawValue),
                 lastSeen: known[peer]?.lastSeen.map(UnixTime.clampedSeconds),
                 roundTripMicroseconds: node.roundTrip(to: peer)?.microseconds,
                 parting: PeersReport.Peer.Parting(node.parting(from: peer))
