@@ -65,6 +65,22 @@ def ask(device, place, buttons, lost):
         page.until(lambda: not page.has("dialog"), f"{back} leaves {buttons} open")
 
 
+def failing(scene):
+    """What was agreed to and did not happen is told, and not shown as done."""
+    laptop, _ = household.make(scene, camera=None)
+    page = laptop.page
+    page.click("link", re.compile("Home"))
+    page.click("button", re.compile("phone"))
+    page.click("button", "Remove")
+    page.see("This cannot be undone")
+    scene.expect_absence()
+    laptop.node.stop()
+    page.click("button", "Remove")
+    page.see("The node does not answer. It may be stopped or restarting.")
+    members = "document.querySelector('.view').innerText"
+    page.until(lambda: "Removed" not in page.js(members), "the phone is shown as removed")
+
+
 def leaving(scene):
     """An owner types the name before the network is forgotten; a member is asked once."""
     laptop, phone = household.make(scene, camera=None)

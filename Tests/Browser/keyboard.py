@@ -101,6 +101,12 @@ def daily_use(scene):
     page.until(lambda: focused(page)[0] == "Name", lambda: f"the dialog begins at {focused(page)}")
     page.press("Escape")
     page.until(lambda: focused(page)[0] == "Rename", lambda: f"the focus is at {focused(page)}")
+    page.press("Enter")
+    page.until(lambda: focused(page)[0] == "Name", lambda: f"the dialog begins at {focused(page)}")
+    page.fill("Name", "House")
+    page.press("Enter")
+    page.find("heading", "House")
+    assert [one["name"] for one in laptop.node.answer("network", "list")["networks"]] == ["House"]
 
 
 def skipping(scene):

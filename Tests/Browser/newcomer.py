@@ -59,4 +59,5 @@ def first_hour(scene):
     laptop.page.click("link", re.compile("Not connected"))
     laptop.page.click("button", "Check the connection")
     laptop.page.see("What to do:")
+    assert "`" not in laptop.page.text(), laptop.page.text()
     laptop.keep("newcomer-trouble")

@@ -65,7 +65,11 @@ class Device:
         )
 
     def keep(self, name, **options):
-        """Keeps a picture of the page."""
+        """Keeps a picture of the page, once nothing moves any more that comes to an end."""
+        self.page.js(
+            "Promise.all(document.getAnimations().filter(one => one.effect.getComputedTiming().endTime < 5000)"
+            ".map(one => one.finished.catch(() => 0))).then(() => 0)"
+        )
         return self.scene.keep(f"{name}.png", self.page.picture(**options))
 
     def saved(self, name):

@@ -122,6 +122,17 @@ def plots(scene):
         laptop.keep("plots")
 
 
+def figures(scene):
+    """What the node has counted, and the room that it takes, stand there in numbers."""
+    laptop, _ = household.make(scene)
+    laptop.go("/settings/metrics")
+    laptop.page.see(re.compile(r"Connections now\s+1\b"))
+    laptop.page.see(re.compile(r"Devices connected\s+1\b"))
+    laptop.go("/settings/storage")
+    for words in "Vault with the keys", "In all", "Free on this disk":
+        laptop.page.see(re.compile(words + r"\s+[\d.]+ (B|kB|MB|GB|TB)"))
+
+
 def highest(page, title):
     """The highest value of each line in the plot of that title, of those that are more than nothing."""
     rows = page.js(VALUES % json.dumps(title))

@@ -76,8 +76,21 @@ def hash_table(scene):
     laptop.page.click("button", "Store")
     laptop.page.see("Stored with 1 other member")
     laptop.page.see(re.compile("1 value\\b"))
-    phone.go("/data/map")
-    phone.page.see(re.compile("Operations|operations"))
+    # What is there already is not lost by a key that was chosen twice.
+    laptop.page.click("button", "Store a value")
+    laptop.page.fill("Key", "home/door/code")
+    laptop.page.fill("Value", "1234")
+    laptop.page.click("button", "Store")
+    laptop.page.see("Somebody has stored something under this key already.")
+    laptop.page.click("button", "Cancel")
+    # It is seen on its way, and so is who keeps it.
+    laptop.go("/data/map")
+    laptop.page.see("Store home/door/code")
+    laptop.page.see("stored with 1 device")
+    laptop.page.see("1 device known, 1 connected · 1 value held here, 1 of this device")
+    assert laptop.page.js("document.querySelectorAll('.strip circle').length") >= 1
+    assert laptop.page.js("document.querySelectorAll('.buckets .is-connected').length") == 1
+    laptop.go("/data/records")
     phone.go("/data/records")
     # It arrived at the phone, which keeps it for the laptop.
     phone.page.see("home/door/code")
@@ -146,6 +159,15 @@ def messages_and_files(scene):
     laptop.page.attach(".composer input[type=file]", photograph)
     phone.page.click("button", "Refuse")
     laptop.page.see(re.compile("refused|did not want|declined"))
+
+    # One says something to all at once.
+    laptop.go("/data/messages")
+    laptop.page.fill("Message to everybody in Home", "Dinner!")
+    laptop.page.click("button", "Send to all")
+    laptop.page.see("Delivered to 1 device")
+    phone.go("/data/messages")
+    phone.page.see("Dinner!")
+    open_peer(laptop, "phone")
 
     phone.node.stop()
     laptop.page.see("Not connected")

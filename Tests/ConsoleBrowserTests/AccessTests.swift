@@ -26,6 +26,10 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("asking.walk")
         }
 
+        @Test func `what was agreed to and did not happen is told, and not shown as done`() async throws {
+            try await BrowserScenario.play("asking.failing")
+        }
+
         @Test func `an owner leaves a network only after typing its name`() async throws {
             try await BrowserScenario.play("asking.leaving")
         }

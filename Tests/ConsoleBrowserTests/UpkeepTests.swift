@@ -14,6 +14,10 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("upkeep.plots")
         }
 
+        @Test func `metrics and storage stand there in numbers`() async throws {
+            try await BrowserScenario.play("upkeep.figures")
+        }
+
         @Test func `an action that says what it takes gets a form, which says what is wrong with it`() async throws {
             try await BrowserScenario.play("upkeep.form_of_a_schema")
         }

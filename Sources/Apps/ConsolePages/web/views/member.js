@@ -30,7 +30,7 @@ export function openMember(id, member, network, source) {
       !member.isThisDevice && button(w.details, { icon: "peers",
         onPress: () => { close(); go(`/peers/${base64url(member.peerId)}`); } }),
       mayManage && button(w.renew, { icon: "renew", onPress: () => { close(); renew(id, member, source); } }),
-      mayManage && button(w.remove, { icon: "trash", onPress: () => { close(); remove(id, member, network, source); } })),
+      mayManage && button(w.remove, { icon: "trash", onPress: () => { close(); return remove(id, member, network, source); } })),
   ]);
 }
 
@@ -86,5 +86,8 @@ async function remove(id, member, network, source) {
   try {
     await post(`/networks/${part(id)}/revocations`, { peer: member.peerId });
     toast(w.removed(who));
+  } catch (error) {
+    source.set(now);
+    throw error;
   } finally { source.reload(); }
 }

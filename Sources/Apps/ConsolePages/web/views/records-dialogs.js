@@ -43,8 +43,8 @@ export function openRecord(network, key, { format, shown }) {
       h("h3", null, isOwn(record.writer) ? t.app.thisDevice : name(record.writer), index === 0 && records.length > 1
         && h("span", { class: "quiet" }, ` · ${w.newest}`)),
       value(record, w.fileName),
-      h("p", { class: "quiet" }, `${bytes(record.bytes)} · `,
-        h("span", { title: w.version(record.version) }, w.written(ago(record.version / 1e6))), " · ",
+      h("p", { class: "quiet" }, `${bytes(record.bytes)} · ${w.version(record.version)} · `,
+        w.written(ago(record.version / 1e6)), " · ",
         h("span", { title: date(record.expiration) }, w.expires(ago(record.expiration))))));
   }
 
@@ -77,7 +77,7 @@ export function openRecord(network, key, { format, shown }) {
 export function openPut(network, { key = "", format = "text", shown, text = "", version } = {}) {
   const isKnown = key !== "";
   const error = signal(""), life = signal(""), file = signal(null);
-  let isNew = false;
+  let isNew = !isKnown;
   openDialog({ title: version ? w.editTitle : w.storeTitle, isWide: true }, close =>
     form({ error, onSubmit: async data => {
     const content = file.peek() ? { base64: toBase64(new Uint8Array(await file.peek().arrayBuffer())) }
@@ -106,7 +106,7 @@ export function openPut(network, { key = "", format = "text", shown, text = "", 
   field({ label: w.fromFile }, p => h("input", { ...p, type: "file", onchange: event =>
     file.set(event.target.files[0] ?? null) })),
   field({ label: w.life, hint: w.lifeHint }, p => select(w.lives, { ...p, value: life.peek(), onChange: life.set })),
-  !isKnown && checkbox(w.ifAbsent, { onChange: checked => { isNew = checked; } }),
+  !isKnown && checkbox(w.ifAbsent, { checked: true, onChange: checked => { isNew = checked; } }),
   h("p", { class: "field-error", role: "alert" }, () => error()),
   h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close() }), button(w.storeIt,
     { kind: "primary", type: "submit" }))));
