@@ -127,10 +127,10 @@ def figures(scene):
     laptop, _ = household.make(scene)
     laptop.go("/settings/metrics")
     laptop.page.see(re.compile(r"Connections now\s+1\b"))
-    laptop.page.see(re.compile(r"Devices connected\s+1\b"))
+    laptop.page.see(re.compile(r"Devices connected Home\s+1\b"))
     laptop.go("/settings/storage")
     for words in "Vault with the keys", "In all", "Free on this disk":
-        laptop.page.see(re.compile(words + r"\s+[\d.]+ (B|kB|MB|GB|TB)"))
+        laptop.page.see(re.compile(words + r"\s+[\d.]+ (bytes|kB|MB|GB|TB)\b"))
 
 
 def highest(page, title):

@@ -88,8 +88,9 @@ def hash_table(scene):
     laptop.page.see("Store home/door/code")
     laptop.page.see("stored with 1 device")
     laptop.page.see("1 device known, 1 connected · 1 value held here, 1 of this device")
-    assert laptop.page.js("document.querySelectorAll('.strip circle').length") >= 1
-    assert laptop.page.js("document.querySelectorAll('.buckets .is-connected').length") == 1
+    for picture, mark in (".strip", "circle"), (".buckets", ".is-connected"):
+        drawn = f"document.querySelectorAll('{picture} {mark}').length"
+        laptop.page.until(lambda drawn=drawn: laptop.page.js(drawn) >= 1, f"{picture} shows no {mark}")
     laptop.go("/data/records")
     phone.go("/data/records")
     # It arrived at the phone, which keeps it for the laptop.
