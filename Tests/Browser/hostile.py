@@ -165,6 +165,11 @@ def names(scene):
     phone.node.command("publish", "home/door", EVIL)
     shown = "document.querySelector('.feed')?.innerText ?? ''"
     laptop.page.until(lambda: "onerror" in laptop.page.js(shown), "the event does not come")
+    with phone.node.running("serve", "evil", "run=cat", "--about", EVIL, "--name", EVIL):
+        laptop.go("/data/services")
+        laptop.page.see("Offered by")
+        look_for_harm(laptop, "/data/services")
+        assert EVIL in laptop.page.text()
     network = screens.path_part(laptop.node.answer("network", "show")["networkId"])
     peer = screens.path_part(phone.node.peer)
     for place in [*screens.FULL, f"/networks/{network}", f"/networks/{network}/admit", f"/networks/{network}/share"]:

@@ -14,7 +14,7 @@ EMPTY += ["/data/services", "/data/map", "/settings/keys"]
 
 FULL = ["/networks", "/peers", "/connect", "/doctor", "/data/records", "/data/topics", "/data/messages"]
 FULL += ["/data/services", "/data/map", "/settings/device", "/settings/keys", "/settings/storage", "/settings/logs"]
-FULL += ["/settings/metrics"]
+FULL += ["/settings/metrics", "/settings/devices", "/nowhere"]
 
 
 def path_part(identifier):

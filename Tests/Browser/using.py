@@ -19,6 +19,7 @@ def peer_connection(scene):
     laptop.keep("connection-code")
     scan(phone, laptop)
     phone.page.see("Connected directly")
+    phone.page.see(re.compile(r"Found\s+by its address"))
     assert phone.page.has("textbox", "Write a message")
     laptop.go("/peers")
     laptop.page.click("link", re.compile("phone"))
@@ -115,6 +116,31 @@ def hash_table(scene):
     laptop.page.see("Deleted, and 1 other member knows it")
     phone.page.click("button", "Look up")
     phone.page.see("Nobody has stored anything under this key")
+
+
+def two_writers(scene):
+    """Each member has a value of its own under a key: whose is whose, which is newer, and what changed meanwhile."""
+    laptop, phone = household.make(scene)
+    page = laptop.page
+    laptop.node.command("put", "menu", "soup")
+    laptop.node.command("put", "light", "on")
+    phone.node.command("put", "menu", "bread")
+    laptop.go("/data/records")
+    page.see("3 values")
+    page.click("radio", "Mine")
+    page.see("2 values")
+    page.click("radio", "Kept here")
+    page.fill("Key", "menu", role="searchbox")
+    page.click("button", "Look up")
+    page.see(re.compile(r"phone · newest\s+bread(.|\n)*This device\s+soup"))
+    page.see(re.compile(r"Version \d+ · written .* · expires in \d+ days"))
+    laptop.keep("two-writers")
+    page.click("button", "Change")
+    laptop.node.command("put", "menu", "stew")
+    page.fill("Value", "salad")
+    page.click("button", "Store")
+    page.see("Somebody stored a newer value under this key meanwhile.")
+    assert laptop.node.answer("get", "menu", "--writer", laptop.node.peer)["records"][0]["text"] == "stew"
 
 
 def ask_again_for(page, value):

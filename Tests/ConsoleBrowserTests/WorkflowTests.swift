@@ -26,6 +26,10 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("using.messages_and_files")
         }
 
+        @Test func `of two writers of a key each is named, and who changes an old value reads so`() async throws {
+            try await BrowserScenario.play("using.two_writers")
+        }
+
         @Test func `devices with no way between them talk over another one, and read so`() async throws {
             try await BrowserScenario.play("using.over_another")
         }
