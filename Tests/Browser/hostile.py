@@ -169,7 +169,7 @@ def names(scene):
         laptop.go("/data/services")
         laptop.page.see("Offered by")
         look_for_harm(laptop, "/data/services")
-        assert EVIL in laptop.page.text()
+        laptop.page.see(EVIL)
     network = screens.path_part(laptop.node.answer("network", "show")["networkId"])
     peer = screens.path_part(phone.node.peer)
     for place in [*screens.FULL, f"/networks/{network}", f"/networks/{network}/admit", f"/networks/{network}/share"]:

@@ -20,6 +20,9 @@ internal import Testing
         try pair.startBoth()
         let (owner, begun) = (pair.owner, pair.phone.path + "-begun")
         let server = try server(["slow", "wait=touch '\(begun)'; sleep 2; echo done"], home: pair.phone)
+        while !(try owner.runar(["services"]).output.contains("slow/wait")) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
         async let answer = aside { try owner.runar(["call", "slow/wait"]) }
         while !FileManager.default.fileExists(atPath: begun) { try await Task.sleep(for: .milliseconds(10)) }
         try FileManager.default.removeItem(atPath: begun)

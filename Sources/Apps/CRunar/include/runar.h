@@ -8,7 +8,7 @@
  *               them. One that was freed, never made or of another kind is refused with RUNAR_ERROR_NULL_ARGUMENT;
  *               freeing it again or freeing NULL does nothing. No number is used twice in a process.
  *   Threads     Every function may be called on any thread at any time, in callbacks too. Callbacks come on threads of
- *               the library, never on the one that asked for them, perhaps before that call returned, and several at
+ *               the library, never inside the call that asked for them, perhaps before it returned, and several at
  *               a time. They must not wait for
  *               long: hand what takes time to a thread of yours, because while all the library's threads (one for
  *               each processor) wait in callbacks, nothing else goes on.

@@ -181,7 +181,7 @@ struct Diagnosis {
                 "the membership in \(network.name) ends \(until)",
                 node.renewsTokens
                     ? "the owner's device renews it when both are connected; else ask for a new token"
-                    : "renewTokens is off: ask its owner for a new token"
+                    : advice("renewTokens is off: ", inConsole: "") + "ask its owner for a new token"
             )
         } else {
             ok("member", "a member of \(network.name) until \(until)")

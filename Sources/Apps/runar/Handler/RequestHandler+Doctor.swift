@@ -27,8 +27,12 @@ extension RequestHandler {
     func facts(of peer: PeerId, isWhole: Bool = false) throws -> PeerFacts {
         let history = node.pathHistory(of: peer)
         let known = try node.knownPeers().first { $0.peerId == peer }
+        let isHeard = { [node] (network: NetworkId) in
+            node.discoveryService.getDiscoveredPeers(for: network).contains { $0.peerId == peer }
+        }
         let networks = try node.networks().filter {
             known?.networks.contains($0.networkId) == true || node.connectedPeers(in: $0.networkId).contains(peer)
+                || isHeard($0.networkId)
         }
         let path = node.path(to: peer)
         return PeerFacts(
@@ -39,9 +43,7 @@ extension RequestHandler {
             isRelayed: path?.isRelayed ?? false,
             path: path.map { "\($0)" },
             lastSeen: known?.lastSeen.map(UnixTime.clampedSeconds),
-            isNearby: networks.contains { network in
-                node.discoveryService.getDiscoveredPeers(for: network.networkId).contains { $0.peerId == peer }
-            },
+            isNearby: networks.contains { isHeard($0.networkId) },
             addresses: try node.knownAddresses(of: peer).map(\.description),
             history: isWhole ? history.map { PeerFacts.Step($0) } : PeerFacts.Step.lastAttempt(in: history)
         )

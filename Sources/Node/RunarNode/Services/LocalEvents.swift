@@ -104,16 +104,17 @@ final class LocalEvents: Sendable {
     /// Hands how a service stands to the subscriptions of this device in the network that `key` tells for a name; to
     /// nobody if it throws, because two networks have the name and nobody can ask for it.
     func publishState(
+        _ topic: TopicPath,
         of network: String,
         in key: (String) throws -> NetworkKey,
         _ makeEvent: (NetworkKey) -> RunarEvent
     ) {
         self.state.withLock { state in
+            // Of a service's states only the present one is of interest, whatever the network is called now.
+            state.states.removeAll { $0.network == network && $0.event.topic.parent == topic.parent }
             // Looked up here, as that of a subscription is.
             guard let key = try? key(network) else { return }  // see above
             let event = makeEvent(key)
-            // Of a service's states only the present one is of interest.
-            state.states.removeAll { $0.key == key && $0.event.topic.parent == event.topic.parent }
             state.states.append(Standing(network: network, key: key, event: event))
             if state.states.count > Self.stateLimit { state.states.removeFirst() }
             Self.offer(event, in: key, to: state.entries)

@@ -116,7 +116,9 @@ extension RunarNode {
             hosted.status.withLock { $0.subscriptions = subscriptions }
         } catch {
             self.services.remove(hosted)
-            service.table.withLock { $0.node = nil }
+            // It may be here in another network.
+            let isElsewhere = self.services.services.contains { $0.service === service }
+            if !isElsewhere { service.table.withLock { if $0.node === self { $0.node = nil } } }
             throw RunarError(error)
         }
         self.tell(hosted, .initialized)
@@ -184,7 +186,7 @@ extension RunarNode {
     private func tell(_ hosted: HostedService, _ state: RunarServiceState) {
         let text = "$registry/services/\(hosted.service.path)/state/\(state.rawValue)"
         guard let topic = try? TopicPath(text) else { return }  // it is one
-        self.localEvents.publishState(of: hosted.network, in: { try self.services.key($0) }) { key in
+        self.localEvents.publishState(topic, of: hosted.network, in: { try self.services.key($0) }) { key in
             self.localEvent(topic, in: key, Data(#""\#(state.rawValue)""#.utf8))
         }
     }

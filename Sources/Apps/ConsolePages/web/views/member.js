@@ -87,7 +87,8 @@ async function remove(id, member, network, source) {
     await post(`/networks/${part(id)}/revocations`, { peer: member.peerId });
     toast(w.removed(who));
   } catch (error) {
-    source.set(now);
+    const old = source.peek().value;
+    source.set({ ...old, members: old.members.map(one => (one.peerId === member.peerId ? member : one)) });
     throw error;
   } finally { source.reload(); }
 }
