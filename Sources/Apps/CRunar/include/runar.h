@@ -9,9 +9,8 @@
  *               freeing it again or freeing NULL does nothing. No number is used twice in a process.
  *   Threads     Every function may be called on any thread at any time, in callbacks too. Callbacks come on threads of
  *               the library, never inside the call that asked for them, perhaps before it returned, and several at
- *               a time. They must not wait for
- *               long: hand what takes time to a thread of yours, because while all the library's threads (one for
- *               each processor) wait in callbacks, nothing else goes on.
+ *               a time. They must not wait for long: hand what takes time to a thread of yours, because while all
+ *               the library's threads (one for each processor) wait in callbacks, nothing else goes on.
  *   Callbacks   Each takes the context pointer that it was registered with, which the library never looks at. One
  *               of type runar_callback or runar_data_callback is called exactly once, whatever happens. After
  *               runar_node_free() returned to a caller that was not in a callback itself, no callback of that node is
