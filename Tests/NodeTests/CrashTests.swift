@@ -58,9 +58,7 @@ internal import Transport
             // The connection is still there, and whoever is asked next is the one that is heard.
             #expect(nodes[0].driver.admittedPeers(in: lab.networkId).contains(nodes[first].peerId))
             for _ in 0..<4 { #expect(try await nodes[0].request("math/add", in: lab) == answerer) }
-            // Over sockets both may be suspected for a moment, when the machine stands still.
-            let count = asked.withLock { $0.count }
-            #expect(wire == .sockets ? count >= 6 : count == 6)
+            #expect(asked.withLock { $0.count } == 6)
         }
     }
 
