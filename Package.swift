@@ -325,7 +325,7 @@ let package = Package(
             of: "RunarNode",
             [
                 "Locking", "NodeCore", "RunarNode", "Simulation", "Transport", "QUIC", "Platform", "Traversal",
-                "TestSupport", logging,
+                "TestSupport", "runar", logging,
             ]
         ),
     ]

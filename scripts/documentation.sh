@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# documentation.sh [FOLDER]: the reference of each public library as a DocC archive in FOLDER (.build/documentation);
-# a warning is an error.
+# documentation.sh [FOLDER]: the reference of each public library, that for C included, as a DocC archive in FOLDER
+# (.build/documentation); a warning is an error.
 #
 # Who writes `import RunarNode` sees the modules that it re-exports as one, and so does the reference: their symbol
 # graphs are put together as that of RunarNode before DocC reads them.
@@ -10,6 +10,8 @@ cd "$(dirname "$0")/.."
 folder=${1:-.build/documentation}
 work=.build/documentation-work
 docc=$(command -v docc || xcrun --find docc)
+# The one of the Swift toolchain, which is beside docc: others may not know how to write symbols down.
+clang=$(dirname "$docc")/clang
 
 swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members >"$work.log" 2>&1 || {
     cat "$work.log"
@@ -17,12 +19,15 @@ swift package dump-symbol-graph --minimum-access-level public --skip-synthesized
 }
 graphs=$(sed -n 's/^Files written to //p' "$work.log")
 
-# archive NAME MODULE...: the reference of these modules as that of the first one.
+# prepare NAME: where the symbols of NAME go.
+prepare() {
+    rm -rf "$work/$1" "${folder:?}/$1.doccarchive"
+    mkdir -p "$work/$1" "$folder"
+}
+
+# archive NAME: the reference of the symbols in its place.
 archive() {
     local name=$1
-    rm -rf "$work/$name" "${folder:?}/$name.doccarchive"
-    mkdir -p "$work/$name" "$folder"
-    python3 scripts/merge-symbols.py "$graphs" "$@" >"$work/$name/$name.symbols.json"
     "$docc" convert --warnings-as-errors --additional-symbol-graph-dir "$work/$name" \
         --fallback-display-name "$name" --fallback-bundle-identifier "runar.$name" \
         --output-path "$folder/$name.doccarchive" >/dev/null
@@ -30,6 +35,21 @@ archive() {
         "$(find "$folder/$name.doccarchive/data" -name '*.json' | wc -l | tr -d ' ')"
 }
 
+# modules NAME MODULE...: the reference of these Swift modules as that of the first one.
+modules() {
+    prepare "$1"
+    python3 scripts/merge-symbols.py "$graphs" "$@" >"$work/$1/$1.symbols.json"
+    archive "$1"
+}
+
+# header NAME FILE: the reference of a C header.
+header() {
+    prepare "$1"
+    "$clang" -extract-api --product-name="$1" -x c-header "$PWD/$2" -o "$work/$1/$1.symbols.json"
+    archive "$1"
+}
+
 # shellcheck disable=SC2046  # several modules are several words
-archive RunarNode $(sed -n -E 's/^@_exported public import (.* )?//p' Sources/Node/RunarNode/*.swift | sort -u)
-archive Simulation
+modules RunarNode $(sed -n -E 's/^@_exported public import (.* )?//p' Sources/Node/RunarNode/*.swift | sort -u)
+modules Simulation
+header RunarC Sources/Apps/CRunar/include/runar.h

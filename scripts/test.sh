@@ -62,6 +62,7 @@ if [ -z "${SUITES:-}" ]; then
     proof "the examples" ./scripts/examples.sh "$products"
     proof "an app on a simulated network" "$products/simulated-network"
     proof "a service in C" "$products/hello-c"
+    proof "the classes for Objective-C" ./scripts/check-objective-c.sh
     proof "20 processes work together for a minute" "$products/Soak" 60
     proof "reference documentation" ./scripts/documentation.sh
 fi

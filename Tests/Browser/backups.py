@@ -2,7 +2,8 @@
 
 import re
 
-from keys import DIALOG_FILE, FILE_PASSPHRASE, fill_twice, look
+from eyes import look_at
+from keys import DIALOG_FILE, FILE_PASSPHRASE, fill_twice
 from node import Node
 
 
@@ -14,7 +15,7 @@ def backup_and_restore(scene):
     laptop.go("/settings/storage")
     laptop.page.click("button", "Save a backup…")
     laptop.page.see("Keep the file and its passphrase in different places.")
-    look(laptop, "backup-save")
+    look_at(laptop, "backup-save")
     fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
     laptop.page.see("The backup was saved.")
     path = laptop.saved(re.compile(r"^runar-backup-\d{4}-\d\d-\d\d\.vault$"))
@@ -27,9 +28,10 @@ def backup_and_restore(scene):
     page = tablet.page
     tablet.go("/settings/storage")
     page.see("You own no network here, so there is nothing to back up.")
-    look(tablet, "backup-restore")
+    look_at(tablet, "backup-restore")
     page.click("button", "Restore a backup…")
     page.attach(DIALOG_FILE, path)
+    scene.expect_refusal(403, "/backup/restore")
     page.fill("The passphrase of the file", "not this one")
     page.click("button", "Restore")
     page.see("This is not the passphrase of the file. Try again.")

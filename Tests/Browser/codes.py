@@ -4,6 +4,7 @@ import re
 import time
 
 import household
+from eyes import look_at
 from joining import CAMERA, create, let_in, open_joining, scan, show
 
 PASTE = "Or paste the text or link"
@@ -122,6 +123,7 @@ def ended_invitations(scene):
     paste(tablet.page, withdrawn)
     tablet.page.click("button", "Join")
     tablet.page.see(re.compile("taken back|withdrawn"))
+    look_at(tablet, "join-failed")
     laptop.page.click("button", "Show the invitation")
     show(laptop.page, "QR code of the invitation")
     link = copied(laptop.page)
@@ -153,7 +155,9 @@ def revoked(scene):
     laptop.page.click("button", "Remove")
     laptop.page.see("phone was removed")
     phone.page.see("The owner has removed this device from the network.")
-    phone.keep("revoked")
+    phone.page.see("No longer a member")
+    look_at(phone, "revoked")
+    scene.expect_refusal(422, "/join")
     open_joining(phone)
     paste(phone.page, token)
     phone.page.see(re.compile("revoked|removed"))

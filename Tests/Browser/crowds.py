@@ -1,7 +1,10 @@
-"""More than a screen can show: the node's answers are made larger on their way to the page."""
+"""More than a screen can show."""
 
-import base64
+import contextlib
+import hashlib
+import os
 import re
+import sqlite3
 import time
 from urllib.parse import parse_qs, urlsplit
 
@@ -30,12 +33,19 @@ SCROLLING = """new Promise(done => {
 
 
 def long_lists(scene):
-    """10 000 peers and 100 000 values: the page holds only what is in sight, and the last one is a key away."""
-    laptop, phone = household.make(scene)
+    """10 000 peers and 100 000 values: the page holds only what is in sight, and the last one is a key away.
+
+    The node knows the peers; of values there are more than it may keep, so its answers are made larger on their way.
+    """
+    laptop = scene.device("laptop")
+    laptop.node.answer("network", "create", household.NETWORK)
     laptop.node.command("put", "sensor", "1")
+    scene.expect_absence()
+    laptop.node.stop()
+    admit_crowd(laptop.node)
+    laptop.node.start()
     page = laptop.page
     record = page.js(FIRST_RECORD)
-    page.rewrite("/api/v1/peers([?]|$)", lambda answer, _: {**answer, "peers": peers(answer["peers"][0])})
     page.rewrite("/records[?]", lambda _, url: records(record, url))
     page.open("about:blank")
     for place, label, count, last, wanted in (
@@ -95,17 +105,22 @@ def narrow_down(page, rows, place, field, words, count, last):
     page.see(re.compile("No (device|key) fits"))
 
 
-def peers(one):
-    return [
-        {
-            **one,
-            "peerId": base64.b64encode(number.to_bytes(32, "big")).decode(),
-            "peerIdText": f"{number:058d}",
-            "label": f"device {number}",
-            "connected": False,
-        }
-        for number in range(10_000)
-    ]
+def admit_crowd(node):
+    """Writes 10 000 members into a stopped node's store, as if it had given each a token and met it."""
+    with contextlib.closing(sqlite3.connect(os.path.join(node.home, "state.sqlite"))) as database, database:
+        network = database.execute("SELECT network_id FROM networks").fetchone()[0]
+        members = [(hashlib.sha256(b"%d" % number).digest(), f"device {number}") for number in range(10_000)]
+        now = int(time.time())
+        tokens = [(network, peer, now, label) for peer, label in members]
+        database.executemany(
+            "INSERT INTO issued_tokens (network_id, peer_id, issued_at, label) VALUES (?, ?, ?, ?)", tokens
+        )
+        met = [(peer, now, now) for peer, _ in members]
+        database.executemany("INSERT INTO peers (peer_id, first_seen, last_seen) VALUES (?, ?, ?)", met)
+        database.executemany(
+            "INSERT INTO evidence (peer_id, network_id, source, seen_at) VALUES (?, ?, 'admission', ?)",
+            [(peer, network, now) for peer, _ in members],
+        )
 
 
 def records(one, url):

@@ -3,8 +3,8 @@
 import re
 
 from codes import copied, paste
+from eyes import look_at
 from joining import scan, show
-from keys import look
 
 SCAN = "Scan the new device"
 DAMAGED = "This is a code of Runar, but it is damaged or not whole."
@@ -28,7 +28,7 @@ def by_camera(scene):
     laptop.page.fill("Name of the device", "phone")
     laptop.page.click("button", "Make the answer")
     show(laptop.page, "QR code of the answer")
-    laptop.keep("device-answer")
+    laptop.keep("device-answer-camera")
     scan(phone, laptop)
     agree(phone, shown_code(laptop))
     phone.page.see("This device is set up")
@@ -55,16 +55,17 @@ def by_text_with_keys(scene):
     paste(laptop.page, asked, "Or paste its link")
     agree(laptop, shown_code(phone))
     laptop.page.find("checkbox", re.compile("^It may admit and remove devices, too"))
-    look(laptop, "device-terms")
+    look_at(laptop, "device-terms")
     laptop.page.click("checkbox", re.compile("^It may admit and remove devices, too"))
     laptop.page.click("button", "Make the answer")
     laptop.page.find("image", "QR code of the answer")
     laptop.page.see("Home until")
     laptop.page.see("with its key")
+    look_at(laptop, "device-answer")
     paste(phone.page, copied(laptop.page), "Or paste the answer")
     agree(phone, shown_code(laptop))
     phone.page.see("with its key")
-    look(phone, "device-set-up")
+    look_at(phone, "device-set-up")
     phone.page.click("link", "Go to your networks")
     phone.page.click("link", re.compile("Home.*You manage it"))
     phone.page.click("link", "Invite a device")
@@ -96,7 +97,7 @@ def wrong_codes(scene):
         page.fill("Or paste its link", "")
         page.click("button", "Continue")
         page.see("Paste a text first.")
-    look(laptop, "device-wrong-code")
+    look_at(laptop, "device-wrong-code")
     # A mail program has broken it into lines. Whoever looks at both screens and sees two codes says so.
     paste(page, f"{asked[:70]}\n  {asked[70:]}", "Or paste its link")
     page.see(re.compile(f"Does the other screen show {re.escape(shown_code(phone))}, too"))
@@ -113,6 +114,7 @@ def wrong_codes(scene):
         page.see("Paste a text first.")
     # The answer to the tablet, and one to this phone that was changed: the two codes differ, and a yes helps nobody.
     right = laptop.node.answer("device", "add", "--yes", text=asked)
+    scene.expect_refusal(422, "/device/setup")
     for wrong in (answer, flipped(right["text"])):
         paste(page, wrong, "Or paste the answer")
         question = page.see(re.compile(r"Does the other screen show (.+), too\?"))
@@ -122,7 +124,7 @@ def wrong_codes(scene):
         page.fill("Or paste the answer", "")
         page.click("button", "Continue")
         page.see("Paste a text first.")
-    look(phone, "device-wrong-answer")
+    look_at(phone, "device-wrong-answer")
     assert phone.node.answer("network", "list")["networks"] == []
 
 

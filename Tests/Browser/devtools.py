@@ -74,6 +74,7 @@ class Browser:
         self.unread = b""
         self.answers = {}
         self.sessions = {}
+        self.pages = []
         arguments = [*FLAGS, f"--user-data-dir={self.profile}", f"--host-resolver-rules={resolver_rules}", *flags]
         if os.geteuid() == 0:
             arguments.append("--no-sandbox")

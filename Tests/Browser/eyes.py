@@ -56,3 +56,10 @@ def look(page, name, findings, keep=None):
     if keep:
         keep(f"{name}-phone")
     page.resize(*size)
+
+
+def look_at(device, name):
+    """The same of what a device shows, where nothing may be wrong."""
+    findings = []
+    look(device.page, name, findings, device.keep)
+    assert not findings, "\n".join(findings)

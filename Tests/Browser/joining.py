@@ -2,6 +2,8 @@
 
 import re
 
+from eyes import look_at
+
 CAMERA = re.compile("Use the camera")
 
 
@@ -21,7 +23,8 @@ def keep_recovery_phrase(laptop):
     page.click("button", "Show the recovery phrase")
     page.fill("Type the word “show”", "no")
     page.click("button", "Continue")
-    page.until(lambda: page.has("alert"), "a wrong word is not refused")
+    # With the dot it is the answer, and not the name of the field.
+    page.see("Type the word “show”.")
     page.fill("Type the word “show”", "show")
     page.click("button", "Continue")
     return check_words(laptop)
@@ -123,10 +126,13 @@ def joining_by_codes(scene):
     open_joining(phone)
     scan(phone, laptop)
     phone.page.see("“Home” is known to this device now")
+    look_at(phone, "join-needs-token")
     show(phone.page, "QR code of this device’s id")
     scan(laptop, phone)
     laptop.page.fill("Name of the device", "phone")
     laptop.page.click("button", "Make its token")
+    laptop.page.find("image", "QR code of the token")
+    look_at(laptop, "admit-token")
     show(laptop.page, "QR code of the token")
     scan(phone, laptop)
     phone.page.see("Welcome to")

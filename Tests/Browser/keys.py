@@ -2,7 +2,7 @@
 
 import re
 
-import eyes
+from eyes import look_at
 from joining import check_words, words
 from node import Node
 
@@ -22,7 +22,7 @@ def key_file(scene):
     fill_twice(laptop.page, FILE_PASSPHRASE, "something else")
     laptop.page.see("The two are not the same.")
     hide_what_is_typed(laptop.page)
-    look(laptop, "keys-export")
+    look_at(laptop, "keys-export")
     fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
     laptop.page.see("The encrypted file was saved.")
     path = laptop.saved("runar-root-key.vault")
@@ -53,13 +53,15 @@ def import_key(tablet, path, content):
     page.attach(DIALOG_FILE, path)
     page.click("button", "Import")
     page.see("Type the passphrase.")
+    tablet.scene.expect_refusal(403, "/keys/import")
     page.fill("The passphrase of the file", "seven paper planes")
     page.click("button", "Import")
     page.see("This is not the passphrase of the file. Try again.")
-    look(tablet, "keys-import")
+    look_at(tablet, "keys-import")
     at = len(content) // 2
     damaged = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
     picture = b"\xff\xd8\xff" * 99
+    tablet.scene.expect_refusal(422, "/keys/import")
     for name, wrong in (("damaged.vault", damaged), ("half.vault", content[:at]), ("holiday.jpg", picture)):
         page.attach(DIALOG_FILE, tablet.file(name, wrong))
         page.fill("The passphrase of the file", FILE_PASSPHRASE)
@@ -90,9 +92,10 @@ def other_key(scene):
     page.attach(DIALOG_FILE, path)
     page.fill("The passphrase of the file", FILE_PASSPHRASE)
     page.see("The present key is lost unless you have a copy.")
+    scene.expect_refusal(409, "/keys/import")
     page.click("button", "Import")
     page.see("This device has another master key already, which would be lost.")
-    look(tablet, "keys-replace")
+    look_at(tablet, "keys-replace")
     page.click("button", "Cancel")
     assert tablet.node.answer("keys", "export", "root")["publicKey"] == keys[1]
     page.click("button", "Import a master key…")
@@ -118,6 +121,7 @@ def device_key(scene):
     tablet.page.click("button", "Import a master key…")
     tablet.page.attach(DIALOG_FILE, path)
     tablet.page.fill("The passphrase of the file", FILE_PASSPHRASE)
+    scene.expect_refusal(422, "/keys/import")
     tablet.page.click("button", "Import")
     tablet.page.see("There is no master key in this file.")
     stand_in = Node(laptop.folder, "stand-in")
@@ -136,14 +140,19 @@ def recovery_phrase(scene):
     page.click("button", "Recovery phrase…")
     page.click("button", "Continue")
     page.see("Type the passphrase.")
+    scene.expect_refusal(403, "/recovery-phrase")
     page.fill("The passphrase of this device's vault", "the kettle sings at one")
     page.click("button", "Continue")
     page.see("This is not the passphrase of this device. Try again.")
     hide_what_is_typed(page)
     assert not words(page)
-    look(laptop, "phrase-passphrase")
+    look_at(laptop, "phrase-passphrase")
     page.fill("The passphrase of this device's vault", passphrase)
     page.click("button", "Continue")
+    page.click("button", "Show the words")
+    page.until(lambda: words(page), "no words")
+    look_at(laptop, "phrase-words")
+    page.click("button", "Cover the words")
     found = check_words(laptop)
     assert len(found) == 24
     # What was shown once is asked for again, and stands nowhere meanwhile.
@@ -163,6 +172,7 @@ def restore_words(tablet, found):
     page = tablet.page
     tablet.go("/settings/keys")
     page.click("button", "Restore from 24 words…")
+    tablet.scene.expect_refusal(422, "/recovery-phrase/restore")
     misread = ["runar", *found[1:]]
     read = [
         (found[:23], "23 words of 24"),
@@ -173,7 +183,7 @@ def restore_words(tablet, found):
         page.fill("The 24 words", " ".join(wrong))
         page.click("button", "Restore")
         page.until(lambda text=text: any(text in name for name in alerts(page)), lambda: f"{text}: {alerts(page)}")
-    look(tablet, "phrase-restore")
+    look_at(tablet, "phrase-restore")
     # As somebody types it: in capitals, in lines.
     page.fill("The 24 words", "\n".join(" ".join(found[at : at + 6]).upper() for at in range(0, 24, 6)))
     assert "covered" not in page.js("document.activeElement.className")
@@ -216,10 +226,3 @@ def hide_what_is_typed(page):
     page.until(lambda: page.js(HIDDEN) == "text", "what is typed is not shown")
     page.js("dispatchEvent(new Event('blur'))")
     page.until(lambda: page.js(HIDDEN) == "password", "what is typed is still shown")
-
-
-def look(device, name):
-    """A dialog light, dark and on a phone, and what axe says of it."""
-    findings = []
-    eyes.look(device.page, name, findings, device.keep)
-    assert not findings, "\n".join(findings)

@@ -6,6 +6,7 @@ import signal
 import statistics
 
 import household
+from eyes import look_at
 from page import Page
 from scene import measured
 from using import open_peer
@@ -147,7 +148,7 @@ def restart(scene):
     page.fill("How the network is called", "Half typ")
     laptop.node.stop(signal.SIGKILL)
     page.see("The node does not answer")
-    laptop.keep("node-away")
+    look_at(laptop, "node-away")
     laptop.node.start()
     page.see("The node was restarted.")
     page.see("The node is running")

@@ -48,8 +48,11 @@ def first_hour(scene):
     phone.page.fill("Topic", "home/door")
     phone.page.click("button", "Listen")
     phone.page.see("Live")
-    laptop.node.command("publish", "home/door", "open")
-    phone.page.see("open")
+    # In the console of one device stands what is typed in a terminal, on another or on the same.
+    for device, words in ((laptop, "open"), (phone, "shut again")):
+        assert device.node.command("publish", "home/door", words) == "published\n"
+        phone.page.see(re.compile(rf"home/door\s+\d+:\d+:\d+ [AP]M\s+{words}"))
+    phone.page.see("2 events")
     # Understand what is wrong when something is.
     phone.node.stop()
     scene.expect_absence()

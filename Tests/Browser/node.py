@@ -19,9 +19,10 @@ class CommandFailed(Exception):
 class Node:
     """The process of a device."""
 
-    def __init__(self, folder, name, passphrase=None, listen="127.0.0.1:0"):
+    def __init__(self, folder, name, passphrase=None, listen="127.0.0.1:0", group=None):
         self.name = name
         self.listen = listen
+        self.group = group
         self.home = os.path.join(folder, name)
         self.passphrase_file = None
         if passphrase:
@@ -32,9 +33,11 @@ class Node:
         self.port = 0
 
     def environment(self):
-        """Nothing of this machine's settings counts, and nodes of other tests do not hear this one."""
+        """Nothing of this machine's settings counts, and only nodes of the same `group`, if any, hear this one."""
         variables = {key: value for key, value in os.environ.items() if not key.startswith("RUNAR")}
-        variables |= {"RUNAR_HOME": self.home, "RUNAR_LISTEN": self.listen, "RUNAR_DISCOVERY": "off"}
+        variables |= {"RUNAR_HOME": self.home, "RUNAR_LISTEN": self.listen}
+        variables["RUNAR_DISCOVERY"] = "on" if self.group else "off"
+        variables |= {"RUNAR_DISCOVERY_GROUP": self.group} if self.group else {}
         return variables | ({"RUNAR_PASSPHRASE_FILE": self.passphrase_file} if self.passphrase_file else {})
 
     def command(self, *arguments, text=""):

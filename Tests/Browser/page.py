@@ -51,6 +51,7 @@ class Page:
         self.requests = []
         self.changes = []
         self.loads = 0
+        browser.pages.append(self)
         self.target = browser.call("Target.createTarget", {"url": "about:blank"})["targetId"]
         self.session = browser.attach(self.target, self.take)
         for domain in ("Page", "Runtime", "Log", "Network"):

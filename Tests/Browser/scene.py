@@ -13,9 +13,7 @@ from page import Page, matches
 
 PICTURES = os.environ.get("CONSOLE_SCREENSHOTS", "")
 
-# A refusal is an answer, which the page puts into words; the browser writes it down in red all the same.
-REFUSAL = re.compile(r"Failed to load resource: the server responded with a status of (4\d\d|503)")
-# The same for a node that a scenario stops.
+# What the browser writes down of a node that a scenario stops.
 NODE_GONE = re.compile(r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)")
 
 
@@ -74,11 +72,13 @@ class Device:
 
     def saved(self, name):
         """Waits for a file that the page gives to keep, and returns its path."""
-        found = self.page.until(
-            lambda: next((one for one in os.listdir(self.folder) if matches(name, one)), None),
-            lambda: f"{name} is not among {os.listdir(self.folder)}",
-        )
-        return os.path.join(self.folder, found)
+
+        def whole():
+            paths = [os.path.join(self.folder, one) for one in os.listdir(self.folder) if matches(name, one)]
+            # The browser takes the name with an empty file before it has written another one.
+            return next((path for path in paths if os.path.getsize(path)), None)
+
+        return self.page.until(whole, lambda: f"{name} is not among {os.listdir(self.folder)}")
 
     def file(self, name, content):
         """A file that the person has, with that content; its path."""
@@ -88,14 +88,19 @@ class Device:
         return path
 
     def strangers(self):
-        """What the page asked for that its node does not serve."""
+        """What the pages asked for that their node does not serve."""
         own = (f"{self.node.origin}/", "blob:", "data:", "about:")
-        return [address for address in self.page.requests if not address.startswith(own)]
+        asked = [address for page in self.browser.pages for address in page.requests]
+        return [address for address in asked if not address.startswith(own)]
 
     def complaints(self):
         """What stands in red in the browser's console and does not belong to the scenario."""
-        known = self.scene.expected
-        return [text for text in self.page.errors() if not any(pattern.search(text) for pattern in known)]
+        known = [*self.scene.expected, *self.scene.refusals]
+        return [text for text in self.errors() if not any(pattern.search(text) for pattern in known)]
+
+    def errors(self):
+        """What stands in red, whatever the page."""
+        return [text for page in self.browser.pages for text in page.errors()]
 
     def close(self):
         if self.browser:
@@ -111,7 +116,8 @@ class Scene:
         self.name = name
         self.folder = tempfile.mkdtemp(prefix="console-")
         self.devices = []
-        self.expected = [REFUSAL]
+        self.expected = []
+        self.refusals = []
 
     def device(self, name, passphrase=None, listen="127.0.0.1:0", **options):
         """A device whose person has opened the console; a passphrase opens its keys if there is one."""
@@ -123,6 +129,13 @@ class Scene:
     def expect_absence(self):
         """A node goes away in this scenario, on purpose."""
         self.expected.append(NODE_GONE)
+
+    def expect_refusal(self, status, path):
+        """The person provokes an answer of that status: the page puts it into words, the browser writes it in red.
+
+        `path` is a pattern of what follows `/api/v1`.
+        """
+        self.refusals.append(re.compile(rf"responded with a status of {status} .*/api/v1{path}(\?|$)"))
 
     def keep(self, name, content):
         """Keeps a file for whoever looks at the run, and returns its path."""
@@ -140,6 +153,9 @@ class Scene:
             assert not device.strangers(), f"{device.name} asked elsewhere: {device.strangers()}"
             found = device.complaints()
             assert not found, f"errors in the console of {device.name}'s browser: {found}"
+        for refusal in self.refusals:
+            found = any(refusal.search(text) for device in self.devices for text in device.errors())
+            assert found, f"nothing was refused as expected: {refusal.pattern}"
 
     def tell_failure(self):
         """Everything that helps to see what went wrong."""

@@ -6,7 +6,7 @@ import re
 import eyes
 import household
 import joining
-from page import Page
+from codes import paste
 from using import open_peer
 
 EMPTY = ["/networks", "/networks/new", "/join", "/peers", "/connect", "/data/records", "/data/topics", "/data/messages"]
@@ -114,6 +114,15 @@ def steps_of_joining(scene):
     look(phone, "welcome")
     laptop.go(f"/networks/{path_part(laptop.node.answer('network', 'show')['networkId'])}/share")
     look(laptop, "share")
+    # What else may be read there is said to be what it is.
+    for name, text, shown in (
+        ("device", phone.node.peer, "This is the code of a device"),
+        ("connect", phone.node.answer("network", "address")["text"], "This is a connection code"),
+    ):
+        joining.open_joining(laptop)
+        paste(laptop.page, text)
+        laptop.page.see(shown)
+        look(laptop, name)
     assert not findings, "\n".join(findings)
 
 
@@ -155,15 +164,11 @@ def signed_out(scene):
     """Without a session nothing is shown but how to open the console."""
     laptop = scene.device("laptop", camera=None)
     laptop.node.answer("network", "create", "Home")
-    stranger = Page(laptop.browser, name="laptop")
-    laptop.page.js("localStorage.clear()")
-    laptop.page = stranger
-    stranger.open(laptop.node.origin)
-    stranger.see("In a terminal on this device, run:")
-    assert "Home" not in stranger.text()
-    findings = []
-    eyes.look(stranger, "signed-out", findings, laptop.keep)
-    assert not findings, "\n".join(findings)
+    forget_session(laptop)
+    laptop.page.open(laptop.node.origin)
+    laptop.page.see("In a terminal on this device, run:")
+    assert "Home" not in laptop.page.text()
+    eyes.look_at(laptop, "signed-out")
 
 
 def one_time_secret(scene):
@@ -171,10 +176,9 @@ def one_time_secret(scene):
     laptop = scene.device("laptop", camera=None)
     address = laptop.node.address()
     assert "#secret=" in address, address
+    scene.expect_refusal(401, "/session")
     for shown in "No network yet", "In a terminal on this device, run:":
-        with_nothing = laptop.page.js("localStorage.clear()")
-        assert with_nothing is None
-        laptop.page.open("about:blank")
+        forget_session(laptop)
         laptop.page.open(address)
         laptop.page.see(shown)
         # It does not stay in the address, where it would come into the history and into pictures.
@@ -183,6 +187,12 @@ def one_time_secret(scene):
     # No cookie was set on the way.
     assert laptop.page.call("Network.getCookies")["cookies"] == []
     assert not [one for one in laptop.page.requests if "secret=" in one.split("#")[0]], laptop.page.requests
+
+
+def forget_session(device):
+    """Takes what lets it in from the browser, while no page is there that would ask on without it."""
+    device.page.open("about:blank")
+    device.page.call("Storage.clearDataForOrigin", origin=device.node.origin, storageTypes="local_storage")
 
 
 def installable(scene):

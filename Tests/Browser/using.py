@@ -78,6 +78,7 @@ def hash_table(scene):
     laptop.page.see("Stored with 1 other member")
     laptop.page.see(re.compile("1 value\\b"))
     # What is there already is not lost by a key that was chosen twice.
+    scene.expect_refusal(409, "/networks/[^/]+/records")
     laptop.page.click("button", "Store a value")
     laptop.page.fill("Key", "home/door/code")
     laptop.page.fill("Value", "1234")
@@ -114,6 +115,7 @@ def hash_table(scene):
     laptop.page.see("It disappears for every member")
     laptop.page.click("button", "Delete mine")
     laptop.page.see("Deleted, and 1 other member knows it")
+    scene.expect_refusal(404, "/networks/[^/]+/records/get")
     phone.page.click("button", "Look up")
     phone.page.see("Nobody has stored anything under this key")
 
@@ -138,6 +140,7 @@ def two_writers(scene):
     page.click("button", "Change")
     laptop.node.command("put", "menu", "stew")
     page.fill("Value", "salad")
+    scene.expect_refusal(409, "/networks/[^/]+/records")
     page.click("button", "Store")
     page.see("Somebody stored a newer value under this key meanwhile.")
     assert laptop.node.answer("get", "menu", "--writer", laptop.node.peer)["records"][0]["text"] == "stew"
@@ -198,6 +201,7 @@ def messages_and_files(scene):
 
     phone.node.stop()
     laptop.page.see("Not connected")
+    scene.expect_refusal(503, "/peers/[^/]+/messages")
     laptop.page.fill("Write a message", "Still there?")
     laptop.page.click("button", "Send")
     laptop.page.see("not delivered")

@@ -83,6 +83,27 @@ internal import Testing
         #expect(set.output.contains("is a member of ") && set.output.contains("Home (until "))
     }
 
+    @Test func `pictures of the two screens do in place of the texts`() throws {
+        func picture(of text: String, on home: TemporaryHome) throws -> String {
+            let path = home.path + "-screen.png"
+            let drawn = try runar(["qr", "show", "-", "--output", path], input: text)
+            #expect(drawn.status == 0, "\(drawn.errors)")
+            return path
+        }
+        defer {
+            for home in [laptop, phone] {
+                try? FileManager.default.removeItem(atPath: home.path + "-screen.png")  // the system empties the folder
+            }
+        }
+        let screen = try picture(of: request(of: phone).text("link").uppercased(), on: phone)
+        let added = try laptop.answer(["device", "add", "--yes", "--network", "Home", "--picture", screen])
+        let answer = try picture(of: added.text("text"), on: laptop)
+        let set = try phone.answer(["device", "setup", "--yes", "--picture", answer])
+        #expect(try networks(set) == ["Home": false])
+        let blank = try laptop.runar(["device", "add", "--yes", "--picture", answer, "--json"])
+        #expect(try blank.failure["code"] as? String == "bad-request")
+    }
+
     @Test func `a new device waits for its answer and takes it when it comes`() throws {
         let setup = try RunningCommand(
             ["device", "setup", "--no-passphrase", "--yes", "--json"],

@@ -14,8 +14,24 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("codes.wrong_codes")
         }
 
+        @Test func `where members connect by a code, every other one is called what it is`() async throws {
+            try await BrowserScenario.play("mistakes.connecting")
+        }
+
+        @Test func `where a device is admitted, everything but its code is called what it is`() async throws {
+            try await BrowserScenario.play("mistakes.admitting")
+        }
+
         @Test func `both sides read what became of an invitation`() async throws {
             try await BrowserScenario.play("codes.ended_invitations")
+        }
+
+        @Test func `an invitation that is too old says when it ended, however it comes`() async throws {
+            try await BrowserScenario.play("ended.invitations")
+        }
+
+        @Test func `an invitation whose device was stopped, or started again, is called what it is`() async throws {
+            try await BrowserScenario.play("ended.inviter_gone")
         }
 
         @Test func `a removed member reads so at once, and its token opens nothing any more`() async throws {

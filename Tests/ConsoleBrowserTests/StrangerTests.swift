@@ -17,5 +17,13 @@ extension ConsoleInBrowser {
         @Test func `names with markup, scripts and turned text are shown as they are, in their place`() async throws {
             try await BrowserScenario.play("hostile.names")
         }
+
+        @Test func `markup, scripts and turned text in events and in the log are text in their place`() async throws {
+            try await BrowserScenario.play("hostile.events_and_log")
+        }
+
+        @Test func `a file's name is text wherever it is shown, and harmless where it is kept`() async throws {
+            try await BrowserScenario.play("files.hostile_names")
+        }
     }
 }

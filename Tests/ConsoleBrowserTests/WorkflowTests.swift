@@ -6,6 +6,14 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("joining.network_creation")
         }
 
+        @Test func `a wrong name or number is told at its field, and one key makes two networks`() async throws {
+            try await BrowserScenario.play("creating.settings")
+        }
+
+        @Test func `a master key from elsewhere makes networks with a number that a person says`() async throws {
+            try await BrowserScenario.play("creating.brought_key")
+        }
+
         @Test func `one scan and six digits make a member`() async throws {
             try await BrowserScenario.play("joining.joining_by_invitation")
         }
@@ -26,12 +34,28 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("using.messages_and_files")
         }
 
+        @Test func `a large file shows how far it is, and goes on where its sender stopped it`() async throws {
+            try await BrowserScenario.play("files.sender_stops")
+        }
+
+        @Test func `who disconnects stops what is coming, and both read so`() async throws {
+            try await BrowserScenario.play("files.receiver_stops")
+        }
+
+        @Test func `two files of one name are both kept, and none is waited for`() async throws {
+            try await BrowserScenario.play("files.same_name")
+        }
+
         @Test func `of two writers of a key each is named, and who changes an old value reads so`() async throws {
             try await BrowserScenario.play("using.two_writers")
         }
 
         @Test func `devices with no way between them talk over another one, and read so`() async throws {
             try await BrowserScenario.play("using.over_another")
+        }
+
+        @Test func `who is only heard nearby, and was never met, is listed as such`() async throws {
+            try await BrowserScenario.play("nearby.heard_only")
         }
 
         @Test func `what is published stands in the feed of who listens`() async throws {

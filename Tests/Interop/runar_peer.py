@@ -30,6 +30,10 @@ def fail(payload, request):
     raise runar.Error(10042, "it cannot be", request.path)
 
 
+def subscribe(node, topic, **options):
+    node.subscribe(topic, lambda event: say("event", event.topic, event.data.decode()), **options)
+
+
 def obey(node, words):
     match words:
         case ["join", token]:
@@ -42,12 +46,14 @@ def obey(node, words):
         case ["publish", topic, *data]:
             node.publish_raw(topic, " ".join(data).encode())
             say("published")
+        case ["hear", topic]:
+            subscribe(node, topic, includes_past=True)
 
 
 with runar.Node(in_memory=True, listen="127.0.0.1:0", discovery=False, log_level=5) as node:
     peer = node.start()
     node.add_service(service)
-    node.subscribe("news/>", lambda event: say("event", event.topic, event.data.decode()))
+    subscribe(node, "news/>")
     say("ready", peer, node.port)
     for line in sys.stdin:
         words = line.split()

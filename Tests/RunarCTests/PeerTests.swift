@@ -151,6 +151,19 @@ internal import Testing
         }
     }
 
+    @Test(arguments: Language.allCases)
+    func `it hears what was published before it subscribed`(_ language: Language) async throws {
+        try await together(language) { node, peer, network in
+            let home = network.base64Encoded
+            for number in 1...2 { try await node.publishRaw("\(home):past/\(number)", data: Data("old".utf8)) }
+            try peer.tell("hear \(home):past/*")
+            #expect(try await peer.next("event") == ["past/1", "old"])
+            #expect(try await peer.next("event") == ["past/2", "old"])
+            try await node.publishRaw("\(home):past/3", data: Data("new".utf8))
+            #expect(try await peer.next("event") == ["past/3", "new"])
+        }
+    }
+
     @Test func `the examples run`() async throws {
         let (status, lines) = try await aside {
             let process = try ChildProcess(script: "../../Examples/python/hello.py", arguments: [])

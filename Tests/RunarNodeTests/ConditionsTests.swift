@@ -29,6 +29,76 @@ internal import Transport
         #expect(steps.withLock { $0 } == once + once)
     }
 
+    /// A service whose end nobody lives to see.
+    private final class Endless: RunarService, @unchecked Sendable {
+        let isStopping = Locked(false)
+
+        init() { super.init(name: "Endless", path: "endless", version: "1", description: "") }
+
+        override func stop() async throws {
+            self.isStopping.withLock { $0 = true }
+            // Does not even look whether it was cancelled.
+            try await Task { try await Task.sleep(for: .seconds(3600)) }.value
+        }
+    }
+
+    /// A clock on which a minute passes in a second.
+    private static func makeFastClock() -> NodeClock {
+        let system = NodeClock.system()
+        let start = system.now()
+        return NodeClock(
+            now: {
+                let elapsed = system.now().monotonic - start.monotonic
+                return NodeTime(monotonic: start.monotonic + elapsed * 60, wallSeconds: start.wallSeconds)
+            },
+            sleep: { time in try await system.sleep(start.monotonic + (time - start.monotonic) / 60) }
+        )
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a background task ends in time, and the node is off the network, whatever a service does`() async throws {
+        let node = try Household().makeNode(clock: Self.makeFastClock())
+        let service = Endless()
+        try await node.addService(service)
+        let isRunning = Locked<Bool?>(nil)
+        let task = LifecycleRunner.BackgroundTask(
+            begin: {},
+            end: { [weak node] in isRunning.withLock { $0 = node?.isRunning } }
+        )
+        let runner = LifecycleRunner(node: node, plan: LifecyclePlan(system: .phone), backgroundTask: task)
+        try await node.start()
+        runner.tell(.enteredBackground)
+        runner.finish()
+        await runner.run()
+        #expect(isRunning.withLock { $0 } == false)
+        // Told so, perhaps after nobody waited any more.
+        while !service.isStopping.withLock(\.self) { await Task.yield() }
+        #expect(node.listenAddresses.isEmpty)
+    }
+
+    @Test func `whoever has little time to stop does not wait for a handler that goes on`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, members in
+            let (begins, begin) = AsyncStream.makeStream(of: Void.self)
+            let (permits, permit) = AsyncStream.makeStream(of: Void.self)
+            let service = RunarService(name: "Slow", path: "slow", version: "1", description: "")
+            service.registerAction("go") { (_: Int?) async throws -> Bool in
+                begin.yield()
+                // Goes on when it is cancelled.
+                await Task { for await _ in permits { return } }.value
+                return true
+            }
+            try await RemoteServiceTests.offer(service, by: owner, to: members[0], in: network)
+            async let failed = failure { let _: Bool = try await members[0].request("Home:slow/go", payload: 1) }
+            _ = try await begins.first { _ in true }
+            await owner.stop(within: .milliseconds(100))
+            #expect(!owner.isRunning && owner.listenAddresses.isEmpty)
+            #expect(await failed is RunarError)
+            permit.yield()
+            try await owner.start()
+            #expect(owner.isRunning)
+        }
+    }
+
     @Test func `what an app says of its machine holds over a stop and a start`() async throws {
         let node = try Household().makeNode()
         node.reduceOperations()

@@ -27,7 +27,7 @@ private final class MathService: RunarService, @unchecked Sendable {
 
 @Suite("The documents' examples", .timeLimit(.minutes(15))) struct DocumentTests {
     /// The application of the bindings design, whose keys are in a directory of the test's own.
-    private func runApplication(in home: URL, requireBiometric: Bool) async throws -> Double {
+    private func makeApplication(in home: URL, requireBiometric: Bool) async throws -> RunarNode {
         // Create configuration
         let config = RunarNodeConfig(
             nodeId: "ios-app-node",
@@ -48,17 +48,7 @@ private final class MathService: RunarService, @unchecked Sendable {
         // Register service
         let mathService = MathService()
         try await node.addService(mathService)
-
-        // Start node
-        try await node.start()
-
-        // Make request
-        let result: Double = try await node.request(
-            "math/add",
-            payload: ["a": 5.0, "b": 3.0]
-        )
-        await node.stop()
-        return result
+        return node
     }
 
     private func withHome(_ body: (URL) async throws -> Void) async throws {
@@ -69,19 +59,27 @@ private final class MathService: RunarService, @unchecked Sendable {
 
     @Test func `the math service answers eight`() async throws {
         try await withHome { home in
-            let result = try await runApplication(in: home, requireBiometric: false)
+            let node = try await makeApplication(in: home, requireBiometric: false)
+
+            // Start node
+            try await node.start()
+
+            // Make request
+            let result: Double = try await node.request(
+                "math/add",
+                payload: ["a": 5.0, "b": 3.0]
+            )
             #expect(result == 8)
+            await node.stop()
         }
     }
 
-    @Test func `with biometrics required it starts where the system has them, and nowhere else`() async throws {
+    @Test func `with biometrics required it does not start on a vault file, which asks nobody`() async throws {
         try await withHome { home in
-            do {
-                let result = try await runApplication(in: home, requireBiometric: true)
-                #expect(result == 8)
-            } catch KeychainError.unsupported {
-                // A vault file asks nobody.
-            }
+            let node = try await makeApplication(in: home, requireBiometric: true)
+            let error = await failure { try await node.start() }
+            guard case .unsupported? = error as? KeychainError else { throw error ?? CancellationError() }
+            #expect(!node.isRunning)
         }
     }
 
@@ -117,50 +115,104 @@ private final class MathService: RunarService, @unchecked Sendable {
         let (admin, runarNode) = (try makeNode(), try makeNode())
         try await admin.start()
         try await runarNode.start()
-
-        // Network creation: the node keeps the master key, derives the network's and signs the metadata.
-        let networkMetadata = try admin.createNetwork(name: "My Personal Network")
-        let networkQRString = try networkMetadata.qrString
-
-        // The peer reads the network's code and shows its id.
-        let scanned = try NetworkMetadata.fromQRString(networkQRString)
-        guard scanned.verify() else { throw NetworkError.invalidSignature }
-        let peerIdString = runarNode.peerId.base64Encoded
-
-        // The administrator reads the peer's id and issues a token for thirty days.
-        let peerId = try PeerId(base64Encoded: peerIdString)
-        let expirationDate = Calendar.current.date(byAdding: .day, value: 30, to: Date())
-        let issued = try admin.issueToken(for: peerId, in: networkMetadata.networkId, expiration: expirationDate)
-
-        // Network joining.
-        let accessToken = try AccessToken.fromQRString(issued.qrString)
-        #expect(accessToken.peerId == peerId && accessToken.networkId == scanned.networkId)
-        try runarNode.addNetwork(scanned)
-        try await runarNode.joinNetwork(networkId: scanned.networkId, accessToken: accessToken)
-
-        // Peer connection, without a STUN server between.
-        let connectionData = try admin.connectionData(
-            networkId: scanned.networkId,
-            address: "127.0.0.1:\(admin.listeningPort)"
-        )
-        let parsed = try PeerConnectionData.fromQRString(connectionData.qrString)
-        let connection = try await runarNode.connectToPeer(
-            peerId: parsed.peerId,
-            networkId: parsed.networkId,
-            address: parsed.address
-        )
-        #expect(connection.peerId == admin.peerId)
+        let (selectedNetwork, accessToken) = try await join(runarNode, by: admin)
+        try await LocalSTUNServer.run { server in
+            let connection = try await connect(
+                admin,
+                to: runarNode,
+                in: selectedNetwork,
+                with: accessToken,
+                stunServer: "\(server.address)"
+            )
+            #expect(connection.peerId == runarNode.peerId)
+        }
 
         // DHT interaction.
         let key = Data("user/profile/\(UUID().uuidString)".utf8)
         let value = try JSONEncoder().encode(["name": "Alice"])
-        try await runarNode.dhtPut(networkId: scanned.networkId, key: key, value: value)
-        let found = try await admin.dhtGet(networkId: scanned.networkId, key: key)
+        try await runarNode.dhtPut(networkId: selectedNetwork.networkId, key: key, value: value)
+        let found = try await admin.dhtGet(networkId: selectedNetwork.networkId, key: key)
         #expect(try found.map { try JSONDecoder().decode([String: String].self, from: $0) } == ["name": "Alice"])
 
-        #expect(try await ask("math/add", of: admin, by: runarNode, in: scanned.name) == 8)
+        #expect(try await ask("math/add", of: admin, by: runarNode, in: selectedNetwork.name) == 8)
         await runarNode.stop()
         await admin.stop()
+    }
+
+    /// Network creation by the administrator and network joining by the peer, whose steps alternate.
+    private func join(_ runarNode: RunarNode, by admin: RunarNode) async throws -> (NetworkMetadata, AccessToken) {
+        let qrGenerator = QRCodeGenerator()
+
+        // The node keeps the master key, derives the network's and signs the metadata.
+        let networkMetadata = try admin.createNetwork(name: "My Personal Network")
+        let networkQR = try qrGenerator.generateNetworkQR(from: networkMetadata)
+
+        // The peer scans the network's code and shows its id.
+        let scanned = try await NetworkMetadata.fromQRString(scan(networkQR))
+        guard scanned.verify() else { throw NetworkError.invalidSignature }
+        let peerIdQR = try qrGenerator.generatePeerIdQR(from: runarNode.peerId)
+
+        // The administrator scans the peer's id and issues a token for thirty days.
+        let peerId = try await PeerId(base64Encoded: scan(peerIdQR))
+        let expirationDate = Calendar.current.date(byAdding: .day, value: 30, to: Date())
+        let issued = try admin.issueToken(for: peerId, in: networkMetadata.networkId, expiration: expirationDate)
+        let tokenQR = try qrGenerator.generateTokenQR(from: issued)
+
+        // The peer scans the token, stores both and joins.
+        let accessToken = try await AccessToken.fromQRString(scan(tokenQR))
+        guard accessToken.peerId == runarNode.peerId, accessToken.networkId == scanned.networkId, accessToken.verify()
+        else { throw NetworkError.invalidToken }
+        try runarNode.addNetwork(scanned)
+        try await runarNode.joinNetwork(networkId: scanned.networkId, accessToken: accessToken)
+        return (scanned, accessToken)
+    }
+
+    /// Peer connection: A shows where it is, and B connects to it.
+    private func connect(
+        _ peerB: RunarNode,
+        to peerA: RunarNode,
+        in selectedNetwork: NetworkMetadata,
+        with accessToken: AccessToken,
+        stunServer: String
+    ) async throws -> PeerConnection {
+        // A gets its public endpoint and shows a connection code.
+        let publicEndpoint = try await peerA.natTraversal.getPublicEndpoint(
+            localPort: peerA.listeningPort,
+            stunServer: stunServer
+        )
+        #expect(publicEndpoint == "127.0.0.1:\(peerA.listeningPort)")
+        let shown = PeerConnectionData(
+            peerId: peerA.peerId,
+            networkId: selectedNetwork.networkId,
+            address: publicEndpoint,
+            token: accessToken
+        )
+        let connectionQR = try QRCodeGenerator().generateConnectionQR(from: shown)
+
+        // B scans the code, verifies network and token, punches a hole and connects.
+        let connectionData = try await PeerConnectionData.fromQRString(scan(connectionQR))
+        guard connectionData.networkId == selectedNetwork.networkId, connectionData.token.verify() else {
+            throw ConnectionError.invalidData
+        }
+        try await peerB.natTraversal.punchHole(
+            localPort: peerB.listeningPort,
+            peerAddress: connectionData.address
+        )
+        let connection = try await peerB.connectToPeer(
+            peerId: connectionData.peerId,
+            networkId: connectionData.networkId,
+            address: connectionData.address
+        )
+        // The node has stored the connection for future use.
+        #expect(peerB.connectedPeers(in: selectedNetwork.networkId) == [peerA.peerId])
+        return connection
+    }
+
+    /// The text of a code that a camera sees.
+    private func scan(_ qrCode: QRSymbol) async throws -> String {
+        let qrScanner = QRCodeScanner()
+        await qrScanner.scan(try GreyPicture(of: qrCode))
+        return try #require(await qrScanner.scanQRCode().first(where: { _ in true }))
     }
 
     /// A service of the one device, asked by the other one.

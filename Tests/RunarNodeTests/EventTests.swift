@@ -14,8 +14,11 @@ internal import Testing
         return texts
     }
 
-    @Test func `what one member publishes reaches all who subscribed, over a member between them`() async throws {
-        try await Household.runConnected(members: 2) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `what one member publishes reaches all who subscribed, over a member between them`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 2, over: carrier) { network, owner, members in
             let heard = try ([owner] + members).map { try $0.events(networkId: network, topic: "news") }
             for number in 0..<10 {
                 try await members[0].publish(networkId: network, topic: "news", message: Data("\(number)".utf8))
@@ -26,8 +29,11 @@ internal import Testing
         }
     }
 
-    @Test func `a subscription that a handler cancels gets nothing of what was under way`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `a subscription that a handler cancels gets nothing of what was under way`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let heard = Locked<[String]>([])
             let subscriptions = Locked<[Subscription]>([])
             // Whoever is called first ends both, in the middle of what was published together.
@@ -58,8 +64,10 @@ internal import Testing
         }
     }
 
-    @Test func `an event says who published it, where and when`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases) func `an event says who published it, where and when`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let events = try owner.events(networkId: network, topic: "home/{room}/*")
             try await members[0].publish(networkId: network, topic: "home/kitchen/lamp", message: Data("on".utf8))
             var iterator = events.makeAsyncIterator()
@@ -74,8 +82,11 @@ internal import Testing
         }
     }
 
-    @Test func `only matching topics reach a subscription, and none after it was cancelled`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `only matching topics reach a subscription, and none after it was cancelled`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let heard = Locked<[String]>([])
             let subscription = try owner.subscribe(networkId: network, topic: "a/>") { (message: Data) in
                 heard.withLock { $0.append(String(decoding: message, as: UTF8.self)) }
@@ -96,8 +107,11 @@ internal import Testing
         }
     }
 
-    @Test func `a late subscriber gets the window if it asks, and otherwise nothing old`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `a late subscriber gets the window if it asks, and otherwise nothing old`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let first = try owner.events(networkId: network, topic: "news")
             try await members[0].publish(networkId: network, topic: "news", message: Data("old".utf8))
             #expect(await texts(first, count: 1) == ["old"])
@@ -109,18 +123,13 @@ internal import Testing
         }
     }
 
-    @Test func `a subscription on a node that comes late gets nothing that was published before it`() async throws {
-        let household = Household()
-        let system = NodeClock.system()
+    @Test(arguments: Household.Carrier.allCases)
+    func `a subscription on a node that comes late gets nothing that was published before it`(
+        over carrier: Household.Carrier
+    ) async throws {
+        let household = Household(carrier: carrier)
         let ahead = Locked(Duration.zero)
-        let clock = NodeClock(
-            now: {
-                let time = system.now()
-                return NodeTime(monotonic: time.monotonic + ahead.withLock { $0 }, wallSeconds: time.wallSeconds)
-            },
-            sleep: { time in try await system.sleep(time - ahead.withLock { $0 }) }
-        )
-        let owner = try household.makeNode(clock: clock)
+        let owner = try household.makeNode(clock: .system(ahead: ahead))
         let metadata = try owner.createNetwork(name: "Home")
         let network = metadata.networkId
         try await owner.start()
@@ -142,8 +151,11 @@ internal import Testing
         await owner.stop()
     }
 
-    @Test func `a node that starts late catches up with what it subscribed to before`() async throws {
-        let household = Household()
+    @Test(arguments: Household.Carrier.allCases)
+    func `a node that starts late catches up with what it subscribed to before`(
+        over carrier: Household.Carrier
+    ) async throws {
+        let household = Household(carrier: carrier)
         let owner = try household.makeNode()
         let metadata = try owner.createNetwork(name: "Home")
         let network = metadata.networkId
@@ -164,8 +176,10 @@ internal import Testing
         await owner.stop()
     }
 
-    @Test func `subscriptions outlive a stop and a start`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases) func `subscriptions outlive a stop and a start`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let events = try members[0].events(networkId: network, topic: "news")
             await members[0].stop()
             #expect(members[0].isIsolated(networkId: network))
@@ -176,8 +190,10 @@ internal import Testing
         }
     }
 
-    @Test func `thousands of small events in a burst wait for their reader`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases) func `thousands of small events in a burst wait for their reader`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             var ends = try owner.events(networkId: network, topic: "end").makeAsyncIterator()
             var burst = try owner.events(networkId: network, topic: "burst").makeAsyncIterator()
             for number in 0..<5_000 {
@@ -193,8 +209,11 @@ internal import Testing
         }
     }
 
-    @Test func `a reader that is slow loses events, and the next one says how many`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `a reader that is slow loses events, and the next one says how many`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let slow = try owner.events(networkId: network, topic: "news")
             let quick = try owner.events(networkId: network, topic: "news")
             var iterator = quick.makeAsyncIterator()
@@ -213,9 +232,12 @@ internal import Testing
         }
     }
 
-    // The same 10 000 times over QUIC: `runar-bench subscriptions`, in the table of `make bench`.
-    @Test func `nothing is missed that a member publishes right after a subscription`() async throws {
-        try await Household.runConnected(members: 2) { network, _, members in
+    // Ten times as many rounds over QUIC: `runar-bench subscriptions`, in the table of `make bench`.
+    @Test(arguments: Household.Carrier.allCases)
+    func `nothing is missed that a member publishes right after a subscription`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 2, over: carrier) { network, _, members in
             var ends = try members[0].events(networkId: network, topic: "end").makeAsyncIterator()
             for round in 0..<1_000 {
                 let count = Locked(0)
@@ -232,10 +254,12 @@ internal import Testing
         }
     }
 
-    @Test func `nothing is missed that was published right after a subscription by whom nobody knew yet`() async throws
-    {
+    @Test(arguments: Household.Carrier.allCases)
+    func `nothing is missed that was published right after a subscription by whom nobody knew yet`(
+        over carrier: Household.Carrier
+    ) async throws {
         for meeting in 0..<5 {
-            try await Household.run(members: 1) { metadata, owner, members in
+            try await Household.run(members: 1, over: carrier) { metadata, owner, members in
                 let network = metadata.networkId
                 let heard = Locked<[String]>([])
                 var ends = try owner.events(networkId: network, topic: "end").makeAsyncIterator()

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Locking
 internal import Logging
 internal import Transport
 
@@ -14,7 +15,7 @@ struct Household: Sendable {
     }
 
     var carrier = Carrier.memory
-    let network = InMemoryNetwork(seed: 3)
+    var network = InMemoryNetwork(seed: 3)
     let localNetwork = InMemoryLocalNetwork(seed: 3)
 
     /// A device; one that `isNear` hears the others that are on the local network.
@@ -50,8 +51,17 @@ struct Household: Sendable {
     ) async throws {
         let household = Household(carrier: carrier)
         let owner = try household.makeNode()
-        let metadata = try owner.createNetwork(name: "Home")
         let members = try (0..<count).map { _ in try household.makeNode() }
+        try await run(owner, members) { try await body($0, owner, members) }
+    }
+
+    /// The same with nodes that were made before.
+    static func run(
+        _ owner: RunarNode,
+        _ members: [RunarNode],
+        _ body: (NetworkMetadata) async throws -> Void
+    ) async throws {
+        let metadata = try owner.createNetwork(name: "Home")
         for node in [owner] + members { try await node.start() }
         for member in members {
             let token = try owner.issueToken(for: member.peerId, in: metadata.networkId, expiration: nil)
@@ -60,7 +70,7 @@ struct Household: Sendable {
         }
         let result: Result<Void, any Error>
         do {
-            result = .success(try await body(metadata, owner, members))
+            result = .success(try await body(metadata))
         } catch {
             result = .failure(error)
         }
@@ -98,6 +108,20 @@ extension RunarNode {
 
     /// Where this node listens.
     var address: String { self.listenAddresses.first?.description ?? "" }
+}
+
+extension NodeClock {
+    /// The clocks of this machine, of which a test sets the one for timers ahead.
+    static func system(ahead: Locked<Duration>) -> NodeClock {
+        let system = NodeClock.system()
+        return NodeClock(
+            now: {
+                let time = system.now()
+                return NodeTime(monotonic: time.monotonic + ahead.withLock { $0 }, wallSeconds: time.wallSeconds)
+            },
+            sleep: { time in try await system.sleep(time - ahead.withLock { $0 }) }
+        )
+    }
 }
 
 extension AsyncStream {

@@ -8,13 +8,23 @@ internal import Testing
         LifecyclePlan(system: .phone, allowBackgroundAccess: access, isBackgroundRefreshAvailable: refresh)
     }
 
+    private let stopAtOnce: [LifecyclePlan.Action] = [
+        .beginBackgroundTask, .stop(within: .seconds(10)), .endBackgroundTask,
+    ]
+    private let stopLate: [LifecyclePlan.Action] = [.stop(within: .seconds(4)), .endBackgroundTask]
+
+    @Test func `a stop that uses up its patience twice is over before the system's half minute is`() {
+        #expect(LifecyclePlan.patience * 2 < .seconds(30))
+        #expect(LifecyclePlan.backgroundTime + LifecyclePlan.latePatience * 2 < .seconds(30))
+    }
+
     @Test(arguments: [(false, false), (false, true), (true, false)])
     func `out of sight a phone's node stops inside a background task, and starts when it is seen`(
         access: Bool,
         refresh: Bool
     ) {
         var plan = phone(access: access, refresh: refresh)
-        #expect(plan.handle(.enteredBackground, isRunning: true) == [.beginBackgroundTask, .stop, .endBackgroundTask])
+        #expect(plan.handle(.enteredBackground, isRunning: true) == stopAtOnce)
         #expect(plan.handle(.enteredBackground, isRunning: false) == [])
         #expect(plan.handle(.backgroundTimeEnded, isRunning: false) == [])
         #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
@@ -24,7 +34,7 @@ internal import Testing
     @Test func `where the person and the system allow it, it goes on with little until the time is over`() {
         var plan = phone()
         #expect(plan.handle(.enteredBackground, isRunning: true) == [.beginBackgroundTask, .reduceOperations])
-        #expect(plan.handle(.backgroundTimeEnded, isRunning: true) == [.stop, .endBackgroundTask])
+        #expect(plan.handle(.backgroundTimeEnded, isRunning: true) == stopLate)
         #expect(plan.handle(.backgroundTimeEnded, isRunning: false) == [])
         #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
     }
@@ -40,9 +50,9 @@ internal import Testing
         var plan = phone()
         _ = plan.handle(.enteredBackground, isRunning: true)
         let actions = plan.handle(.backgroundRefreshChanged(isAvailable: false), isRunning: true)
-        #expect(actions == [.stop, .endBackgroundTask])
+        #expect(actions == stopLate)
         #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
-        #expect(plan.handle(.enteredBackground, isRunning: true) == [.beginBackgroundTask, .stop, .endBackgroundTask])
+        #expect(plan.handle(.enteredBackground, isRunning: true) == stopAtOnce)
     }
 
     @Test func `a node that its app stopped stays stopped`() {
@@ -68,7 +78,8 @@ internal import Testing
         #expect(plan.handle(.memoryPressure, isRunning: true) == [.optimizeMemoryUsage])
         #expect(plan.handle(.networkUnavailable, isRunning: true) == [.networkUnavailable])
         #expect(plan.handle(.networkAvailable, isRunning: true) == [.networkAvailable])
-        #expect(plan.handle(.willTerminate, isRunning: true) == [.drain])
+        let patience = Duration.seconds(system == .phone ? 2 : 10)
+        #expect(plan.handle(.willTerminate, isRunning: true) == [.drain(within: patience)])
         #expect(plan.handle(.willTerminate, isRunning: true) == [])
         #expect(plan.handle(.willEnterForeground, isRunning: false) == [])
     }

@@ -1,64 +1,28 @@
 internal import Locking
 internal import Logging
-internal import QUIC
 internal import Testing
 internal import Transport
-internal import Traversal
 
 @testable internal import RunarNode
 
 /// The calls of the mobile specification, on the node's own socket.
 @Suite("NATTraversal", .timeLimit(.minutes(15))) struct NATTraversalTests {
-    /// A socket that answers STUN requests, and keeps what it was sent.
-    private final class Server: Sendable {
-        let endpoint: QUICEndpoint
-        let heard = Locked<[ForeignDatagram]>([])
-
-        init() throws {
-            let loopback = try SocketAddress(parsing: "127.0.0.1:0")
-            endpoint = try QUICEndpoint.bind(QUICConfiguration(identity: Ed25519PrivateKey(), addresses: [loopback]))
-        }
-
-        var address: SocketAddress { endpoint.localAddresses[0] }
-
-        /// Whether everything is sent back, as by somebody who punches too.
-        let isPunching = Locked(false)
-
-        /// Answers all but the first `ignored` datagrams.
-        func serve(ignoring ignored: Int = 0) async throws {
-            var server = try STUNServer(primary: address)
-            for await datagram in endpoint.foreignDatagrams {
-                let count = heard.withLock { heard in
-                    heard.append(datagram)
-                    return heard.count
-                }
-                if isPunching.withLock({ $0 }) { endpoint.sendForeignDatagram(datagram.bytes, to: datagram.source) }
-                guard count > ignored,
-                    let reply = server.reply(to: datagram.bytes, from: datagram.source, at: address, now: .zero)
-                else { continue }
-                endpoint.sendForeignDatagram(reply.bytes, to: reply.to)
-            }
-        }
-    }
-
     private func withNode(
         ignoring ignored: Int = 0,
-        _ body: (RunarNode, Server) async throws -> Void
+        _ body: (RunarNode, LocalSTUNServer) async throws -> Void
     ) async throws {
         let config = RunarNodeConfig.createTestConfig()
         config.loggerLevel = .critical
         let node = try RunarNode(config: config)
         try await node.start()
-        let server = try Server()
-        async let served: Void = server.serve(ignoring: ignored)
+        let result: Result<Void, any Error>
         do {
-            try await body(node, server)
+            result = .success(try await LocalSTUNServer.run(ignoring: ignored) { try await body(node, $0) })
         } catch {
-            Issue.record(error)
+            result = .failure(error)
         }
-        await server.endpoint.close(code: 0)
-        try await served
         await node.stop()
+        try result.get()
     }
 
     @Test(arguments: [0, 1]) func `a server says where it sees the node's own socket`(lost: Int) async throws {

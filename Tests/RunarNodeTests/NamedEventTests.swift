@@ -17,8 +17,11 @@ internal import Testing
         return (events, try node.subscribe(topic, includesPast: includesPast) { queue.yield($0) })
     }
 
-    @Test func `a value that a member publishes arrives with its topic, publisher and parameters`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `a value that a member publishes arrives with its topic, publisher and parameters`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let (events, subscription) = try listen(owner, "\(network):home/{room}/temperature")
             try await members[0].publish("\(network):home/kitchen/temperature", data: Reading(celsius: 21.5))
             let event = try await events.first { _ in true }
@@ -31,9 +34,11 @@ internal import Testing
         }
     }
 
-    @Test func `a name that is no network works on this device, and reaches members as soon as it is one`() async throws
-    {
-        try await Household.run(members: 1) { metadata, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `a name that is no network works on this device, and reaches members as soon as it is one`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.run(members: 1, over: carrier) { metadata, owner, members in
             let (events, subscription) = try listen(members[0], "Cabin:news")
             try await members[0].publish("Cabin:news", data: "local")
             let local = try await events.first { _ in true }
@@ -54,6 +59,57 @@ internal import Testing
             #expect(try event.decode(String.self) == "from afar")
             #expect(event.networkId == cabin.networkId && event.publisher == owner.peerId)
             subscription.cancel()
+        }
+    }
+
+    /// The numbers that come next, all of them of one publisher.
+    private func numbers(_ events: AsyncStream<RunarEvent>, count: Int, from publisher: PeerId) async throws -> [Int] {
+        var numbers: [Int] = []
+        for await event in events {
+            #expect(event.publisher == publisher && event.droppedBefore == 0 && event.missedBefore == 0)
+            numbers.append(try event.decode(Int.self))
+            if numbers.count == count { break }
+        }
+        return numbers
+    }
+
+    @Test(arguments: Household.Carrier.allCases)
+    func `whoever asks for the past gets what another member published before, once, and then the rest`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
+            let author = members[0]
+            let (first, early) = try listen(owner, "Home:news/*")
+            for number in 1...3 { try await author.publish("Home:news/\(number)", data: number) }
+            #expect(try await numbers(first, count: 3, from: author.peerId) == [1, 2, 3])
+            let (past, late) = try listen(owner, "Home:news/*", includesPast: true)
+            let (narrow, other) = try listen(owner, "\(network):news/2", includesPast: true)
+            let (now, latest) = try listen(owner, "Home:news/*")
+            for number in [4, 2] { try await author.publish("Home:news/\(number)", data: number) }
+            #expect(try await numbers(past, count: 5, from: author.peerId) == [1, 2, 3, 4, 2])
+            #expect(try await numbers(narrow, count: 2, from: author.peerId) == [2, 2])
+            #expect(try await numbers(now, count: 2, from: author.peerId) == [4, 2])
+            for subscription in [early, late, other, latest] { subscription.cancel() }
+        }
+    }
+
+    @Test(arguments: Household.Carrier.allCases)
+    func `a member that comes late gets what one that is gone published before, from another one`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.run(members: 2, over: carrier) { metadata, owner, members in
+            let (network, author, late) = (metadata.networkId, members[0], members[1])
+            try await author.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
+            let (heard, subscription) = try listen(owner, "Home:news")
+            for number in 1...3 { try await author.publish("Home:news", data: number) }
+            #expect(try await numbers(heard, count: 3, from: author.peerId) == [1, 2, 3])
+            await author.stop()
+            let (before, early) = try listen(late, "Home:news", includesPast: true)
+            try await late.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
+            #expect(try await numbers(before, count: 3, from: author.peerId) == [1, 2, 3])
+            let (after, later) = try listen(late, "Home:news", includesPast: true)
+            #expect(try await numbers(after, count: 3, from: author.peerId) == [1, 2, 3])
+            for subscription in [subscription, early, later] { subscription.cancel() }
         }
     }
 
@@ -87,8 +143,11 @@ internal import Testing
         subscription.cancel()
     }
 
-    @Test func `topics of the node itself in a member's words reach nobody, also under a wildcard`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `topics of the node itself in a member's words reach nobody, also under a wildcard`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let (events, subscription) = try listen(owner, "\(network):>")
             let message = Data([1])
             try await members[0].publish(networkId: network, topic: "$registry/services/a/state/x", message: message)
@@ -254,8 +313,58 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `a service's handlers get events of its own topics and of others`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test func `what was published by a name is kept for those who ask for the past when it becomes a network`()
+        async throws
+    {
+        let node = try Household().makeNode()
+        try await node.start()
+        try await node.publish("Home:a", data: 1)
+        _ = try node.createNetwork(name: "Home")
+        try await node.publish("Home:a", data: 2)
+        let (events, subscription) = try listen(node, "Home:a", includesPast: true)
+        var found: [String] = []
+        for await event in events {
+            found.append(String(decoding: event.data, as: UTF8.self))
+            #expect(event.networkId != nil)
+            if found.count == 2 { break }
+        }
+        #expect(found == ["1", "2"])
+        subscription.cancel()
+        await node.stop()
+    }
+
+    @Test func `nothing that is published by a name is lost in the moment when it becomes a network`() async throws {
+        for _ in 0..<20 {
+            let node = try Household().makeNode { $0.listenerCapacity = 1024 }
+            try await node.start()
+            let (events, subscription) = try listen(node, "Home:a")
+            let (begins, begin) = AsyncStream.makeStream(of: Void.self)
+            let publishing = Task {
+                defer { begin.finish() }
+                for number in 0..<200 {
+                    try await node.publish("Home:a", data: number)
+                    if number == 20 { begin.finish() }
+                }
+            }
+            for await _ in begins {}
+            _ = try node.createNetwork(name: "Home")
+            await #expect(throws: Never.self) { try await publishing.value }
+            try await node.publish("Home:a", data: 200)
+            var heard: Set<String> = []
+            for await event in events {
+                heard.insert(String(decoding: event.data, as: UTF8.self))
+                if heard.contains("200") { break }
+            }
+            #expect(heard.count == 201)
+            subscription.cancel()
+            await node.stop()
+        }
+    }
+
+    @Test(arguments: Household.Carrier.allCases) func `a service's handlers get events of its own topics and of others`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let (heard, queue) = AsyncStream.makeStream(of: String.self)
             let service = RunarService(name: "Log", path: "log", version: "1", description: "")
             service.registerEvent("added") { (value: Int?) async throws in queue.yield("added \(value ?? 0)") }

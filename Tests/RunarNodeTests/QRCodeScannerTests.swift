@@ -4,13 +4,7 @@ internal import Testing
 /// Frames in, texts out.
 @Suite("QRCodeScanner", .timeLimit(.minutes(15))) struct QRCodeScannerTests {
     private func frame(_ text: String?) throws -> GreyPicture {
-        let symbol = try text.map { try QRSymbol(encoding: $0, level: .m) }
-        let side = 3 * 45
-        let pixels = (0..<side * side).map { index -> UInt8 in
-            let (y, x) = index.quotientAndRemainder(dividingBy: side)
-            return symbol?[x / 3 - 4, y / 3 - 4] == true ? 10 : 240
-        }
-        return try GreyPicture(width: side, height: side, pixels: pixels)
+        try GreyPicture(of: text.map { try QRSymbol(encoding: $0, level: .m) })
     }
 
     @Test func `a text is told once while it stays in view and again when it comes back`() async throws {
@@ -49,5 +43,19 @@ internal import Testing
         var texts = try #require(scanner).scanQRCode().makeAsyncIterator()
         scanner = nil
         #expect(await texts.next() == nil)
+    }
+}
+
+extension GreyPicture {
+    /// What a camera sees of a screen with a code, or without one.
+    init(of symbol: QRSymbol?) throws {
+        let (margin, scale) = (QRSymbol.quietZone, 3)
+        // There is more around a small one.
+        let side = scale * max((symbol?.size ?? 0) + 2 * margin, 45)
+        let pixels = (0..<side * side).map { index -> UInt8 in
+            let (y, x) = index.quotientAndRemainder(dividingBy: side)
+            return symbol?[x / scale - margin, y / scale - margin] == true ? 10 : 240
+        }
+        try self.init(width: side, height: side, pixels: pixels)
     }
 }

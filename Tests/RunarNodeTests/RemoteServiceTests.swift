@@ -200,6 +200,40 @@ internal import Testing
         }
     }
 
+    @Test(arguments: Household.Carrier.allCases)
+    func `a service under a name that is no network is its device's alone, until there is one that members share`(
+        over carrier: Household.Carrier
+    ) async throws {
+        for isCreators in [true, false] {
+            try await Household.runConnected(members: 1, over: carrier) { home, owner, members in
+                let (provider, asker) = isCreators ? (owner, members[0]) : (members[0], owner)
+                func ask(_ path: String, by node: RunarNode) async throws -> Double {
+                    try await node.request(path, payload: Operands(a: 5, b: 3))
+                }
+                let math = ServiceTests.makeMath()
+                math.networkId = "Cabin"
+                try await provider.addService(math)
+                #expect(try await ask("Cabin:math/add", by: provider) == 8)
+                for path in ["Cabin:math/add", "Home:math/add"] {
+                    let error = await failure { _ = try await ask(path, by: asker) }
+                    #expect((error as? RunarError)?.code == 4001, "\(path): \(String(describing: error))")
+                }
+                let cabin = try owner.createNetwork(name: "Cabin")
+                let network = cabin.networkId
+                let token = try owner.issueToken(for: members[0].peerId, in: network, expiration: nil)
+                try await members[0].joinNetwork(networkId: network, accessToken: token)
+                try await members[0].connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
+                // Only with this does the member know what the network is called.
+                try members[0].addNetwork(cabin)
+                try await asker.wait { asker in
+                    asker.serviceInfos(in: .known(network)).contains { $0.providers == [provider.peerId] }
+                }
+                for node in [asker, provider] { #expect(try await ask("Cabin:math/add", by: node) == 8) }
+                #expect(asker.serviceInfos(in: .known(home)).allSatisfy { $0.servicePath != "math" })
+            }
+        }
+    }
+
     @Test(arguments: Household.Carrier.allCases) func `a service that is removed is asked for no more`(
         over carrier: Household.Carrier
     ) async throws {

@@ -25,16 +25,8 @@ internal import Testing
 
     private func withNode(_ body: (RunarNode, Locked<Int>, Locked<Duration>) async throws -> Void) async throws {
         let ahead = Locked(Duration.zero)
-        let system = NodeClock.system()
-        let clock = NodeClock(
-            now: {
-                let time = system.now()
-                return NodeTime(monotonic: time.monotonic + ahead.withLock { $0 }, wallSeconds: time.wallSeconds)
-            },
-            sleep: { time in try await system.sleep(time - ahead.withLock { $0 }) }
-        )
         let calls = Locked(0)
-        let node = try Household().makeNode(clock: clock)
+        let node = try Household().makeNode(clock: .system(ahead: ahead))
         try await node.addService(makeUsers(calls))
         try await node.start()
         try await body(node, calls, ahead)
@@ -111,8 +103,29 @@ internal import Testing
         }
     }
 
-    @Test func `another device's answers are forgotten there, and the hash table's here`() async throws {
-        try await Household.runConnected(members: 1) { network, owner, members in
+    @Test(arguments: Household.Carrier.allCases)
+    func `another device answers the same question from its memory for thirty seconds`(
+        over carrier: Household.Carrier
+    ) async throws {
+        let (household, ahead) = (Household(carrier: carrier), Locked(Duration.zero))
+        let (owner, member) = (try household.makeNode(clock: .system(ahead: ahead)), try household.makeNode())
+        try await Household.run(owner, [member]) { metadata in
+            let network = metadata.networkId
+            try await member.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
+            try await RemoteServiceTests.offer(makeUsers(Locked(0)), by: owner, to: member, in: network)
+            for (passed, expected) in [(0, 1), (25, 1), (6, 2)] {
+                ahead.withLock { $0 += .seconds(passed) }
+                let answer: Int = try await member.request("Home:users/get_user", payload: RunarValue.int(123))
+                #expect(answer == expected)
+            }
+        }
+    }
+
+    @Test(arguments: Household.Carrier.allCases)
+    func `another device's answers are forgotten there, and the hash table's here`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let calls = Locked(0)
             try await RemoteServiceTests.offer(makeUsers(calls), by: owner, to: members[0], in: network)
             for expected in [1, 1] {

@@ -236,6 +236,27 @@ internal import Testing
         await node.stop()
     }
 
+    @Test func `what a service on a node registers acts at once, and what is malformed not at all`() async throws {
+        let (heard, queue) = AsyncStream.makeStream(of: String.self)
+        let node = try Household().makeNode()
+        let service = RunarService(name: "Late", path: "late", version: "1", description: "")
+        try await node.addService(service)
+        try await node.start()
+        service.registerEvent("added") { (event: RunarEvent) in queue.yield(event.topic.path) }
+        service.registerEvent("a/>/b") { (_: RunarEvent) in queue.yield("malformed") }
+        service.registerAction("twice") { (number: Int?) async throws -> Int in 2 * (number ?? 0) }
+        service.registerAction("a/>/b") { (_: Int?) async throws -> Int in 0 }
+        try await node.publish("late/added", data: ["x": 1])
+        #expect(try await heard.first { _ in true } == "late/added")
+        #expect(try await node.request("late/twice", payload: 21) == 42)
+        try await node.removeService("late")
+        try await node.publish("late/added", data: ["x": 2])
+        await #expect(throws: RunarError.self) { try await node.addService(service) }
+        await node.stop()
+        queue.finish()
+        for await topic in heard { Issue.record("heard \(topic)") }
+    }
+
     @Test func `a service writes answers and events as it says, and can be asked from its own process`() async throws {
         for encoding in PayloadEncoding.allCases {
             let (heard, queue) = AsyncStream.makeStream(of: RunarEvent.self)

@@ -40,8 +40,9 @@ extension RunarNode {
             }
             for token in issued where token.label != nil { found[token.peerId]?.label = token.label }
         }
-        return try found.sorted { $0.key < $1.key }.map { peer, known in
-            let record = try self.store.peer(peer)
+        let records = Dictionary(uniqueKeysWithValues: try self.store.peers().map { ($0.peerId, $0) })
+        return found.sorted { $0.key < $1.key }.map { peer, known in
+            let record = records[peer]
             return KnownPeer(
                 peerId: peer,
                 networks: known.networks,

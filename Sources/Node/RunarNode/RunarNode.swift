@@ -72,7 +72,9 @@ public final class RunarNode: Sendable {
     let localEvents = LocalEvents()
     /// What this device offers and what names mean to it.
     let services: ServiceHost
-    /// Held by whoever looks what networks or services there are until that is in use, so that what was seen last stays.
+    /// Held by whoever looks what networks there are until that is in use, so that what was seen last stays.
+    let naming = Locked(())
+    /// The same for services.
     let looking = Locked(())
     private let makeEndpoint: EndpointFactory
     let makeLink: LinkFactory
@@ -188,10 +190,20 @@ extension RunarNode {
 
     /// Says goodbye to every peer and leaves the network.
     ///
-    /// Stopping twice does no harm; a start under way then throws ``NodeError/notRunning``. Services are stopped first. When
-    /// the handler of a request of another device calls this, it returns before that request is over.
-    public func stop() async {
-        if self.isRunning { await self.stopServices() }
+    /// Stopping twice does no harm; a start under way then throws ``NodeError/notRunning``. Services are stopped first, each
+    /// within 30 seconds, and requests of other devices come to their end. When the handler of one calls this, it returns
+    /// before that request is over.
+    public func stop() async { await self.stop(waiting: nil) }
+
+    /// The same where there is no time to wait for others: an app that its system is about to halt.
+    ///
+    /// - Parameter patience: How long services may take to stop, and after the goodbye once more how long handlers of
+    ///   requests may. What takes longer goes on without a network, and the next start waits for it.
+    public func stop(within patience: Duration) async { await self.stop(waiting: patience) }
+
+    private func stop(waiting patience: Duration?) async {
+        let deadline = patience.map { self.clock.now().monotonic + $0 }
+        if self.isRunning { await self.stopServices(until: deadline) }
         let found = self.phase.withLock { phase in
             let found = phase
             if case .running(_, let task) = phase { phase = .stopping(task) }
@@ -201,10 +213,10 @@ extension RunarNode {
         switch found {
         case .running(let driver, let task):
             // Those, too, that began while the others were stopped; from here on none does.
-            await self.stopServices()
+            await self.stopServices(until: deadline)
             await driver.stop()
-            await self.waitForEnd(of: task)
-        case .stopping(let task): await self.waitForEnd(of: task)
+            await self.waitForEnd(of: task, within: patience)
+        case .stopping(let task): await self.waitForEnd(of: task, within: patience)
         case .stopped, .starting: return
         }
     }
@@ -241,8 +253,28 @@ extension RunarNode {
     }
 
     /// Waits for the end of a run, unless the caller is one of its handlers, for which the run waits.
-    private func waitForEnd(of run: Task<Void, Never>) async {
-        if !self.isServing { await run.value }
+    private func waitForEnd(of run: Task<Void, Never>, within patience: Duration? = nil) async {
+        guard !self.isServing else { return }
+        let deadline = patience.map { self.clock.now().monotonic + $0 }
+        await self.wait(until: deadline, for: "handlers of requests") { await run.value }
+    }
+
+    /// Waits for the end of something, whether the caller is cancelled or not; at a deadline it goes on without anybody.
+    func wait(
+        until deadline: Duration?,
+        for what: String,
+        _ body: @escaping @Sendable () async -> Void
+    ) async {
+        guard let deadline else { return await body() }
+        let limit = max(deadline - self.clock.now().monotonic, .zero)
+        let waiting = Task { [clock] in
+            try await LocalCall.run(limit: limit, clock: clock, overdue: { CancellationError() }, body)
+        }
+        do {
+            try await waiting.value
+        } catch {
+            self.logs[.lifecycle].warning("\(what) are still under way: the node stops without waiting for them")
+        }
     }
 
     private func noteEndOfRun() {

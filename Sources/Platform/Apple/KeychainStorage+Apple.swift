@@ -25,8 +25,15 @@ public final class KeychainStorage: KeyStorage {
         self.prompt = prompt
     }
 
-    /// Always: the system itself refuses to give a guarded key away.
-    public var enforcesBiometrics: Bool { true }
+    /// Whether there is a sensor that knows a finger or a face.
+    ///
+    /// Then the system itself refuses to give a guarded key away.
+    public var enforcesBiometrics: Bool {
+        var error: NSError?
+        if unsafe LAContext().canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: &error) { return true }
+        // Too many strangers tried: the sensor is there all the same.
+        return error?.code == LAError.biometryLockout.rawValue
+    }
 
     /// Stores `key` under `id`; see ``KeyStorage/store(_:id:accessControl:)``.
     public func store(_ key: SecretBytes, id: String, accessControl: AccessControl) throws(KeychainError) {
@@ -36,8 +43,9 @@ public final class KeychainStorage: KeyStorage {
         if let earlier = try self.accessControl(id: id), earlier.accessGroup != accessControl.accessGroup {
             throw .unsupported("moving a key to another access group: delete it first")
         }
-        var values = try guardAttributes(accessControl)
-        values[kSecAttrGeneric] = Self.encoded(accessControl)
+        let check = PersonCheck(accessControl, hasSensor: enforcesBiometrics)
+        var values = try guardAttributes(accessControl, check)
+        values[kSecAttrGeneric] = Self.encoded(accessControl, check)
         var data = key.withBytes { Data($0) }
         defer { data.resetBytes(in: data.startIndex..<data.endIndex) }
         values[kSecValueData] = data
@@ -53,8 +61,17 @@ public final class KeychainStorage: KeyStorage {
     }
 
     /// The key under `id`; see ``KeyStorage/retrieve(id:)``.
+    ///
+    /// One that should be guarded and was stored where there was no sensor is guarded first, as soon as one is there.
     public func retrieve(id: String) throws(KeychainError) -> SecretBytes? {
         try KeyLimits.check(id: id)
+        if let stored = try stored(id: id), stored.check == .missing, enforcesBiometrics, let key = try read(id: id) {
+            try store(key, id: id, accessControl: stored.accessControl)
+        }
+        return try read(id: id)
+    }
+
+    private func read(id: String) throws(KeychainError) -> SecretBytes? {
         var item = query(id: id)
         item[kSecReturnData] = true
         let context = LAContext()
@@ -68,11 +85,16 @@ public final class KeychainStorage: KeyStorage {
     /// The guard of `id`; see ``KeyStorage/accessControl(id:)``.
     public func accessControl(id: String) throws(KeychainError) -> AccessControl? {
         try KeyLimits.check(id: id)
+        return try stored(id: id)?.accessControl
+    }
+
+    /// How the key under `id` was asked to be guarded, and what guards it.
+    private func stored(id: String) throws(KeychainError) -> (accessControl: AccessControl, check: PersonCheck)? {
         guard let attributes = try attributes(of: query(id: id)).first else { return nil }
         guard let encoded = attributes[kSecAttrGeneric] as? Data,
-            let accessControl = Self.decoded(encoded, group: attributes[kSecAttrAccessGroup] as? String)
+            let stored = Self.decoded(encoded, group: attributes[kSecAttrAccessGroup] as? String)
         else { throw .unableToRead("the item of \(id) was not stored by this program") }
-        return accessControl
+        return stored
     }
 
     /// Removes `id`; see ``KeyStorage/delete(id:)``.
@@ -128,13 +150,20 @@ public final class KeychainStorage: KeyStorage {
     }
 
     /// When the item can be read, and by whom.
-    private func guardAttributes(_ accessControl: AccessControl) throws(KeychainError) -> [CFString: Any] {
+    private func guardAttributes(
+        _ accessControl: AccessControl,
+        _ check: PersonCheck
+    ) throws(KeychainError) -> [CFString: Any] {
         let protection = Self.protection(of: accessControl.accessibleWhen)
-        guard accessControl.requireBiometric else { return [kSecAttrAccessible: protection] }
-        var error: Unmanaged<CFError>?
         // The finger or face that is enrolled now: one that is added later does not open the key. Who has the password
         // can enrol another one anyway, so where that is enough any of them is.
-        let flags: SecAccessControlCreateFlags = accessControl.acceptsPassword ? .userPresence : .biometryCurrentSet
+        let flags: SecAccessControlCreateFlags
+        switch check {
+        case .none, .missing: return [kSecAttrAccessible: protection]
+        case .biometrics: flags = .biometryCurrentSet
+        case .biometricsOrPassword: flags = .userPresence
+        }
+        var error: Unmanaged<CFError>?
         guard let control = unsafe SecAccessControlCreateWithFlags(nil, protection, flags, &error) else {
             let reason = unsafe error?.takeRetainedValue().localizedDescription ?? "no reason was given"
             throw .unsupported("biometric protection: \(reason)")
@@ -152,24 +181,24 @@ public final class KeychainStorage: KeyStorage {
     }
 
     /// The guard as the item carries it beside the key, since the system does not give it back in full.
-    private static func encoded(_ accessControl: AccessControl) -> Data {
+    private static func encoded(_ accessControl: AccessControl, _ check: PersonCheck) -> Data {
         let when = AccessibleWhen.allCases.firstIndex(of: accessControl.accessibleWhen) ?? 0
         let hasGroup: UInt8 = accessControl.accessGroup == nil ? 0 : 1
-        let presence: UInt8 = accessControl.requireBiometric ? (accessControl.acceptsPassword ? 2 : 1) : 0
-        return Data([1, UInt8(when), presence, hasGroup])
+        return Data([1, UInt8(when), check.rawValue, hasGroup])
     }
 
-    private static func decoded(_ data: Data, group: String?) -> AccessControl? {
+    private static func decoded(_ data: Data, group: String?) -> (accessControl: AccessControl, check: PersonCheck)? {
         let bytes = [UInt8](data)
-        guard bytes.count == 4, bytes[0] == 1, Int(bytes[1]) < AccessibleWhen.allCases.count, bytes[2] <= 2 else {
-            return nil
-        }
-        return AccessControl(
-            requireBiometric: bytes[2] > 0,
-            acceptsPassword: bytes[2] == 2,
+        guard bytes.count == 4, bytes[0] == 1, Int(bytes[1]) < AccessibleWhen.allCases.count,
+            let check = PersonCheck(rawValue: bytes[2])
+        else { return nil }
+        let accessControl = AccessControl(
+            requireBiometric: check.isWished,
+            acceptsPassword: check == .biometricsOrPassword,
             accessibleWhen: AccessibleWhen.allCases[Int(bytes[1])],
             accessGroup: bytes[3] == 1 ? group : nil
         )
+        return (accessControl, check)
     }
 
     private static func text(of status: OSStatus) -> String {

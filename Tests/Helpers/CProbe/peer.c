@@ -4,10 +4,11 @@
  *   connect PEER NETWORK ADDRESS
  *   ask PATH PAYLOAD       says "answer BYTES" or "failed CODE"
  *   publish TOPIC DATA
+ *   hear TOPIC             subscribes to it, with what was published before
  *   quit
  *
  * It says "ready PEER PORT" first, serves "echo/back" and "echo/fail", and says "event TOPIC DATA" for what is
- * published below "news".
+ * published below "news" and what it is to hear.
  */
 #include "probe.h"
 
@@ -63,6 +64,8 @@ static void obey(runar_node *node, char *line) {
         char *data = strtok(NULL, "\n");
         runar_node_publish(node, first, (const uint8_t *)data, data ? strlen(data) : 0, take_end, &end);
         report("published", &end, wait_for(&end, 1));
+    } else if (strcmp(command, "hear") == 0) {
+        runar_string_free(runar_node_subscribe(node, first, true, hear, NULL, NULL));
     }
 }
 

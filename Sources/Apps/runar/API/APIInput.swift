@@ -94,10 +94,11 @@ extension ConsoleFailure {
     }
 
     private static let missing: Set = ["no-such-network", "no-such-peer", "no-network", "no-such-key", "no-key"]
+    private static let late: Set = ["conflict", "too-late"]
 
     private static func status(of failure: CommandFailure) -> Int {
         if missing.contains(failure.code) { return 404 }
-        if failure.code == "too-late" { return 409 }
+        if late.contains(failure.code) { return 409 }
         switch failure.status {
         case .success, .software, .inputOutput, .configuration: return 500
         case .usage: return 400

@@ -95,6 +95,8 @@ struct ActivityFileProgress: ActivityContent {
 struct ActivityFileArrived: ActivityContent {
     static let kind = "fileArrived"
     let file: FileShelf.File
+    /// What it was called on its way; where that name was taken, the file has another.
+    let offeredName: String
 }
 
 /// Something was changed by somebody: load it anew.

@@ -176,7 +176,7 @@ final class FileShelf: Sendable {
             if state.senders.count >= Self.senderLimit { state.senders = [:] }
             state.senders[path] = (peer, name)
         }
-        if let file = file(at: path) { activity.tell(ActivityFileArrived(file: file)) }
+        if let file = file(at: path) { activity.tell(ActivityFileArrived(file: file, offeredName: progress.name)) }
     }
 
     private func file(at path: String) -> File? {

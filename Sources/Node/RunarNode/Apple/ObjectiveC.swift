@@ -4,35 +4,6 @@ public import Foundation
 // The node for programs in Objective-C, in the shapes that those have: classes of NSObject, dictionaries of `id`, completion
 // handlers. They are called on no queue in particular. Nothing else in the library knows of this file.
 
-/// How a node is set up, for Objective-C: the common fields of ``RunarNode/RunarNodeConfig``.
-@objc(RunarNodeConfig) public final class ObjectiveCConfig: NSObject {
-    /// The configuration that a node is made with; in Swift its other fields can be set here.
-    public let config: RunarNodeConfig
-
-    /// A configuration with the document's defaults.
-    @objc public init(nodeId: String, defaultNetworkId: String) {
-        self.config = RunarNodeConfig(nodeId: nodeId, defaultNetworkId: defaultNetworkId)
-    }
-
-    /// Further networks, by id or name.
-    @objc public var networkIds: [String] {
-        get { self.config.networkIds }
-        set { self.config.networkIds = newValue }
-    }
-
-    /// How long a request may take, in milliseconds.
-    @objc public var requestTimeoutMs: UInt64 {
-        get { self.config.requestTimeoutMs }
-        set { self.config.requestTimeoutMs = newValue }
-    }
-
-    /// The directory for everything of this device; nil for the system's place.
-    @objc public var homePath: String? {
-        get { self.config.homePath }
-        set { self.config.homePath = newValue }
-    }
-}
-
 /// A node for Objective-C, which sees it as `RunarNode`; ``node`` is the one of Swift, with everything else.
 ///
 /// Errors have the domain `Runar` and the numbers of ``RunarErrorCode``; their user information has the context under
@@ -49,6 +20,9 @@ public import Foundation
             throw RunarError(error)
         }
     }
+
+    /// The keys of this node.
+    @objc public var keychain: ObjectiveCKeychain { ObjectiveCKeychain(self.node.keychain) }
 
     /// Goes on the network.
     @objc public func start(completion: @escaping @Sendable ((any Error)?) -> Void) {

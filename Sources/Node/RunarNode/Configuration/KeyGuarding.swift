@@ -5,14 +5,12 @@ internal import Platform
 struct KeyGuarding: Hashable, Sendable {
     /// Whether the node must not start where nobody enforces biometrics.
     let requiresBiometrics: Bool
-    let usesSecureEnclave: Bool
     let accessControl: AccessControl
     /// Whether the keys may be used while the app is out of sight, and so the node may go on there.
     let allowsBackgroundAccess: Bool
 
     init(_ config: RunarKeychainConfig?) {
         self.requiresBiometrics = config?.requiresBiometrics ?? false
-        self.usesSecureEnclave = config?.useSecureEnclave ?? false
         self.allowsBackgroundAccess = config?.allowBackgroundAccess ?? false
         guard let config else {
             self.accessControl = AccessControl()

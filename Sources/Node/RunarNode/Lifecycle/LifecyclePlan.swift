@@ -57,12 +57,12 @@ public struct LifecyclePlan: Hashable, Sendable {
         case beginBackgroundTask
         /// The time is not needed any more.
         case endBackgroundTask
-        /// Say goodbye and leave the network.
-        case stop
+        /// Say goodbye and leave the network: ``RunarNode/stop(within:)``.
+        case stop(within: Duration)
         /// Go on the network again.
         case start
-        /// Begin nothing new, let what is under way end, and stop.
-        case drain
+        /// Begin nothing new, let what is under way end, and stop: ``RunarNode/drain(within:)``.
+        case drain(within: Duration)
         /// ``RunarNode/reduceOperations()``.
         case reduceOperations
         /// ``RunarNode/resumeOperations()``.
@@ -88,6 +88,15 @@ public struct LifecyclePlan: Hashable, Sendable {
         /// Over.
         case ended
     }
+
+    /// How long a node may take to stop inside a background task, twice: of the system's half minute some is left.
+    public static let patience = Duration.seconds(10)
+    /// The same when the task has lasted for ``backgroundTime``.
+    public static let latePatience = Duration.seconds(4)
+    /// How long what is under way has on a phone when the app ends: five seconds are all that there is.
+    public static let endPatience = Duration.seconds(2)
+    /// After how long a node that goes on in the background is to hear ``Event/backgroundTimeEnded``.
+    public static let backgroundTime = Duration.seconds(20)
 
     private let system: System
     private let allowsBackgroundAccess: Bool
@@ -120,7 +129,8 @@ public struct LifecyclePlan: Hashable, Sendable {
         case .resignedActive: return self.system == .desktop ? [.reduceOperations] : []
         case .willTerminate:
             self.place = .ended
-            return isRunning ? [.drain] : []
+            let patience = self.system == .phone ? Self.endPatience : RunarNode.drainPatience
+            return isRunning ? [.drain(within: patience)] : []
         case .willSleep: return self.system == .desktop ? [.networkUnavailable] : []
         case .didWake: return self.system == .desktop ? [.networkAvailable] : []
         case .memoryWarning: return [.handleMemoryWarning]
@@ -134,7 +144,7 @@ public struct LifecyclePlan: Hashable, Sendable {
         guard self.system == .phone, self.place == .foreground, isRunning else { return [] }
         guard self.allowsBackgroundAccess, self.isBackgroundRefreshAvailable else {
             self.place = .stopped
-            return [.beginBackgroundTask, .stop, .endBackgroundTask]
+            return [.beginBackgroundTask, .stop(within: Self.patience), .endBackgroundTask]
         }
         self.place = .background
         return [.beginBackgroundTask, .reduceOperations]
@@ -152,6 +162,6 @@ public struct LifecyclePlan: Hashable, Sendable {
     private mutating func leaveNetwork() -> [Action] {
         guard self.place == .background else { return [] }
         self.place = .stopped
-        return [.stop, .endBackgroundTask]
+        return [.stop(within: Self.latePatience), .endBackgroundTask]
     }
 }

@@ -4,7 +4,7 @@ internal import Logging
 /// Tells a ``LifecyclePlan`` what happens to an app and has its node do what it answers, one thing after the other.
 ///
 /// A stop that is under way when the app is seen again is finished first; then the node starts. The system's background
-/// task lasts until the stop in it is done.
+/// task lasts until the stop in it is done, or out of patience.
 package final class LifecycleRunner: Sendable {
     /// The system's permission to go on for a while after the app went out of sight.
     package struct BackgroundTask: Sendable {
@@ -55,8 +55,8 @@ package final class LifecycleRunner: Sendable {
         switch action {
         case .beginBackgroundTask: await self.backgroundTask.begin()
         case .endBackgroundTask: await self.backgroundTask.end()
-        case .stop: await self.node.stop()
-        case .drain: await self.node.drain()
+        case .stop(let patience): await self.node.stop(within: patience)
+        case .drain(let patience): await self.node.drain(within: patience)
         case .start:
             do {
                 try await self.node.start()

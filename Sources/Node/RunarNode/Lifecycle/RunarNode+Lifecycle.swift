@@ -51,10 +51,12 @@ extension RunarNode {
 
     /// Begins nothing new with peers, lets what is under way end for as long as `patience`, and stops.
     ///
-    /// - Parameter patience: What is still under way then is cut off.
+    /// - Parameter patience: What is still under way then is cut off. What is left of it, or else a second, is for services
+    ///   to stop, see ``stop(within:)``.
     public func drain(within patience: Duration = RunarNode.drainPatience) async {
+        let deadline = self.clock.now().monotonic + patience
         if case .running(let driver, _) = self.phase.withLock({ $0 }) { await driver.retire(within: patience) }
-        await self.stop()
+        await self.stop(within: max(deadline - self.clock.now().monotonic, .seconds(1)))
     }
 
     /// Whether the node runs and does what it has to do; returns when that is certain.

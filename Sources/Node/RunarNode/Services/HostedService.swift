@@ -15,8 +15,8 @@ final class HostedService: Sendable {
         /// `initialized` may become `running`, `error` or `stopped`; `running` may become `paused` and `stopped`.
         var state = RunarServiceState.initialized
         var startedAt: Date?
-        /// Its subscriptions, as long as it is on the node.
-        var subscriptions: [Subscription] = []
+        /// Its subscriptions, from when it follows the topics that it registered until it is removed; nil before and after.
+        var subscriptions: [Subscription]?
     }
 
     let service: RunarService

@@ -56,20 +56,21 @@ final class LocalEvents: Sendable {
     ) throws -> Subscription {
         let number = try self.state.withLock { state in
             // Looked up here, so that a name that becomes a network meanwhile finds this subscription, or is seen by it.
-            let key = try key(network)
-            let followed = Self.isOwn(pattern) ? nil : key.networkId.map(follow)
+            let here = try key(network)
             if includesPast {
-                let states = state.states.filter { $0.key == key }.map(\.event)
-                let past = Self.isOwn(pattern) ? states : state.past[key] ?? []
+                Self.movePast(in: &state, key)
+                let states = state.states.filter { $0.key == here }.map(\.event)
+                let past = Self.isOwn(pattern) ? states : state.past[here] ?? []
                 let meant = past.filter { Self.matches(pattern, $0.topic) }
                 for event in meant.suffix(pump.capacity) { pump.offer(event) }
             }
+            let followed = Self.isOwn(pattern) ? nil : here.networkId.map(follow)
             state.last += 1
             state.entries.append(
                 Entry(
                     number: state.last,
                     network: network,
-                    key: key,
+                    key: here,
                     pattern: pattern,
                     pump: pump,
                     follow: follow,
@@ -92,58 +93,104 @@ final class LocalEvents: Sendable {
         entry?.followed?.cancel()
     }
 
-    /// Hands an event of a network to the subscriptions of this device.
-    func publish(_ event: RunarEvent, in key: NetworkKey) {
-        self.state.withLock { state in
-            state.past[key, default: []].append(event)
-            if state.past[key]?.count ?? 0 > Self.pastLimit { state.past[key]?.removeFirst() }
-            Self.offer(event, in: key, to: state.entries)
+    /// Hands an event to the subscriptions of this device in the network that a name means, by `keys` of this moment.
+    ///
+    /// - Throws: what they throw.
+    func publish(
+        _ network: String,
+        in keys: () -> (String) throws -> NetworkKey,
+        _ makeEvent: (NetworkKey) -> RunarEvent
+    ) throws {
+        try self.state.withLock { state in
+            // Looked up here, as that of a subscription is.
+            let key = keys()
+            let here = try key(network)
+            let event = makeEvent(here)
+            state.past[here, default: []].append(event)
+            if state.past[here]?.count ?? 0 > Self.pastLimit { state.past[here]?.removeFirst() }
+            Self.offer(event, in: here, key, to: state.entries)
         }
     }
 
-    /// Hands how a service stands to the subscriptions of this device in the network that `key` tells for a name; to
-    /// nobody if it throws, because two networks have the name and nobody can ask for it.
+    /// Hands how a service stands to the subscriptions of this device in the network that a name means, by `keys` of this
+    /// moment; to nobody if they throw, because two networks have the name and nobody can ask for it.
     func publishState(
         _ topic: TopicPath,
         of network: String,
-        in key: (String) throws -> NetworkKey,
+        in keys: () -> (String) throws -> NetworkKey,
         _ makeEvent: (NetworkKey) -> RunarEvent
     ) {
         self.state.withLock { state in
-            // Of a service's states only the present one is of interest, whatever the network is called now.
-            state.states.removeAll { $0.network == network && $0.event.topic.parent == topic.parent }
             // Looked up here, as that of a subscription is.
-            guard let key = try? key(network) else { return }  // see above
-            let event = makeEvent(key)
-            state.states.append(Standing(network: network, key: key, event: event))
+            let key = keys()
+            let here = try? key(network)  // see above
+            // Of a service's states only the present one is of interest, whatever the network is called now.
+            state.states.removeAll {
+                ($0.network == network || $0.key == here) && $0.event.topic.parent == topic.parent
+            }
+            guard let here else { return }
+            let event = makeEvent(here)
+            state.states.append(Standing(network: network, key: here, event: event))
             if state.states.count > Self.stateLimit { state.states.removeFirst() }
-            Self.offer(event, in: key, to: state.entries)
+            Self.offer(event, in: here, key, to: state.entries)
         }
     }
 
-    private static func offer(_ event: RunarEvent, in key: NetworkKey, to entries: [Entry]) {
-        for entry in entries where entry.key == key && Self.matches(entry.pattern, event.topic) {
-            entry.pump.offer(event)
+    private static func offer(
+        _ event: RunarEvent,
+        in here: NetworkKey,
+        _ key: (String) throws -> NetworkKey,
+        to entries: [Entry]
+    ) {
+        for entry in entries where Self.matches(entry.pattern, event.topic) {
+            // A name may have become a network just now, and ``relocate(_:)`` may still be to come.
+            let there = (try? key(entry.network)) ?? entry.key  // ambiguous: it stays where it is
+            if there == here { entry.pump.offer(event) }
+        }
+    }
+
+    /// Has what was published by names that have become networks belong to those.
+    private static func movePast(in state: inout State, _ key: (String) throws -> NetworkKey) {
+        for case .named(let name) in Array(state.past.keys) {
+            guard let new = try? key(name), new != .named(name) else { continue }  // ambiguous: it stays
+            let past = (state.past.removeValue(forKey: .named(name)) ?? []).map { event in
+                var event = event
+                event.networkId = new.networkId
+                return event
+            }
+            state.past[new] = ((state.past[new] ?? []) + past).suffix(Self.pastLimit)
         }
     }
 
     /// Looks again what the names of networks mean.
     func relocate(_ key: (String) throws -> NetworkKey) {
         let earlier = self.state.withLock { state in
+            Self.movePast(in: &state, key)
             for index in state.states.indices {
                 guard let new = try? key(state.states[index].network) else { continue }  // ambiguous: it stays
                 state.states[index].key = new
                 state.states[index].event.networkId = new.networkId
             }
-            return state.entries.indices.compactMap { index -> Subscription? in
-                let entry = state.entries[index]
-                guard let new = try? key(entry.network), new != entry.key else { return nil }  // ambiguous: it stays
-                state.entries[index].key = new
-                state.entries[index].followed = Self.isOwn(entry.pattern) ? nil : new.networkId.map(entry.follow)
-                return entry.followed
-            }
+            return Self.follow(in: &state, key)
         }
         for subscription in earlier { subscription.cancel() }
+    }
+
+    /// Has subscriptions follow the networks that names are about to mean, before anybody publishes there by the name.
+    func follow(_ key: (String) throws -> NetworkKey) {
+        let earlier = self.state.withLock { Self.follow(in: &$0, key) }
+        for subscription in earlier { subscription.cancel() }
+    }
+
+    /// Returns what is not to be followed any more.
+    private static func follow(in state: inout State, _ key: (String) throws -> NetworkKey) -> [Subscription] {
+        state.entries.indices.compactMap { index in
+            let entry = state.entries[index]
+            guard let new = try? key(entry.network), new != entry.key else { return nil }  // ambiguous: it stays
+            state.entries[index].key = new
+            state.entries[index].followed = self.isOwn(entry.pattern) ? nil : new.networkId.map(entry.follow)
+            return entry.followed
+        }
     }
 
     /// Whether topics are of the node itself, and come from this device alone: what others publish by their names is

@@ -37,7 +37,8 @@ extension RunarNode {
     /// The same with bytes, whatever they mean.
     public func publishRaw(_ topic: String, data: Data) async throws {
         do {
-            let (path, key) = try self.place(topic)
+            let written = try TopicPath(topic)
+            let (path, key) = (TopicPath.withoutNetwork(written), try self.services.key(written.network))
             guard !path.isPattern, !path.segments[0].hasPrefix("$") else {
                 throw TopicPathError.malformed(topic, reason: "a topic has no wildcards and does not begin with $")
             }
@@ -48,7 +49,9 @@ extension RunarNode {
             guard data.count <= Self.eventByteLimit else {
                 throw EventTooLarge(limit: Self.eventByteLimit, found: data.count)
             }
-            self.localEvents.publish(self.localEvent(path, in: key, data), in: key)
+            try self.localEvents.publish(written.network, in: self.services.keys) { key in
+                self.localEvent(path, in: key, data)
+            }
         } catch let error as CancellationError {
             throw error
         } catch {
@@ -98,12 +101,6 @@ extension RunarNode {
             publishedAt: UnixTime.date(self.wallSeconds),
             data: data
         )
-    }
-
-    /// A topic without its network, and the network.
-    private func place(_ topic: String) throws -> (TopicPath, NetworkKey) {
-        let path = try TopicPath(topic)
-        return (TopicPath.withoutNetwork(path), try self.services.key(path.network))
     }
 
     /// Brings what members publish to a pump.

@@ -34,10 +34,10 @@ extension RunarNode {
         self.services.remove(hosted)
         self.servicesChanged()
         let subscriptions = hosted.status.withLock { status in
-            defer { status.subscriptions = [] }
+            defer { status.subscriptions = nil }
             return status.subscriptions
         }
-        for subscription in subscriptions { subscription.cancel() }
+        for subscription in subscriptions ?? [] { subscription.cancel() }
         try await self.end(hosted)
         // It may have been added again meanwhile.
         guard !self.services.services.contains(where: { $0.service === hosted.service }) else { return }
@@ -50,14 +50,16 @@ extension RunarNode {
     func networksChanged() {
         do {
             let wanted = self.config.networkIds.isEmpty ? [] : self.config.networkIds + [self.config.defaultNetworkId]
-            let new = try self.looking.withLock { _ in
-                let before = self.services.memberships
-                self.services.setNames(NetworkNames(try self.networks(), restrictedTo: wanted))
-                return self.services.memberships.filter { !before.contains($0) }
-            }
-            // A name has come to mean a network: the node takes part in it from now on.
-            if !wanted.isEmpty, case .running(let driver, _) = self.phase.withLock({ $0 }) {
-                for network in new { try self.load(network, into: driver) }
+            try self.naming.withLock { _ in
+                let names = NetworkNames(try self.networks(), restrictedTo: wanted)
+                defer { self.services.setNames(names) }
+                // First, so that nobody is sent to a network by its name in which the node does not take part yet.
+                if case .running(let driver, _) = self.phase.withLock({ $0 }) {
+                    for network in names.memberships where !self.services.isMember(of: network) {
+                        self.join(network, with: driver)
+                    }
+                }
+                self.localEvents.follow { try self.services.key($0, by: names) }
             }
         } catch {
             self.logs[.services].error("the networks cannot be read: \(error)")
@@ -66,13 +68,24 @@ extension RunarNode {
         self.servicesChanged()
     }
 
+    private func join(_ network: NetworkId, with driver: NodeDriver) {
+        do {
+            try self.load(network, into: driver)
+        } catch {
+            self.logs[.services].error("what is stored of the network \(network.short) cannot be read: \(error)")
+        }
+    }
+
     /// Services or actions came or went.
     func servicesChanged() {
         self.services.forgetRoutes()
         self.announceServices()
     }
 
-    /// Starts all services that do not run, each for at most 30 seconds.
+    /// How long a service may take to start or to stop.
+    static let servicePatience = Duration.seconds(30)
+
+    /// Starts all services that do not run, each for at most ``servicePatience``.
     func startServices() async {
         await withDiscardingTaskGroup { group in
             for hosted in self.services.services {
@@ -87,8 +100,12 @@ extension RunarNode {
         }
     }
 
-    /// Stops all services, each for at most 30 seconds.
-    func stopServices() async {
+    /// Stops all services, each for at most ``servicePatience``; returns at the deadline, if there is one.
+    func stopServices(until deadline: Duration?) async {
+        await self.wait(until: deadline, for: "services") { await self.stopServices() }
+    }
+
+    private func stopServices() async {
         await withDiscardingTaskGroup { group in
             for hosted in self.services.services {
                 group.addTask {
@@ -103,17 +120,21 @@ extension RunarNode {
     }
 
     private func host(_ service: RunarService) async throws {
-        let (problem, topics) = service.table.withLock { ($0.problems.first, $0.events) }
-        if let problem { throw problem }
+        if let problem = service.table.withLock({ $0.problems.first }) { throw problem }
         try Self.check(service.path)
         let network = service.networkId ?? self.config.defaultNetworkId
         let hosted = HostedService(service, network: network, clock: self.clock)
         try hosted.checkOffer()
         try self.services.add(hosted)
-        service.table.withLock { $0.node = self }
         do {
-            let subscriptions = try topics.map { try self.subscribe($0.topic, of: hosted, handler: $0.handler) }
-            hosted.status.withLock { $0.subscriptions = subscriptions }
+            try service.following.withLock { _ in
+                let topics = service.table.withLock { table in
+                    table.node = self
+                    return table.events
+                }
+                let subscriptions = try topics.map { try self.subscribe($0.topic, of: hosted, handler: $0.handler) }
+                hosted.status.withLock { $0.subscriptions = subscriptions }
+            }
         } catch {
             self.services.remove(hosted)
             // It may be here in another network.
@@ -121,7 +142,7 @@ extension RunarNode {
             if !isElsewhere { service.table.withLock { if $0.node === self { $0.node = nil } } }
             throw RunarError(error)
         }
-        self.tell(hosted, .initialized)
+        self.tellState(of: hosted)
         // Others are told once it runs.
         if self.isRunning { try await self.begin(hosted) }
     }
@@ -169,9 +190,9 @@ extension RunarNode {
 
     private func call(_ hosted: HostedService, _ body: @escaping @Sendable () async throws -> Void) async throws {
         try await LocalCall.run(
-            limit: .seconds(30),
+            limit: Self.servicePatience,
             clock: self.clock,
-            overdue: { ServiceFailures.deadline(hosted.service.path, .seconds(30)) },
+            overdue: { ServiceFailures.deadline(hosted.service.path, Self.servicePatience) },
             body
         )
     }
@@ -180,15 +201,43 @@ extension RunarNode {
     func set(_ state: RunarServiceState, of hosted: HostedService) {
         hosted.status.withLock { $0.state = state }
         self.servicesChanged()
-        self.tell(hosted, state)
+        self.tellState(of: hosted)
     }
 
-    private func tell(_ hosted: HostedService, _ state: RunarServiceState) {
-        let text = "$registry/services/\(hosted.service.path)/state/\(state.rawValue)"
-        guard let topic = try? TopicPath(text) else { return }  // it is one
-        self.localEvents.publishState(topic, of: hosted.network, in: { try self.services.key($0) }) { key in
-            self.localEvent(topic, in: key, Data(#""\#(state.rawValue)""#.utf8))
+    /// Tells whoever subscribed how a service stands.
+    private func tellState(of hosted: HostedService) {
+        // Under the lock, so that what is told last is how it stands.
+        hosted.status.withLock { status in
+            let state = status.state.rawValue
+            let text = "$registry/services/\(hosted.service.path)/state/\(state)"
+            guard let topic = try? TopicPath(text) else { return }  // it is one
+            self.localEvents.publishState(topic, of: hosted.network, in: self.services.keys) { key in
+                self.localEvent(topic, in: key, Data(#""\#(state)""#.utf8))
+            }
         }
+    }
+
+    /// Has a handler that a service got after it was added called, too.
+    func follow(_ topic: String, for service: RunarService, handler: @escaping ServiceTable.EventHandler) {
+        for hosted in self.services.services where hosted.service === service {
+            // What is not followed yet comes with the other topics.
+            guard hosted.status.withLock({ $0.subscriptions != nil }) else { continue }
+            do {
+                let subscription = try self.subscribe(topic, of: hosted, handler: handler)
+                let isHere = hosted.status.withLock { status in
+                    status.subscriptions?.append(subscription)
+                    return status.subscriptions != nil
+                }
+                if !isHere { subscription.cancel() }
+            } catch {
+                self.report(error, of: service)
+            }
+        }
+    }
+
+    /// Says what a service that is here already asked for in vain.
+    func report(_ error: any Error, of service: RunarService) {
+        self.logs[.services].error("the service \(service.path) does without what it registered: \(error)")
     }
 
     /// Has a handler of a service called with the events of a topic.

@@ -11,7 +11,8 @@ extension RunarService {
     /// Adds an action that takes a value and returns one; `nil` means that nothing was sent.
     ///
     /// The name is one or more segments behind the service's path; `{name}` stands for any segment, which the handler
-    /// with a ``RunarContext`` finds among its parameters. An action of the same name is replaced.
+    /// with a ``RunarContext`` finds among its parameters. An action of the same name is replaced. A name that is none is
+    /// refused when the service is added; of a service that is on a node already the node's log says so.
     public final func registerAction<Input: Codable & Sendable, Output: Codable & Sendable>(
         _ name: String,
         options: ActionOptions = ActionOptions(),
@@ -41,7 +42,7 @@ extension RunarService {
     /// Has a handler called with each event of a topic, or with `*`, `{name}` and a trailing `>` of many.
     ///
     /// A topic without a slash is the service's own: `added` of the service `math` is `math/added`. An event that cannot
-    /// be read, and an error of the handler, is logged.
+    /// be read, and an error of the handler, is logged. A topic that is none is refused as an action's name is.
     public final func registerEvent<Input: Codable & Sendable>(
         _ topic: String,
         handler: @escaping @Sendable (Input?) async throws -> Void
@@ -57,16 +58,21 @@ extension RunarService {
         handler: @escaping @Sendable (RunarEvent) async throws -> Void
     ) {
         let full = topic.contains("/") || topic.contains(":") ? topic : "\(self.path)/\(topic)"
-        self.table.withLock { $0.addEvent(full, handler: handler) }
+        self.following.withLock { _ in
+            let (node, problem) = self.table.withLock { table in
+                let problem = table.addEvent(full, handler: handler)
+                return (table.node, problem)
+            }
+            if let problem { node?.report(problem, of: self) } else { node?.follow(full, for: self, handler: handler) }
+        }
     }
 
     func register(_ action: any ServiceAction) {
-        let (node, before) = self.table.withLock { table in
+        let (before, problem) = self.table.withLock { table in
             let before = table
-            table.add(action, to: self.path)
-            return (table.node, before)
+            return (before, table.add(action, to: self.path))
         }
-        node?.servicesChanged()
+        if let problem { before.node?.report(problem, of: self) } else { before.node?.servicesChanged() }
         // The action that it replaces may own something that comes back here when it goes: let it go outside.
         withExtendedLifetime(before) {}
     }

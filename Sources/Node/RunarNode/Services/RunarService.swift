@@ -53,6 +53,8 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
 
     let table = Locked(ServiceTable())
     let turns = ServiceTurns()
+    /// Held by whoever registers a topic or begins to follow those that are registered, so that each is followed once.
+    let following = Locked(())
 
     /// A service without actions; `registerAction` and its sisters give it some.
     public init(name: String, path: String, version: String, description: String) {
@@ -157,8 +159,8 @@ struct ServiceTable: Sendable {
     private var exact: [String: any ServiceAction] = [:]
     private var patterns: [(pattern: TopicPath, action: any ServiceAction)] = []
 
-    /// Adds an action in place of an earlier one of the same name.
-    mutating func add(_ action: any ServiceAction, to service: String) {
+    /// Adds an action in place of an earlier one of the same name, or returns why that cannot be.
+    mutating func add(_ action: any ServiceAction, to service: String) -> RunarError? {
         do {
             let path = try TopicPath("\(service)/\(action.name)")
             guard path.network.isEmpty, path.segments.count > 1 else {
@@ -168,13 +170,26 @@ struct ServiceTable: Sendable {
             self.actions.append(action)
             self.patterns.removeAll { $0.pattern == path }
             if path.isPattern { self.patterns.append((path, action)) } else { self.exact[path.path] = action }
+            return nil
         } catch {
-            self.problems.append(RunarError(error))
+            return self.note(RunarError(error))
         }
     }
 
-    mutating func addEvent(_ topic: String, handler: @escaping EventHandler) {
-        self.events.append((topic, handler))
+    /// Adds a handler of a topic, or returns why that cannot be.
+    mutating func addEvent(_ topic: String, handler: @escaping EventHandler) -> RunarError? {
+        do {
+            _ = try TopicPath(topic)
+            self.events.append((topic, handler))
+            return nil
+        } catch {
+            return self.note(RunarError(error))
+        }
+    }
+
+    private mutating func note(_ problem: RunarError) -> RunarError {
+        self.problems.append(problem)
+        return problem
     }
 
     /// The action of a path, and what stands in the path for its parameters.
@@ -191,7 +206,7 @@ struct ServiceTable: Sendable {
     func handlers(of topic: TopicPath) -> [EventHandler] {
         let plain = TopicPath.withoutNetwork(topic)
         return self.events.compactMap { event in
-            guard let pattern = try? TopicPath(event.topic) else { return nil }  // refused when the service is added
+            guard let pattern = try? TopicPath(event.topic) else { return nil }  // it is one
             return TopicPath.withoutNetwork(pattern).matches(plain) ? event.handler : nil
         }
     }

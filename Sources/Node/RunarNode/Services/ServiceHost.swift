@@ -57,9 +57,18 @@ final class ServiceHost: Sendable {
 
     /// What a network's text means; an empty one is the default network.
     func key(_ text: String) throws(RunarError) -> NetworkKey {
-        try self.state.withLock { state throws(RunarError) in
-            try state.names.key(text.isEmpty ? self.defaultNetwork : text)
-        }
+        try self.state.withLock { state throws(RunarError) in try self.key(text, by: state.names) }
+    }
+
+    /// What texts mean now, whatever they will mean later.
+    func keys() -> (String) throws -> NetworkKey {
+        let names = self.state.withLock { $0.names }
+        return { try self.key($0, by: names) }
+    }
+
+    /// The same once `names` hold.
+    func key(_ text: String, by names: NetworkNames) throws(RunarError) -> NetworkKey {
+        try names.key(text.isEmpty ? self.defaultNetwork : text)
     }
 
     func isMember(of network: NetworkId) -> Bool { self.state.withLock { $0.names.isMember(of: network) } }

@@ -6,6 +6,7 @@
 
 import { signal } from "./dom.js";
 import { inPlace } from "./turns.js";
+import { clean } from "./format.js";
 import { t } from "../texts.js";
 
 const base = "/api/v1";
@@ -89,9 +90,11 @@ async function failureOf(answer) {
   }
 }
 
+const longestMessage = 2000;
+
 /// The node's words are for the command line, too; where the console knows better ones, it says those.
 function failureWith(status, { code, message, context }) {
-  return new ApiError(status, code, t.failures[code] ?? sentence(message), context);
+  return new ApiError(status, code, t.failures[code] ?? sentence(clean(message, longestMessage)), context);
 }
 
 const sentence = text => text && text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");

@@ -12,6 +12,8 @@ import { t } from "../texts.js";
 
 const w = t.phrase;
 const asked = 2;
+/// What the node wants to be told where no passphrase opens its vault.
+const confirmation = "show";
 
 /// `vault` is what opens the keys, as `/keys` says it; it is asked for if it is not given.
 export async function showRecoveryPhrase(vault) {
@@ -43,9 +45,10 @@ async function elsewhere(title) {
 function askStep(kind, done, close) {
   const error = signal("");
   return form({ error, onSubmit: async data => {
-    const typed = data.get("passphrase");
-    if (!typed) return error.set(kind === "passphrase" ? t.keys.missing : w.wrongWord);
-    done((await post("/recovery-phrase", { passphrase: kind === "passphrase" ? typed : typed.trim() })).words);
+    const isSecret = kind === "passphrase", given = data.get("passphrase");
+    const typed = isSecret ? given : given.trim();
+    if (isSecret ? !typed : typed !== confirmation) return error.set(isSecret ? t.keys.missing : w.wrongWord);
+    done((await post("/recovery-phrase", { passphrase: typed })).words);
   } },
   h("p", null, w.lead),
   h("ul", { class: "plain-list" }, w.rules.map(one => h("li", null, one))),

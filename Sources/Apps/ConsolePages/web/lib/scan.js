@@ -1,7 +1,7 @@
 // Every way in which a code comes into the console: camera, picture (chosen, dropped or pasted), and text.
 //
-// `scanner({onText, pasteLabel, pasteHint, action})`: `onText(text)` is called with what was read, may be async, and
-// throws an Error with words for the person when the text is not what is wanted here; the camera goes on then.
+// `scanner({onText, pasteLabel, pasteHint, action})`: `onText(text)` is called with what was read, made `plain`, may be
+// async, and throws an Error with words for the person when the text is not what is wanted here; the camera goes on.
 
 import { h, signal, effect, onEnd } from "./dom.js";
 import { post } from "./api.js";
@@ -16,10 +16,14 @@ const cameraSide = 1280;
 const pictureSides = [2000, 1200, 700];
 const pause = 120;
 
-/// A link that a mail program has broken into lines is whole without them.
-export const whole = text => (/^runar:/i.test(text) ? text.replace(/\s+/g, "") : text);
-/// Such words go no further than this page.
-export const areSecretWords = text => /^([a-z]{3,8}[\s,]+){11,}[a-z]{3,8}$/i.test(text);
+/// A link that a mail program has broken into lines is whole without them; words of a recovery phrase go no further.
+export function plain(given) {
+  const text = given.trim();
+  const words = text.replace(/\b\d+\b|[.,)]/g, " ").trim();
+  if (/^([a-z]{3,8}\s+){11,}[a-z]{3,8}$/i.test(words)) throw new Error(w.secretWords);
+  return /^runar:/i.test(text) ? text.replace(/\s+/g, "") : text;
+}
+
 /// Whether it looks as if it came from Runar, even if it cannot be read.
 export const looksLikeOurs = text => /^runar:|"(network_id|peer_id)"/i.test(text);
 
@@ -32,7 +36,7 @@ export function scanner({ onText, pasteLabel = w.paste, pasteHint = w.pasteHint,
 
   async function take(found, ending) {
     problem.set("");
-    try { await onText(found.trim()); ending?.(); return true; } catch (error) {
+    try { await onText(plain(found)); ending?.(); return true; } catch (error) {
       problem.set(error.message);
       return false;
     }

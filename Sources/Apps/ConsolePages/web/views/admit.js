@@ -2,12 +2,13 @@
 // code of the new device, and shows the token made for it. A member who is no owner can show the network's code.
 
 import { h, signal } from "../lib/dom.js";
-import { post, part } from "../lib/api.js";
+import { get, post, part } from "../lib/api.js";
+import { tellFailure } from "../lib/dialog.js";
 import { query } from "../lib/router.js";
 import { resource } from "../lib/store.js";
 import { page, card, button, form, note, bdi, loadedOnce, facts, section } from "../lib/parts.js";
 import { codeView } from "../lib/code.js";
-import { scanner } from "../lib/scan.js";
+import { scanner, looksLikeOurs } from "../lib/scan.js";
 import { short } from "../lib/format.js";
 import { tokenFields, issue } from "./member.js";
 import { isOwner, nameIn } from "./network.js";
@@ -35,7 +36,7 @@ function admission(id) {
   const token = signal(null);
   const given = query.peek().get("peer");
   const take = async text => peer.set(await peerOf(text));
-  if (given) take(given).catch(() => {});
+  if (given) take(given).catch(tellFailure);
   return [
     section({ title: w.second }, card(() => (peer()
       ? [facts([[w.device, h("code", null, short(peer().text), "…")]]),
@@ -55,9 +56,13 @@ function admission(id) {
 /// The device that a text names, or words that say what the text is instead.
 async function peerOf(text) {
   const found = await post("/inspect", { text });
+  if (found.kind === "unknown" && looksLikeOurs(text)) throw new Error(t.join.notForJoining.ours);
   const device = deviceIn(found);
-  if (device) return device;
-  throw new Error(w.notADevice[found.kind] ?? found.problem ?? w.notADevice.unknown);
+  if (!device) throw new Error(w.notADevice[found.kind] ?? w.notADevice.unknown);
+  // Ids of networks and of devices look alike.
+  const { networks } = await get("/networks");
+  if (networks.some(one => one.networkId === device.id)) throw new Error(w.notADevice.identifier);
+  return device;
 }
 
 /// The device of what `inspect` answered, if it is about one: `{id, text}`.

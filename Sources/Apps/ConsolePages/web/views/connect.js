@@ -7,7 +7,8 @@ import { openDialog, toast } from "../lib/dialog.js";
 import { go, query } from "../lib/router.js";
 import { resource, membershipKinds } from "../lib/store.js";
 import { codeView } from "../lib/code.js";
-import { scanner } from "../lib/scan.js";
+import { scanner, looksLikeOurs } from "../lib/scan.js";
+import { date } from "../lib/format.js";
 import { networkPath } from "./data.js";
 import { watchPeers, nameOf, peerPath } from "./peers-store.js";
 import { t } from "../texts.js";
@@ -44,8 +45,10 @@ const sides = list => h("div", { class: "beside even" },
 
 async function read(text, list) {
   const found = await post("/inspect", { text });
+  if (found.kind === "unknown" && looksLikeOurs(text)) throw new Error(t.join.notForJoining.ours);
   if (found.kind !== "peer") throw new Error(w.other[found.kind] ?? w.unknown);
-  if (!found.valid) throw new Error(found.problem ?? w.unknown);
+  const end = found.token_expiration;
+  if (!found.valid) throw new Error(end && end < Date.now() / 1000 ? w.ended(date(end)) : w.damaged);
   const network = list.find(one => one.networkId === found.network_id);
   if (!network) throw new Error(w.foreign);
   const dialog = openDialog({ title: w.connecting, isRequired: true }, () => [

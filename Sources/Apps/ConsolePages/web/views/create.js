@@ -11,6 +11,9 @@ import { t } from "../texts.js";
 const w = t.create;
 export const title = w.title;
 
+/// Above it a network's text alone would not bring it back.
+const highestIndex = 1023;
+
 export function mount(root) {
   const keys = resource("/keys", ["changed:keys"]);
   root.append(page({ title: w.title, lead: w.lead, back: "/networks", backTitle: t.networks.title, isNarrow: true },
@@ -25,8 +28,12 @@ function content(keys) {
     if (choice.peek() !== "restore") choice.set(usual);
   });
   const isRestoring = computed(() => choice() === "restore");
-  const error = signal("");
-  return form({ error, onSubmit: data => create(data, Boolean(root.peek())) },
+  const error = signal(""), wrongIndex = signal("");
+  const more = h("details", null, h("summary", null, w.more),
+    field({ label: w.index, hint: w.indexHint, error: wrongIndex }, given => h("input", { ...given, name: "index",
+      type: "number", min: 0, max: highestIndex, step: 1, inputmode: "numeric", placeholder: w.indexPlaceholder })));
+  effect(() => { if (wrongIndex()) more.open = true; });
+  return form({ error, onSubmit: (data, node) => create(data, node.elements.index, wrongIndex, Boolean(root.peek())) },
     section({ title: w.keyTitle }, () => h("fieldset", null, h("legend", { class: "quiet" }, w.keyLead),
       root()
         ? option("have", choice, w.have, [w.haveHint, " ", h("code", null, root().publicKey.slice(0, 16), "…")])
@@ -38,10 +45,7 @@ function content(keys) {
       : [
         section({ title: w.nameTitle }, card(
           field({ label: w.name, hint: w.nameHint, error }, given => h("input", { ...given, name: "name", maxlength: 64,
-            placeholder: w.namePlaceholder, autocomplete: "off", required: true })),
-          h("details", null, h("summary", null, w.more),
-            field({ label: w.index, hint: w.indexHint }, given => h("input", { ...given, name: "index", type: "number",
-              min: 0, max: 2147483647, step: 1, inputmode: "numeric", placeholder: w.indexPlaceholder }))))),
+            placeholder: w.namePlaceholder, autocomplete: "off", required: true })), more)),
         h("div", { class: "buttons" },
           button(w.create, { kind: "primary", icon: "plus", type: "submit" }),
           button(t.app.cancel, { href: "/networks" })),
@@ -52,11 +56,18 @@ const option = (value, choice, words, hint) => h("label", { class: "choice" },
   h("input", { type: "radio", name: "key", value, checked: choice.peek() === value, onchange: () => choice.set(value) }),
   h("span", null, h("strong", null, words), h("span", { class: "hint" }, hint)));
 
-async function create(data, hadKey) {
+async function create(data, index, wrongIndex, hadKey) {
+  wrongIndex.set("");
   const name = data.get("name").trim();
   if (!name) throw new Error(w.nameMissing);
+  if (!index.validity.valid) return wrongIndex.set(w.indexWrong(highestIndex));
   const body = { name };
-  if (data.get("index") !== "") body.index = Number(data.get("index"));
-  const network = await post("/networks", body);
-  go(`/networks/${base64url(network.networkId)}/share?new=${hadKey ? "" : "key"}`);
+  if (index.value) body.index = Number(index.value);
+  try {
+    const network = await post("/networks", body);
+    go(`/networks/${base64url(network.networkId)}/share?new=${hadKey ? "" : "key"}`);
+  } catch (failure) {
+    if (!["index-needed", "bad-index"].includes(failure.code)) throw failure;
+    wrongIndex.set(failure.message);
+  }
 }

@@ -6,7 +6,7 @@ import { resource } from "../lib/store.js";
 import { section, card, button, note, form, checkbox, bdi, loaded } from "../lib/parts.js";
 import { confirm } from "../lib/dialog.js";
 import { codeView } from "../lib/code.js";
-import { scanner, whole, areSecretWords, looksLikeOurs } from "../lib/scan.js";
+import { scanner, looksLikeOurs } from "../lib/scan.js";
 import { day } from "../lib/format.js";
 import { tokenFields } from "./member.js";
 import { settingsPage, titleOf } from "./settings-page.js";
@@ -35,12 +35,10 @@ const choose = (keys, step) => h("div", { class: "pair" },
 
 const again = step => button(t.app.cancel, { onPress: () => step.set({ name: "choose" }) });
 
-/// What a text is, if it is of this kind; else words that say what is wanted here.
-async function inspect(given, kind) {
-  const text = whole(given);
-  if (areSecretWords(text)) throw new Error(t.join.notForJoining["recovery-phrase"]);
+/// The code of a text of this kind; else words that say what is wanted here.
+async function inspect(text, kind) {
   const found = await post("/inspect", { text });
-  if (found.kind === kind && found.valid) return { text, code: found.code };
+  if (found.kind === kind && found.valid) return found.code;
   const isDamaged = found.kind === kind || (found.kind === "unknown" && looksLikeOurs(text));
   throw new Error(isDamaged ? t.join.notForJoining.ours : w.wanted[kind]);
 }
@@ -57,9 +55,8 @@ async function compare(code, text) {
 
 const steps = {
   read: (_, step) => section({ title: w.addTitle }, card(h("p", null, w.readText),
-    scanner({ pasteLabel: w.pasteRequest, pasteHint: w.pasteRequestHint, onText: async given => {
-      const { text, code } = await inspect(given, "device-request");
-      await compare(code, w.sameCodeText);
+    scanner({ pasteLabel: w.pasteRequest, pasteHint: w.pasteRequestHint, onText: async text => {
+      await compare(await inspect(text, "device-request"), w.sameCodeText);
       step.set({ name: "terms", text });
     } })), h("div", { class: "buttons" }, again(step))),
 
@@ -81,9 +78,8 @@ const steps = {
     section({ title: w.showTitle }, card(h("p", null, w.showText),
       codeView(request.link, { label: w.requestLabel, name: "runar-device" }), codeNote(request.code))),
     section({ title: w.takeTitle }, card(h("p", null, w.takeText),
-      scanner({ pasteLabel: w.pasteAnswer, pasteHint: w.pasteAnswerHint, onText: async given => {
-        const { text, code } = await inspect(given, "device-answer");
-        await compare(code, w.sameAnswerText);
+      scanner({ pasteLabel: w.pasteAnswer, pasteHint: w.pasteAnswerHint, onText: async text => {
+        await compare(await inspect(text, "device-answer"), w.sameAnswerText);
         step.set({ name: "ready", result: await setUp(text) });
       } })), h("div", { class: "buttons" }, again(step))),
   ],

@@ -5,7 +5,7 @@ import { get, post, lasting, part } from "../lib/api.js";
 import { query, go } from "../lib/router.js";
 import { page, card, button, note, bdi, facts, section, copyable } from "../lib/parts.js";
 import { codeView } from "../lib/code.js";
-import { scanner, whole, areSecretWords, looksLikeOurs } from "../lib/scan.js";
+import { scanner, plain, looksLikeOurs } from "../lib/scan.js";
 import { say } from "../lib/dialog.js";
 import { icon } from "../lib/icons.js";
 import { base64url, date, shortOf } from "../lib/format.js";
@@ -36,8 +36,7 @@ export function mount(root) {
 
 /// Looks at a text; throws words for the person when it cannot be joined with.
 async function take(given, now) {
-  const text = whole(given);
-  if (areSecretWords(text)) throw new Error(w.notForJoining["recovery-phrase"]);
+  const text = plain(given);
   let found = await post("/inspect", { text }).catch(error => ({ kind: "unknown", problem: error.message }));
   // The texts of a network and of a token may come together.
   if (found.kind === "unknown" && /\}\s*\{/.test(text)) found = { kind: "network", valid: true };

@@ -6,7 +6,7 @@ import { onResume } from "../lib/activity.js";
 import { resource } from "../lib/store.js";
 import { section, button, field, select, loadedOnce, note, save } from "../lib/parts.js";
 import { toast, tellFailure } from "../lib/dialog.js";
-import { time } from "../lib/format.js";
+import { time, clean } from "../lib/format.js";
 import { settingsPage, titleOf } from "./settings-page.js";
 import { t } from "../texts.js";
 
@@ -18,6 +18,7 @@ const kept = 2000;
 /// As many lines as are in the page at a time; the filters look at all that are kept.
 const drawn = 500;
 const every = 1000;
+const longestText = 10_000;
 
 export function mount(root) {
   const log = follow();
@@ -97,8 +98,8 @@ const logLine = line => h("p", { class: `log-line is-${line.level}` },
   h("time", { datetime: new Date(line.at).toISOString() }, time(line.at)), " ",
   h("span", { class: "log-level" }, w.levels[line.level] ?? line.level), " ",
   line.subsystem && [h("span", { class: "log-part" }, w.parts[line.subsystem] ?? line.subsystem), " "],
-  h("bdi", { dir: "auto" }, line.message), " ",
-  extras(line) && h("bdi", { dir: "auto", class: "log-more" }, extras(line)));
+  h("bdi", { dir: "auto" }, clean(line.message, longestText)), " ",
+  extras(line) && h("bdi", { dir: "auto", class: "log-more" }, clean(extras(line), longestText)));
 
 function levelForm() {
   const state = resource("/log-level", ["changed"]);

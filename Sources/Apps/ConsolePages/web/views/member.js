@@ -65,11 +65,14 @@ export function tokenFields(label, { withRenewal = true } = {}) {
 }
 
 /// A token for a peer, by the fields above.
-export function issue(id, peer, data) {
+export async function issue(id, peer, data) {
   const body = { peer, renewable: data.get("renewable") === "on" };
   if (data.get("life")) body.lifeSeconds = Number(data.get("life"));
   if (data.get("label")?.trim()) body.label = data.get("label").trim();
-  return post(`/networks/${part(id)}/tokens`, body);
+  try { return await post(`/networks/${part(id)}/tokens`, body); } catch (error) {
+    // It is refused only to a device that was removed.
+    throw error.code === "bad-token" ? new Error(t.share.failures.revoked) : error;
+  }
 }
 
 async function remove(id, member, network, source) {

@@ -39,7 +39,7 @@ export function watchMessages() {
       [...list.filter(one => one.number !== line.offer.number), line.offer]));
     onActivity(["offerEnded"], line => offers.update(list => list.filter(one => one.number !== line.number)));
     onActivity(["fileProgress"], arriving);
-    onActivity(["fileArrived"], line => arrived(line.file));
+    onActivity(["fileArrived"], arrived);
     onActivity(["changed"], line => { if (line.what?.some(one => one === "messages" || one === "files")) load(); });
     onActivity(["message", "fileOffered", "offerEnded", "fileArrived"], () => arrivals++);
     onResume(load);
@@ -63,7 +63,7 @@ export async function load() {
     filesDirectory.set(stored.directory);
     messagesState.set({ isLoaded: true, error: null });
   } catch (error) {
-    messagesState.set({ isLoaded: messagesState.peek().isLoaded, error });
+    if (mine === turn) messagesState.set({ isLoaded: messagesState.peek().isLoaded, error });
   }
 }
 
@@ -129,8 +129,8 @@ function arriving(line) {
     ...values }]);
 }
 
-function arrived(file) {
-  const id = `in-${file.peerId}-${file.name}`;
+function arrived({ file, offeredName }) {
+  const id = `in-${file.peerId}-${offeredName}`;
   clearTimeout(transfers.peek().find(one => one.id === id)?.timer);
   forgetTransfer(id);
   files.update(list => [file, ...list.filter(one => one.id !== file.id)]);

@@ -9,7 +9,7 @@ import { longList } from "../lib/list.js";
 import { icon } from "../lib/icons.js";
 import { page, section, card, button, facts, badge, bdi, note, copyable, field, form, loadedOnce } from "../lib/parts.js";
 import { ago, clean, date, day, short, within } from "../lib/format.js";
-import { state } from "./networks.js";
+import { roleIn, state } from "./networks.js";
 import { openMember } from "./member.js";
 import { t } from "../texts.js";
 
@@ -29,7 +29,7 @@ export function mount(root, { network: id }) {
 function content(id, source, value) {
   return page({
     title: () => (value().name ? bdi(value().name) : t.networks.unnamed), back: "/networks", backTitle: t.networks.title,
-    lead: () => [t.networks.roles[value().role], " · ", t.networks.connected(value().connected)],
+    lead: () => [roleIn(value()), " · ", t.networks.connected(value().connected)],
     actions: () => actions(id, value()),
   },
   () => warnings(value(), id),
@@ -70,7 +70,7 @@ function warnings(network, id) {
 function about(network) {
   return facts([
     [w.state, state(network)],
-    [w.role, t.networks.roles[network.role]],
+    [w.role, roleIn(network)],
     network.isMember && [w.membership, network.expiration ? w.until(date(network.expiration)) : w.noEnd],
     network.index !== undefined && [w.index, String(network.index)],
     [w.id, copyable(network.networkIdText, w.id)],

@@ -32,7 +32,7 @@ export function mount(root) {
 }
 
 function networkRow(network) {
-  const role = w.roles[network.role] ?? network.role;
+  const role = roleIn(network);
   const end = network.expiration ? `${role}, ${w.until(day(network.expiration))}` : role;
   return row({
     href: `/networks/${base64url(network.networkId)}`, icon: "networks",
@@ -41,6 +41,9 @@ function networkRow(network) {
     end: state(network),
   });
 }
+
+/// What this device is in a network.
+export const roleIn = network => w.roles[network.isRevoked ? "removed" : network.role];
 
 /// How a network stands, in a word.
 export function state(network) {

@@ -22,7 +22,7 @@ export function openRecord(network, key, { format, shown }) {
         stop.signal);
       state.set({ records: answer.records });
     } catch (error) {
-      if (error.name !== "AbortError") state.set(error.status === 404 ? { records: [] } : { error });
+      if (error.name !== "AbortError") state.set(error.code === "not-found" ? { records: [] } : { error });
     }
   };
   load(true);

@@ -1,0 +1,85 @@
+#if canImport(ObjectiveC)
+internal import Dispatch
+internal import Foundation
+internal import Network
+
+/// Has a runner told of what the system tells, and has it work, until this is let go of.
+///
+/// It is no actor's and works on none: so it can be let go of anywhere, and the main thread can wait for the end.
+final class SystemWatch {
+    private let runner: LifecycleRunner
+    private let work: Task<Void, Never>
+    private let network = NWPathMonitor()
+    private var sources: [any DispatchSourceProtocol] = []
+    private var observers: [(center: NotificationCenter, observer: any NSObjectProtocol)] = []
+
+    /// Watches the network; for the rest see below.
+    init(_ runner: LifecycleRunner) {
+        self.runner = runner
+        self.work = Task { await runner.run() }
+        self.network.pathUpdateHandler = { path in
+            runner.tell(path.status == .satisfied ? .networkAvailable : .networkUnavailable)
+        }
+        self.network.start(queue: .main)
+    }
+
+    deinit {
+        for (center, observer) in self.observers { center.removeObserver(observer) }
+        for source in self.sources { source.cancel() }
+        self.network.cancel()
+        self.runner.finish()
+    }
+
+    /// Watches a notification that always means the same.
+    func observe(_ name: Notification.Name, of center: NotificationCenter = .default, _ event: LifecyclePlan.Event) {
+        let runner = self.runner
+        self.observe(name, of: center) { runner.tell(event) }
+    }
+
+    /// Watches a notification; whoever posts it waits for the handler where there is no `queue`.
+    func observe(
+        _ name: Notification.Name,
+        of center: NotificationCenter = .default,
+        queue: OperationQueue? = .main,
+        _ handler: @escaping @Sendable () -> Void
+    ) {
+        let observer = center.addObserver(forName: name, object: nil, queue: queue) { _ in handler() }
+        self.observers.append((center, observer))
+    }
+
+    /// Watches how short of memory the system is.
+    func observe(_ pressure: DispatchSource.MemoryPressureEvent, _ event: LifecyclePlan.Event) {
+        let runner = self.runner
+        let source = DispatchSource.makeMemoryPressureSource(eventMask: pressure, queue: .main)
+        source.setEventHandler { runner.tell(event) }
+        source.resume()
+        self.sources.append(source)
+    }
+
+    /// Watches the notification after which the app is gone: whoever posts it waits for what is under way and for the
+    /// node's stop, `patience` at most.
+    func observeEnd(_ name: Notification.Name, within patience: DispatchTimeInterval) {
+        let (runner, work) = (self.runner, self.work)
+        self.observe(name, queue: nil) {
+            Self.end(runner)
+            let ended = DispatchSemaphore(value: 0)
+            Task {
+                await work.value
+                ended.signal()
+            }
+            _ = ended.wait(timeout: .now() + patience)
+        }
+    }
+
+    /// Lets what is under way end, and stops the node.
+    func end() async {
+        Self.end(self.runner)
+        await self.work.value
+    }
+
+    private static func end(_ runner: LifecycleRunner) {
+        runner.tell(.willTerminate)
+        runner.finish()
+    }
+}
+#endif

@@ -1,0 +1,132 @@
+internal import Locking
+internal import Logging
+internal import Testing
+internal import Transport
+
+@testable internal import QUIC
+@testable internal import RunarNode
+
+/// Members that fall silent in the middle of a request, as a device does whose power fails: nobody says goodbye.
+@Suite("Providers that crash", .timeLimit(.minutes(15))) struct CrashTests {
+    private func ask(_ owner: RunarNode, within timeout: Duration = .seconds(3600)) async throws -> String {
+        try await owner.request("Home:who/are", payload: 1, options: RequestOptions(timeout: timeout))
+    }
+
+    @Test(arguments: Household.Carrier.allCases)
+    func `an idempotent request goes on to another provider, and the first has its turns again when it is heard`(
+        over carrier: Household.Carrier
+    ) async throws {
+        try await Outage.run(over: carrier, isIdempotent: true) { outage, owner, members in
+            let answer = try await ask(owner)
+            let asked = outage.asked.withLock { $0 }
+            try #require(asked.count == 2 && asked[0] != asked[1])
+            #expect(answer == asked[1].base64Encoded)
+            #expect(try await ask(owner) == answer)
+            let silent = try #require(members.first { $0.peerId == asked[0] })
+            outage.mend(silent, with: owner)
+            while try await ask(owner) == answer { await Task.yield() }
+        }
+    }
+
+    @Test(arguments: Household.Carrier.allCases)
+    func `any other request ends with its time or with the connection, and is asked of nobody else`(
+        over carrier: Household.Carrier
+    ) async throws {
+        for (timeout, code) in [(.seconds(5), 4004), (.seconds(3600), 3006)] as [(Duration, Int32)] {
+            try await Outage.run(over: carrier, isIdempotent: false) { outage, owner, _ in
+                let error = await failure { _ = try await ask(owner, within: timeout) }
+                #expect((error as? RunarError)?.code == code, "\(String(describing: error))")
+                let asked = outage.asked.withLock { $0 }
+                try #require(asked.count == 1)
+                // From then on it is the other one's turn.
+                #expect(try await ask(owner) != asked[0].base64Encoded)
+            }
+        }
+    }
+}
+
+/// Two members that offer the same, of whom the first that is asked is cut off before it answers.
+private struct Outage: Sendable {
+    /// After so much silence a connection is given up here, instead of half a minute: longer than the time of a request.
+    private static let patience = Duration.seconds(10)
+
+    /// Who was asked, in order.
+    let asked = Locked<[PeerId]>([])
+    private let household: Household
+    /// Members on sockets that send nothing.
+    private let mute = Locked<Set<PeerId>>([])
+
+    private init(over carrier: Household.Carrier) {
+        var limits = InMemoryLimits()
+        limits.suspicionTime = .seconds(1)
+        limits.idleTimeout = Self.patience
+        self.household = Household(carrier: carrier, network: InMemoryNetwork(seed: 3, limits: limits))
+    }
+
+    static func run(
+        over carrier: Household.Carrier,
+        isIdempotent: Bool,
+        _ body: (Outage, _ owner: RunarNode, _ members: [RunarNode]) async throws -> Void
+    ) async throws {
+        let outage = Outage(over: carrier)
+        let owner = try outage.household.makeNode()
+        let members = try (0..<2).map { _ in try outage.makeMember() }
+        try await Household.run(owner, members) { metadata in
+            let network = metadata.networkId
+            for member in members {
+                try await member.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
+                let service = outage.makeService(isIdempotent: isIdempotent, askedBy: owner)
+                try await RemoteServiceTests.offer(service, by: member, to: owner, in: network)
+            }
+            try await body(outage, owner, members)
+        }
+    }
+
+    private func makeMember() throws -> RunarNode {
+        guard self.household.carrier == .sockets else { return try self.household.makeNode() }
+        let config = RunarNodeConfig.createTestConfig()
+        config.loggerLevel = .critical
+        return try RunarNode(config: config) { [mute] key, settings in
+            let peer = PeerId(publicKey: key.publicKey)
+            var configuration = QUICConfiguration(identity: key, addresses: settings.listenAddresses)
+            configuration.timers.idle = Self.patience
+            configuration.timers.keepAlive = Self.patience / 4
+            // EPERM: as if a firewall were in the way.
+            configuration.seams.fault = { _, _, _ in mute.withLock { $0.contains(peer) } ? 1 : 0 }
+            return try QUICEndpoint.bind(configuration)
+        }
+    }
+
+    private func makeService(isIdempotent: Bool, askedBy owner: RunarNode) -> RunarService {
+        let service = RunarService(name: "Who", path: "who", version: "1", description: "")
+        let options = ActionOptions(isIdempotent: isIdempotent)
+        service.registerAction("are", options: options) { (_: Int?, context: RunarContext) async throws -> String in
+            let isFirst = self.asked.withLock { asked in
+                asked.append(context.node.peerId)
+                return asked.count == 1
+            }
+            if isFirst {
+                self.cut(context.node, from: owner)
+                try await Task.sleep(for: .seconds(3600))
+            }
+            return context.node.peerId.base64Encoded
+        }
+        return service
+    }
+
+    /// Has nobody hear a member any more, which says nothing of it.
+    private func cut(_ member: RunarNode, from owner: RunarNode) {
+        switch self.household.carrier {
+        case .memory: self.household.network.partition(member.listenAddresses[0], from: owner.listenAddresses[0])
+        case .sockets: self.mute.withLock { _ = $0.insert(member.peerId) }
+        }
+    }
+
+    /// Has it heard again.
+    func mend(_ member: RunarNode, with owner: RunarNode) {
+        switch self.household.carrier {
+        case .memory: self.household.network.heal(member.listenAddresses[0], with: owner.listenAddresses[0])
+        case .sockets: self.mute.withLock { _ = $0.remove(member.peerId) }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+#if os(Linux)
+internal import Foundation
+internal import Testing
+
+@testable internal import RunarNode
+
+/// What the document's application finds where there is no Keychain.
+@Suite("Biometrics of the document's application") struct VaultBiometricsTests {
+    @Test func `nobody asks for a finger here, so a node that requires it is made and does not start`() async throws {
+        let service = "document-test-\(UInt64.random(in: .min ... .max))"
+        let directory = try NodeStores.directory(ofService: service)
+        defer { try? FileManager.default.removeItem(atPath: directory) }  // it is a test's own
+        let config = RunarNodeConfig(nodeId: "ios-app-node", defaultNetworkId: "my-network")
+        config.keychainConfig = RunarKeychainConfig(serviceName: service)
+        config.keychainConfig?.requireBiometric = true
+        let node = try RunarNode(config: config)
+        let error = await failure { try await node.start() }
+        guard case .unsupported? = error as? KeychainError else { throw error ?? CancellationError() }
+        #expect(!node.isRunning)
+    }
+}
+#endif
