@@ -1,11 +1,11 @@
 internal import Bytes
 internal import Identity
 internal import Locking
-internal import NodeCore
 internal import Testing
 internal import Transport
 
 @testable internal import Node
+@testable internal import NodeCore
 
 @Suite("Connections of nodes", .timeLimit(.minutes(15))) struct ConnectionTests {
     private func isJoined(_ event: NodeEvent) -> Bool {
@@ -181,6 +181,57 @@ internal import Transport
         }
     }
 
+    /// A member that speaks the frames itself, is admitted, acknowledges that and is gone in the same breath.
+    private func visit(_ node: LabNode, in lab: Lab) async throws -> PeerId {
+        let visitor = PeerId(publicKey: generatePeerKey().publicKey)
+        let endpoint = try lab.network.makeEndpoint(peerId: visitor)
+        let connection = try await endpoint.connect(to: node.endpoint.address, expecting: node.peerId)
+        let stream = try connection.openStream()
+        let offer = Frame.Offer(index: 0, token: try lab.token(of: visitor))
+        let hello = Frame.hello(Frame.Hello(instance: InstanceId(), tokens: [offer]))
+        try await stream.write(StreamHeader(kind: .hello).bytes + hello.prefixedBytes, finish: false)
+        var reader = StreamReader(stream)
+        let answer = try #require(try await reader.readPrefixed(limit: Frame.helloByteLimit))
+        guard case .helloReply(let reply) = try Frame(answer) else {
+            throw StreamReader.Failure.endedEarly
+        }
+        let acknowledgement = Frame.helloAcknowledgement(
+            reply.proofs.map { Frame.Verdict(index: $0.index, refusal: nil) }
+        )
+        try await stream.write(acknowledgement.prefixedBytes, finish: false)
+        connection.close(code: CloseCode.goodbye.rawValue, reason: CloseCode.goodbye.explanation)
+        return visitor
+    }
+
+    @Test func `what a peer said just before its goodbye counts`() async throws {
+        try await Lab.run(1) { lab, nodes in
+            let events = nodes[0].events.listen()
+            var visitors: [PeerId] = []
+            for _ in 0..<200 {
+                visitors.append(try await self.visit(nodes[0], in: lab))
+                while nodes[0].driver.state.withLock({ !$0.links.isEmpty }) { await Task.yield() }
+            }
+            nodes[0].events.finish()
+            var unseen = Set(visitors)
+            for await case .peerJoined(let peer, lab.networkId) in events { unseen.remove(peer) }
+            #expect(unseen.isEmpty, "\(unseen.count) of \(visitors.count)")
+        }
+    }
+
+    @Test(arguments: Lab.Wire.allCases) func `a node that stops as soon as it is admitted was seen`(
+        wire: Lab.Wire
+    ) async throws {
+        try await Lab.run(1, over: wire) { lab, nodes in
+            let events = nodes[0].events.listen()
+            for _ in 0..<50 {
+                let visitor = try lab.makeNode()
+                lab.introduce(nodes[0], to: visitor)
+                try await lab.run([visitor]) { try await visitor.driver.reach(nodes[0].peerId) }
+                _ = try await events.first { $0 == .peerJoined(visitor.peerId, lab.networkId) }
+            }
+        }
+    }
+
     @Test func `a stream before admission is reset, and nothing reaches the listeners`() async throws {
         try await Lab.run(1) { lab, nodes in
             let stranger = try lab.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
@@ -204,7 +255,7 @@ internal import Transport
             try await first.write(StreamHeader(kind: .hello).bytes, finish: false)
             // Streams are taken side by side, so the second one could be the first.
             let driver = nodes[0].driver
-            while !driver.state.withLock({ $0.links.values.contains(where: \.hasControlStream) }) { await Task.yield() }
+            while !driver.state.withLock({ $0.links.values.contains { $0.frames != nil } }) { await Task.yield() }
             let second = try connection.openStream()
             try await second.write(StreamHeader(kind: .hello).bytes, finish: false)
             let error = await failure { _ = try await second.read(atMost: 10) } as? TransportError

@@ -114,15 +114,20 @@ struct Lab: Sendable {
         }
     }
 
-    func admit(_ node: LabNode) throws {
-        let token = try AccessToken.create(
-            peerId: node.peerId,
+    /// What makes a member of a peer.
+    func token(of peer: PeerId) throws -> AccessToken {
+        try AccessToken.create(
+            peerId: peer,
             networkId: self.networkId,
             signer: self.networkKey,
             expirationSeconds: nil
         )
+    }
+
+    func admit(_ node: LabNode) throws {
         let revocations = RevocationSet(networkId: self.networkId)
         let now = self.nodeClock.now().wallSeconds
+        let token = try self.token(of: node.peerId)
         node.driver.apply(.membershipAdded(token, obtainedSeconds: now, revocations))
     }
 

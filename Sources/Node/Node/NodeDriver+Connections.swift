@@ -87,6 +87,7 @@ extension NodeDriver {
                 group.addTask { await self.serve(stream, on: id, connection, outbox, inbox) }
             }
             let end = await connection.closed()
+            await self.readRest(of: id)
             var code: UInt64?
             if case .closed(let given, _) = end { code = given }
             self.connectionEnded(id, code)
@@ -107,12 +108,15 @@ extension NodeDriver {
         _ connection: any Connection,
         _ outbox: Outbox
     ) async {
-        guard let stream = try? connection.openStream() else { return }  // closed() reports why
+        guard let stream = try? connection.openStream(),  // closed() reports why
+            let reading = self.claimControlStream(of: id)
+        else { return }
         await self.exchangeFrames(
             on: id,
             stream,
             StreamReader(stream),
             outbox,
+            reading,
             first: StreamHeader(kind: .hello).bytes
         )
     }
@@ -123,6 +127,7 @@ extension NodeDriver {
         _ stream: any Stream,
         _ reader: StreamReader,
         _ outbox: Outbox,
+        _ reading: Reading,
         first: [UInt8]
     ) async {
         await withDiscardingTaskGroup { group in
@@ -138,6 +143,7 @@ extension NodeDriver {
                 }
             }
             await self.readFrames(on: id, reader)
+            reading.finish()
         }
     }
 
@@ -178,10 +184,10 @@ extension NodeDriver {
             let header = StreamHeader(bytes)
         else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
         if header.kind == .hello {
-            guard self.claimControlStream(of: id, isDialler: connection.isDialler) else {
+            guard !connection.isDialler, let reading = self.claimControlStream(of: id) else {
                 return stream.reset(code: CloseCode.protocolViolation.rawValue)
             }
-            return await self.exchangeFrames(on: id, stream, reader, outbox, first: [])
+            return await self.exchangeFrames(on: id, stream, reader, outbox, reading, first: [])
         }
         if header.kind == .request {
             reader.keepRoom(in: inbox)
@@ -234,13 +240,25 @@ extension NodeDriver {
         }
     }
 
-    private func claimControlStream(of id: ConnectionId, isDialler: Bool) -> Bool {
+    /// Makes a stream the control stream of its connection; nil when there is one, or the connection is gone.
+    private func claimControlStream(of id: ConnectionId) -> Reading? {
         self.state.withLock { state in
-            guard !isDialler, state.links[id]?.hasControlStream == false else { return false }
-            state.links[id]?.hasControlStream = true
-            return true
+            guard let link = state.links[id], link.frames == nil else { return nil }
+            let (frames, reading) = AsyncStream.makeStream(of: Void.self)
+            state.links[id]?.frames = frames
+            return reading
         }
     }
+
+    /// Waits until every frame was taken that came before the end of a connection: it may be the one that admits, or an
+    /// event.
+    private func readRest(of id: ConnectionId) async {
+        guard let frames = self.state.withLock({ $0.links[id]?.frames }) else { return }
+        for await _ in frames {}
+    }
+
+    /// Is finished when a control stream has been read to its end.
+    private typealias Reading = AsyncStream<Void>.Continuation
 }
 
 extension NodeDriver.Configuration {

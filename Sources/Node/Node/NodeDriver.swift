@@ -144,7 +144,8 @@ package final class NodeDriver: Sendable {
     struct LinkState: Sendable {
         let connection: any Connection
         let outbox: Outbox
-        var hasControlStream = false
+        /// Ends when the control stream has been read to its end; nil before there is one.
+        var frames: AsyncStream<Void>?
         /// Whether nothing new begins here and the connection is closed when the last stream has ended.
         var isDraining = false
         /// Whether the core knows that it cannot take events for now.
@@ -255,18 +256,19 @@ package final class NodeDriver: Sendable {
         self.jobQueue.finish()
     }
 
-    /// Lets those who write frames have their turn: an admission that just came about must be acknowledged.
+    /// Has the frames written that wait, since an admission that just came about must be acknowledged; a peer that reads
+    /// nothing gets no more of them after a moment. A caller that is cancelled waits, too.
     private func writeOut() async {
-        for _ in 0..<Self.lastTurns {
-            guard self.state.withLock({ state in state.links.values.contains { $0.outbox.waitingBytes > 0 } }) else {
-                return
-            }
-            await Task.yield()
+        let outboxes = self.state.withLock { $0.links.values.map(\.outbox) }
+        let (clock, pause) = (self.configuration.clock, self.configuration.lingerPause)
+        let writing = Task { for outbox in outboxes { await outbox.written() } }
+        let limit = Task {
+            try await clock.sleep(clock.now().monotonic + pause)
+            writing.cancel()
         }
+        await writing.value
+        limit.cancel()
     }
-
-    /// A slow peer gets no more of them.
-    private static let lastTurns = 256
 
     private func persist() async {
         let items = self.state.withLock { state in

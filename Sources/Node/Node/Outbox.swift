@@ -18,6 +18,14 @@ final class Outbox: Sendable {
     private struct Counts: Sendable {
         var waiting = 0
         var written = 0
+        var isFinished = false
+        /// Of those who wait until nothing waits.
+        var watchers: [AsyncStream<Void>.Continuation] = []
+
+        mutating func dismissWatchers() {
+            for watcher in self.watchers { watcher.finish() }
+            self.watchers = []
+        }
     }
 
     init() {
@@ -41,6 +49,7 @@ final class Outbox: Sendable {
             let wasAbove = counts.waiting > Self.lowWater
             counts.waiting -= frame.count
             counts.written += frame.count
+            if counts.waiting == 0 { counts.dismissWatchers() }
             return wasAbove && counts.waiting <= Self.lowWater
         }
     }
@@ -51,7 +60,20 @@ final class Outbox: Sendable {
     /// How many bytes were written so far.
     var writtenBytes: Int { self.counts.withLock { $0.written } }
 
+    /// Returns when every frame was written, the connection is gone, or the caller is cancelled.
+    func written() async {
+        let (end, watcher) = AsyncStream.makeStream(of: Void.self)
+        self.counts.withLock { counts in
+            if counts.waiting == 0 || counts.isFinished { watcher.finish() } else { counts.watchers.append(watcher) }
+        }
+        for await _ in end {}
+    }
+
     func finish() {
         self.queue.finish()
+        self.counts.withLock { counts in
+            counts.isFinished = true
+            counts.dismissWatchers()
+        }
     }
 }
