@@ -20,7 +20,8 @@ public final class RunarNodeConfig {
     /// The network of services, requests and events that name none: a network's id as text, or its name.
     ///
     /// A name that this device knows no network of works on this device alone until one is created or joined. An empty
-    /// text means the one network that this device is a member of, as long as there is one alone.
+    /// text means the one network that this device is a member of, as long as there is one alone. A name with a colon, which
+    /// ends the network in a path, works here; in a path the network's id stands for it.
     public let defaultNetworkId: String
     /// Further networks, by id or name; when there are any, this node takes part in these and the default one alone,
     /// and otherwise in every network that it is a member of.
