@@ -256,8 +256,9 @@ package final class NodeDriver: Sendable {
         self.jobQueue.finish()
     }
 
-    /// Has the frames written that wait, since an admission that just came about must be acknowledged; a peer that reads
-    /// nothing gets no more of them after a moment. A caller that is cancelled waits, too.
+    /// Has the frames written that wait: an admission that just came about must be acknowledged.
+    ///
+    /// A peer that reads nothing gets no more of them after a moment. A caller that is cancelled waits, too.
     private func writeOut() async {
         let outboxes = self.state.withLock { $0.links.values.map(\.outbox) }
         let (clock, pause) = (self.configuration.clock, self.configuration.lingerPause)
