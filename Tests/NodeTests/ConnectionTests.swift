@@ -181,8 +181,8 @@ internal import Transport
         }
     }
 
-    /// A member that speaks the frames itself, is admitted, acknowledges that and is gone in the same breath.
-    private func visit(_ node: LabNode, in lab: Lab) async throws -> PeerId {
+    /// A member that speaks the frames itself, is admitted, leaves the network and is gone in the same breath.
+    private func visit(_ node: LabNode, in lab: Lab, pausing turns: Int) async throws -> PeerId {
         let visitor = PeerId(publicKey: generatePeerKey().publicKey)
         let endpoint = try lab.network.makeEndpoint(peerId: visitor)
         let connection = try await endpoint.connect(to: node.endpoint.address, expecting: node.peerId)
@@ -199,6 +199,9 @@ internal import Transport
             reply.proofs.map { Frame.Verdict(index: $0.index, refusal: nil) }
         )
         try await stream.write(acknowledgement.prefixedBytes, finish: false)
+        // Meanwhile the node may answer what it read, which nobody takes any more.
+        for _ in 0..<turns { await Task.yield() }
+        try await stream.write(Frame.admissionEnd(index: 0, .leftNetwork).prefixedBytes, finish: false)
         connection.close(code: CloseCode.goodbye.rawValue, reason: CloseCode.goodbye.explanation)
         return visitor
     }
@@ -207,14 +210,19 @@ internal import Transport
         try await Lab.run(1) { lab, nodes in
             let events = nodes[0].events.listen()
             var visitors: [PeerId] = []
-            for _ in 0..<200 {
-                visitors.append(try await self.visit(nodes[0], in: lab))
+            for round in 0..<200 {
+                visitors.append(try await self.visit(nodes[0], in: lab, pausing: round % 20))
                 while nodes[0].driver.state.withLock({ !$0.links.isEmpty }) { await Task.yield() }
             }
             nodes[0].events.finish()
-            var unseen = Set(visitors)
-            for await case .peerJoined(let peer, lab.networkId) in events { unseen.remove(peer) }
+            let reason = CloseCode.leftNetwork.explanation
+            var (unseen, unheard) = (Set(visitors), Set(visitors))
+            for await event in events {
+                if case .peerJoined(let peer, lab.networkId) = event { unseen.remove(peer) }
+                if case .peerLeft(let peer, lab.networkId, reason) = event { unheard.remove(peer) }
+            }
             #expect(unseen.isEmpty, "\(unseen.count) of \(visitors.count)")
+            #expect(unheard.isEmpty, "\(unheard.count) of \(visitors.count)")
         }
     }
 

@@ -139,7 +139,10 @@ extension NodeDriver {
                         if outbox.noteWritten(frame) { self.noteRoom(on: id) }
                     }
                 } catch {
-                    stream.reset(code: CloseCode.protocolViolation.rawValue)  // the reader ends with it
+                    // A peer that takes no frames is of no use: the reader ends with it. If the connection is gone, the
+                    // reader ends by itself, after what came before.
+                    guard case TransportError.stopped = error else { return }
+                    stream.reset(code: CloseCode.protocolViolation.rawValue)
                 }
             }
             await self.readFrames(on: id, reader)
