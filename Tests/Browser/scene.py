@@ -5,11 +5,12 @@ import re
 import shutil
 import tempfile
 import threading
+import time
 
 from camera import Camera
 from devtools import Browser
 from node import Node
-from page import Page, matches
+from page import PATIENCE, Page, matches
 
 PICTURES = os.environ.get("CONSOLE_SCREENSHOTS", "")
 
@@ -149,13 +150,22 @@ class Scene:
 
     def end_well(self):
         """What must hold at the end of every scenario."""
+        self.wait_for_refusals()
         for device in self.devices:
             assert not device.strangers(), f"{device.name} asked elsewhere: {device.strangers()}"
             found = device.complaints()
             assert not found, f"errors in the console of {device.name}'s browser: {found}"
-        for refusal in self.refusals:
-            found = any(refusal.search(text) for device in self.devices for text in device.errors())
-            assert found, f"nothing was refused as expected: {refusal.pattern}"
+
+    def wait_for_refusals(self):
+        """The browser may tell of an answer later than the page does."""
+        deadline = time.monotonic() + PATIENCE
+        while missing := [one.pattern for one in self.refusals if not self.was_heard(one)]:
+            assert time.monotonic() < deadline, f"nothing was refused as expected: {missing}"
+            for device in self.devices:
+                device.browser.receive(0.02)
+
+    def was_heard(self, refusal):
+        return any(refusal.search(text) for device in self.devices for text in device.errors())
 
     def tell_failure(self):
         """Everything that helps to see what went wrong."""
