@@ -257,6 +257,47 @@ internal import Testing
         for await topic in heard { Issue.record("heard \(topic)") }
     }
 
+    @Test func `a service that is removed while it is being added hears of nothing any more`() async throws {
+        let node = try Household().makeNode()
+        try await node.start()
+        let heard = Locked(0)
+        for _ in 0..<300 {
+            let service = RunarService(name: "Brief", path: "brief", version: "1", description: "")
+            service.registerEvent("news") { (_: RunarEvent) in heard.withLock { $0 += 1 } }
+            let adding = Task { try await node.addService(service) }
+            while (try? await node.removeService("brief")) == nil { await Task.yield() }  // not there yet
+            try await adding.value
+        }
+        let (news, queue) = AsyncStream.makeStream(of: RunarEvent.self)
+        let subscription = try node.subscribe("brief/news") { queue.yield($0) }
+        try await node.publishRaw("brief/news", data: Data())
+        _ = try await news.first { _ in true }
+        // Whoever heard of it, too, was told before.
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(heard.withLock { $0 } == 0)
+        subscription.cancel()
+        await node.stop()
+    }
+
+    @Test func `a service goes with its node, whatever it hears of`() async throws {
+        func make() async throws -> Weakly {
+            let node = try Household().makeNode()
+            let service = RunarService(name: "Listening", path: "listening", version: "1", description: "")
+            service.registerEvent("news") { (_: RunarEvent) in }
+            try await node.addService(service)
+            return Weakly(node: node, service: service)
+        }
+        let gone = try await make()
+        for _ in 0..<1000 where gone.node != nil || gone.service != nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(gone.node == nil && gone.service == nil)
+    }
+
+    /// What is there as long as somebody else holds it.
+    private struct Weakly {
+        weak var node: RunarNode?
+        weak var service: RunarService?
+    }
+
     @Test func `a service writes answers and events as it says, and can be asked from its own process`() async throws {
         for encoding in PayloadEncoding.allCases {
             let (heard, queue) = AsyncStream.makeStream(of: RunarEvent.self)

@@ -162,7 +162,7 @@ extension RunarNode {
             _ = self.endStart { .stopped }
             throw error
         }
-        // The node's one unstructured task: it lives from here to stop(), whoever called start().
+        // Unstructured: it lives from here to stop(), whoever called start().
         let run = {
             Task { [weak self] in
                 await driver.run()
@@ -203,7 +203,7 @@ extension RunarNode {
 
     private func stop(waiting patience: Duration?) async {
         let deadline = patience.map { self.clock.now().monotonic + $0 }
-        if self.isRunning { await self.stopServices(until: deadline) }
+        if self.isRunning { _ = await self.stopServices(until: deadline) }
         let found = self.phase.withLock { phase in
             let found = phase
             if case .running(_, let task) = phase { phase = .stopping(task) }
@@ -213,7 +213,7 @@ extension RunarNode {
         switch found {
         case .running(let driver, let task):
             // Those, too, that began while the others were stopped; from here on none does.
-            await self.stopServices(until: deadline)
+            if await !self.stopServices(until: deadline) { self.goOn(without: "services") }
             await driver.stop()
             await self.waitForEnd(of: task, within: patience)
         case .stopping(let task): await self.waitForEnd(of: task, within: patience)
@@ -256,25 +256,25 @@ extension RunarNode {
     private func waitForEnd(of run: Task<Void, Never>, within patience: Duration? = nil) async {
         guard !self.isServing else { return }
         let deadline = patience.map { self.clock.now().monotonic + $0 }
-        await self.wait(until: deadline, for: "handlers of requests") { await run.value }
+        if await !self.wait(until: deadline, { await run.value }) { self.goOn(without: "handlers of requests") }
     }
 
-    /// Waits for the end of something, whether the caller is cancelled or not; at a deadline it goes on without anybody.
-    func wait(
-        until deadline: Duration?,
-        for what: String,
-        _ body: @escaping @Sendable () async -> Void
-    ) async {
-        guard let deadline else { return await body() }
+    private func goOn(without what: String) {
+        self.logs[.lifecycle].warning("\(what) are still under way: the node stops without waiting for them")
+    }
+
+    /// Waits for the end of something, whether the caller is cancelled or not, until a deadline, if there is one; then it
+    /// goes on without anybody, and this returns false.
+    func wait(until deadline: Duration?, _ body: @escaping @Sendable () async -> Void) async -> Bool {
+        guard let deadline else {
+            await body()
+            return true
+        }
         let limit = max(deadline - self.clock.now().monotonic, .zero)
         let waiting = Task { [clock] in
             try await LocalCall.run(limit: limit, clock: clock, overdue: { CancellationError() }, body)
         }
-        do {
-            try await waiting.value
-        } catch {
-            self.logs[.lifecycle].warning("\(what) are still under way: the node stops without waiting for them")
-        }
+        return (try? await waiting.value) != nil  // nil: overdue
     }
 
     private func noteEndOfRun() {

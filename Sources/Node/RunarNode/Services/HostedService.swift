@@ -15,8 +15,27 @@ final class HostedService: Sendable {
         /// `initialized` may become `running`, `error` or `stopped`; `running` may become `paused` and `stopped`.
         var state = RunarServiceState.initialized
         var startedAt: Date?
-        /// Its subscriptions, from when it follows the topics that it registered until it is removed; nil before and after.
-        var subscriptions: [Subscription]?
+        var following = Following.pending
+
+        /// Keeps subscriptions until the service is removed; false when it was, and they are to end with the caller's.
+        mutating func follow(_ further: [Subscription]) -> Bool {
+            switch self.following {
+            case .pending: self.following = .active(further)
+            case .active(let subscriptions): self.following = .active(subscriptions + further)
+            case .ended: return false
+            }
+            return true
+        }
+    }
+
+    /// Whether it hears of the topics that it registered.
+    enum Following: Sendable {
+        /// It is just being added. Becomes any of the others.
+        case pending
+        /// By these subscriptions, and those that follow. Becomes `ended`.
+        case active([Subscription])
+        /// It was removed.
+        case ended
     }
 
     let service: RunarService

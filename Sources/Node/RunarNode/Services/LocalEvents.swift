@@ -158,7 +158,8 @@ final class LocalEvents: Sendable {
                 event.networkId = new.networkId
                 return event
             }
-            state.past[new] = ((state.past[new] ?? []) + past).suffix(Self.pastLimit)
+            // What came by the name is older.
+            state.past[new] = (past + (state.past[new] ?? [])).suffix(Self.pastLimit)
         }
     }
 

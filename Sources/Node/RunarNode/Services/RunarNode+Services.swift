@@ -33,15 +33,15 @@ extension RunarNode {
         }
         self.services.remove(hosted)
         self.servicesChanged()
-        let subscriptions = hosted.status.withLock { status in
-            defer { status.subscriptions = nil }
-            return status.subscriptions
+        let following = hosted.status.withLock { status in
+            defer { status.following = .ended }
+            return status.following
         }
-        for subscription in subscriptions ?? [] { subscription.cancel() }
+        if case .active(let subscriptions) = following {
+            for subscription in subscriptions { subscription.cancel() }
+        }
+        defer { self.letGo(of: hosted.service) }
         try await self.end(hosted)
-        // It may have been added again meanwhile.
-        guard !self.services.services.contains(where: { $0.service === hosted.service }) else { return }
-        hosted.service.table.withLock { if $0.node === self { $0.node = nil } }
     }
 
     // MARK: - Inside
@@ -100,9 +100,10 @@ extension RunarNode {
         }
     }
 
-    /// Stops all services, each for at most ``servicePatience``; returns at the deadline, if there is one.
-    func stopServices(until deadline: Duration?) async {
-        await self.wait(until: deadline, for: "services") { await self.stopServices() }
+    /// Stops all services, each for at most ``servicePatience``; at the deadline, if there is one, it returns false.
+    func stopServices(until deadline: Duration?) async -> Bool {
+        guard !self.services.services.isEmpty else { return true }
+        return await self.wait(until: deadline) { await self.stopServices() }
     }
 
     private func stopServices() async {
@@ -127,24 +128,30 @@ extension RunarNode {
         try hosted.checkOffer()
         try self.services.add(hosted)
         do {
-            try service.following.withLock { _ in
+            let isHere = try service.following.withLock { _ in
                 let topics = service.table.withLock { table in
                     table.node = self
                     return table.events
                 }
                 let subscriptions = try topics.map { try self.subscribe($0.topic, of: hosted, handler: $0.handler) }
-                hosted.status.withLock { $0.subscriptions = subscriptions }
+                return hosted.status.withLock { $0.follow(subscriptions) }
             }
+            // It was removed meanwhile.
+            guard isHere else { return self.letGo(of: service) }
         } catch {
             self.services.remove(hosted)
-            // It may be here in another network.
-            let isElsewhere = self.services.services.contains { $0.service === service }
-            if !isElsewhere { service.table.withLock { if $0.node === self { $0.node = nil } } }
+            self.letGo(of: service)
             throw RunarError(error)
         }
         self.tellState(of: hosted)
         // Others are told once it runs.
         if self.isRunning { try await self.begin(hosted) }
+    }
+
+    /// Is no node of a service any more, unless that is here in another network, or again.
+    private func letGo(of service: RunarService) {
+        guard !self.services.services.contains(where: { $0.service === service }) else { return }
+        service.table.withLock { if $0.node === self { $0.node = nil } }
     }
 
     private static func check(_ path: String) throws(RunarError) {
@@ -221,14 +228,11 @@ extension RunarNode {
     func follow(_ topic: String, for service: RunarService, handler: @escaping ServiceTable.EventHandler) {
         for hosted in self.services.services where hosted.service === service {
             // What is not followed yet comes with the other topics.
-            guard hosted.status.withLock({ $0.subscriptions != nil }) else { continue }
+            guard case .active = hosted.status.withLock({ $0.following }) else { continue }
             do {
                 let subscription = try self.subscribe(topic, of: hosted, handler: handler)
-                let isHere = hosted.status.withLock { status in
-                    status.subscriptions?.append(subscription)
-                    return status.subscriptions != nil
-                }
-                if !isHere { subscription.cancel() }
+                // Of a service that was removed meanwhile it ends here.
+                _ = hosted.status.withLock { $0.follow([subscription]) }
             } catch {
                 self.report(error, of: service)
             }
@@ -247,12 +251,13 @@ extension RunarNode {
         handler: @escaping ServiceTable.EventHandler
     ) throws -> Subscription {
         let name = topic.contains(":") || hosted.network.isEmpty ? topic : "\(hosted.network):\(topic)"
-        let logger = self.logs[.services]
+        // The handler lasts as long as the subscription, which the service owns: it does not own the service.
+        let (path, logger) = (hosted.service.path, self.logs[.services])
         return try self.subscribe(name) { event in
             do {
                 try await handler(event)
             } catch {
-                logger.warning("\(hosted.service.path) could not take \(event.topic.path): \(RunarError(error))")
+                logger.warning("\(path) could not take \(event.topic.path): \(RunarError(error))")
             }
         }
     }
