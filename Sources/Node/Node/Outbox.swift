@@ -60,7 +60,7 @@ final class Outbox: Sendable {
     /// How many bytes were written so far.
     var writtenBytes: Int { self.counts.withLock { $0.written } }
 
-    /// Returns when every frame was written, the connection is gone, or the caller is cancelled.
+    /// Returns when every frame was written, when the connection was closed here or is gone, or when the caller is cancelled.
     func written() async {
         let (end, watcher) = AsyncStream.makeStream(of: Void.self)
         self.counts.withLock { counts in
