@@ -114,33 +114,26 @@ internal import Testing
     }
 
     @Test func `who subscribes by a name in the moment when it becomes a network follows that network`() async throws {
-        let (events, id) = (LocalEvents(), NetworkId(publicKey: generateMasterKey().publicKey))
-        let meaning = Locked(NetworkKey.named("Home"))
-        let followed = Locked<[NetworkId]>([])
-        let subscription = try await withThrowingTaskGroup(of: Void.self) { group in
+        let (id, admin) = (NetworkId(publicKey: generateMasterKey().publicKey), generateMasterKey().publicKey)
+        let metadata = NetworkMetadata(networkId: id, name: "Home", adminPublicKey: admin)
+        let home = NetworkInfo(networkId: id, metadata: metadata, isOwner: false, index: nil, token: nil)
+        for _ in 0..<500 {
+            let events = LocalEvents(NetworkNames())
+            let followed = Locked<[NetworkId]>([])
+            async let naming: Void = events.setNames(NetworkNames([home]))
             let subscription = try events.subscribe(
                 TopicPath("news"),
                 network: "Home",
-                in: { _ in
-                    // The name becomes a network after it was looked up, and before the subscription is there.
-                    defer {
-                        meaning.withLock { $0 = .known(id) }
-                        group.addTask { events.relocate { _ in meaning.withLock(\.self) } }
-                    }
-                    return meaning.withLock(\.self)
-                },
                 includesPast: false,
-                pump: EventPump(capacity: 1) { _ in },
-                follow: { network in
-                    followed.withLock { $0.append(network) }
-                    return Subscription {}
-                }
-            )
-            try await group.waitForAll()
-            return subscription
+                pump: EventPump(capacity: 1) { _ in }
+            ) { network in
+                followed.withLock { $0.append(network) }
+                return Subscription {}
+            }
+            await naming
+            #expect(followed.withLock(\.self) == [id])
+            subscription.cancel()
         }
-        #expect(followed.withLock(\.self) == [id])
-        subscription.cancel()
     }
 
     @Test(arguments: Household.Carrier.allCases)

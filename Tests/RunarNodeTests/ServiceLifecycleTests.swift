@@ -257,6 +257,30 @@ internal import Testing
         for await topic in heard { Issue.record("heard \(topic)") }
     }
 
+    @Test func `a service on two nodes registers on both, and one of them can let go of it`() async throws {
+        let household = Household()
+        let nodes = [try household.makeNode(), try household.makeNode()]
+        let service = RunarService(name: "Shared", path: "shared", version: "1", description: "")
+        let (heard, queue) = AsyncStream.makeStream(of: PeerId.self)
+        for node in nodes {
+            try await node.addService(service)
+            try await node.start()
+        }
+        service.registerEvent("news") { (event: RunarEvent) in queue.yield(event.publisher) }
+        service.registerAction("twice") { (number: Int?) async throws -> Int in 2 * (number ?? 0) }
+        for node in nodes {
+            try await node.publishRaw("shared/news", data: Data())
+            #expect(try await heard.first { _ in true } == node.peerId)
+            #expect(try await node.request("shared/twice", payload: 21) == 42)
+        }
+        #expect(service.context?.node === nodes[1])
+        try await nodes[1].removeService("shared")
+        #expect(service.context?.node === nodes[0])
+        service.registerAction("thrice") { (number: Int?) async throws -> Int in 3 * (number ?? 0) }
+        #expect(try await nodes[0].request("shared/thrice", payload: 14) == 42)
+        for node in nodes { await node.stop() }
+    }
+
     @Test func `a service that is removed while it is being added hears of nothing any more`() async throws {
         let node = try Household().makeNode()
         try await node.start()

@@ -91,6 +91,7 @@ extension NodeDriver {
             var code: UInt64?
             if case .closed(let given, _) = end { code = given }
             self.connectionEnded(id, code)
+            outbox.abandon()
             if let code { self.noteEnd(of: connection.remotePeerId, code) }
             group.cancelAll()
         }
@@ -98,7 +99,7 @@ extension NodeDriver {
 
     private func connectionEnded(_ id: ConnectionId, _ code: UInt64?) {
         self.state.withLock { state in
-            self.forget(id, in: &state)?.outbox.finish()
+            _ = self.forget(id, in: &state)
             self.apply(.connectionDown(id, code: code), to: &state)
         }
     }
@@ -186,6 +187,7 @@ extension NodeDriver {
         guard let bytes = try? await reader.read(count: StreamHeader.byteCount),  // ended before it began
             let header = StreamHeader(bytes)
         else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
+        guard !self.state.withLock({ $0.isStopped }) else { return stream.reset(code: CloseCode.goodbye.rawValue) }
         if header.kind == .hello {
             guard !connection.isDialler, let reading = self.claimControlStream(of: id) else {
                 return stream.reset(code: CloseCode.protocolViolation.rawValue)

@@ -144,15 +144,25 @@ extension NodeDriver {
 
     /// Closes a connection; what was said in the same breath (a revocation to the revoked) gets a moment to arrive.
     ///
-    /// Nothing is accepted on it meanwhile: the core has forgotten it.
+    /// Nothing is accepted on it meanwhile: the core has forgotten it. When the node stops, that moment is the same for
+    /// all connections, and it is ``stop()`` that ends it.
     private func close(_ id: ConnectionId, _ code: CloseCode, lingering: Bool, in state: inout State) {
         guard let link = self.forget(id, in: &state) else { return }
         link.outbox.finish()
-        if lingering {
-            for entry in link.streams.values { entry.stream.reset(code: code.rawValue) }
-            self.jobQueue.yield(.linger(link.connection, code))
-        } else {
-            link.connection.close(code: code.rawValue, reason: code.explanation)
+        // Without a control stream there is nobody to hear anything.
+        guard lingering || state.isStopped, link.frames != nil else {
+            return link.connection.close(code: code.rawValue, reason: code.explanation)
+        }
+        for entry in link.streams.values { entry.stream.reset(code: code.rawValue) }
+        state.farewells[id] = Farewell(connection: link.connection, outbox: link.outbox, code: code)
+        if !state.isStopped { self.jobQueue.yield(.linger(id)) }
+    }
+
+    /// Closes connections whose last words had their moment.
+    func endFarewells(of ids: [ConnectionId]) {
+        let farewells = self.state.withLock { state in ids.compactMap { state.farewells.removeValue(forKey: $0) } }
+        for farewell in farewells {
+            farewell.connection.close(code: farewell.code.rawValue, reason: farewell.code.explanation)
         }
     }
 

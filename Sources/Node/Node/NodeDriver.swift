@@ -85,7 +85,7 @@ package final class NodeDriver: Sendable {
         case wake(at: Duration, generation: Int)
         case serve(ConnectionId, any Connection, Outbox)
         case drain(ConnectionId)
-        case linger(any Connection, CloseCode)
+        case linger(ConnectionId)
         case discover(any DiscoveryLink)
         /// Whether a connection can take events at the moment changed.
         case congestion(ConnectionId)
@@ -98,6 +98,8 @@ package final class NodeDriver: Sendable {
     struct State: Sendable {
         var core: NodeCore
         var links: [ConnectionId: LinkState] = [:]
+        /// Connections that the core has closed, while their last words are on the way.
+        var farewells: [ConnectionId: Farewell] = [:]
         var waiters: [Int: Waiter] = [:]
         /// Who waits for the end of a join, by its inviter.
         var joiners: [PeerId: Joiner] = [:]
@@ -138,6 +140,13 @@ package final class NodeDriver: Sendable {
         var isStopped = false
         /// What the core had counted when it was measured last.
         var tallies = Tallies()
+    }
+
+    /// A connection that is closed with a code when its last words had their moment.
+    struct Farewell: Sendable {
+        let connection: any Connection
+        let outbox: Outbox
+        let code: CloseCode
     }
 
     /// A connection as the driver sees it.
@@ -230,14 +239,13 @@ package final class NodeDriver: Sendable {
     /// Says goodbye, closes the endpoint and lets ``run()`` return.
     package func stop() async {
         self.signAll()
-        await self.writeOut()
         let links = self.state.withLock { state -> [any DiscoveryLink] in
             guard !state.isStopped else { return [] }
             for inviter in Array(state.joiners.keys) {
                 Self.endJoin(through: inviter, .failure(NodeError.notRunning), in: &state)
             }
-            self.apply(.stopping, to: &state)
             state.isStopped = true
+            self.apply(.stopping, to: &state)
             for waiter in state.waiters.values { waiter.continuation.resume(throwing: NodeError.notRunning) }
             for continuation in state.requests.values { continuation.resume(throwing: NodeError.notRunning) }
             for waiter in state.filteringWaiters { waiter.resume(returning: .unknown(.noAnswer)) }
@@ -252,23 +260,26 @@ package final class NodeDriver: Sendable {
         self.deadlineQueue.finish()
         self.endWaitForRoom()
         for link in links { await link.close() }
+        await self.writeOut()
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)
         self.jobQueue.finish()
     }
 
-    /// Has the frames written that wait: an admission that just came about must be acknowledged.
+    /// Has the frames written that wait, then closes the connections: an admission that just came about must be
+    /// acknowledged, and values are handed on by whoever leaves.
     ///
     /// A peer that reads nothing gets no more of them after a moment. A caller that is cancelled waits, too.
     private func writeOut() async {
-        let outboxes = self.state.withLock { $0.links.values.map(\.outbox) }
+        let farewells = self.state.withLock { $0.farewells }
         let (clock, pause) = (self.configuration.clock, self.configuration.lingerPause)
-        let writing = Task { for outbox in outboxes { await outbox.written() } }
+        let writing = Task { for farewell in farewells.values { await farewell.outbox.written() } }
         let limit = Task {
             try await clock.sleep(clock.now().monotonic + pause)
             writing.cancel()
         }
         await writing.value
         limit.cancel()
+        self.endFarewells(of: Array(farewells.keys))
     }
 
     private func persist() async {
@@ -336,10 +347,10 @@ package final class NodeDriver: Sendable {
             self.noteWake(due: time)
         case .serve(let id, let connection, let outbox): await self.serve(id, connection, outbox)
         case .drain(let id): await self.drain(id)
-        case .linger(let connection, let code):
+        case .linger(let id):
             let clock = self.configuration.clock
             try? await clock.sleep(clock.now().monotonic + self.configuration.lingerPause)  // cut short by a stop
-            connection.close(code: code.rawValue, reason: code.explanation)
+            self.endFarewells(of: [id])
         case .discover(let link): await self.discover(on: link)
         case .congestion(let id): self.tellCongestion(of: id)
         case .roomOverdue(let generation):

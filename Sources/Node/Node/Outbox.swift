@@ -18,7 +18,8 @@ final class Outbox: Sendable {
     private struct Counts: Sendable {
         var waiting = 0
         var written = 0
-        var isFinished = false
+        /// Whether nothing is written any more.
+        var isAbandoned = false
         /// Of those who wait until nothing waits.
         var watchers: [AsyncStream<Void>.Continuation] = []
 
@@ -60,19 +61,23 @@ final class Outbox: Sendable {
     /// How many bytes were written so far.
     var writtenBytes: Int { self.counts.withLock { $0.written } }
 
-    /// Returns when every frame was written, when the connection was closed here or is gone, or when the caller is cancelled.
+    /// Returns when every frame was written, when none is any more, or when the caller is cancelled.
     func written() async {
         let (end, watcher) = AsyncStream.makeStream(of: Void.self)
         self.counts.withLock { counts in
-            if counts.waiting == 0 || counts.isFinished { watcher.finish() } else { counts.watchers.append(watcher) }
+            if counts.waiting == 0 || counts.isAbandoned { watcher.finish() } else { counts.watchers.append(watcher) }
         }
         for await _ in end {}
     }
 
-    func finish() {
-        self.queue.finish()
+    /// Takes no frame any more; those that wait are still written.
+    func finish() { self.queue.finish() }
+
+    /// Learns that the connection is gone, and with it what waits.
+    func abandon() {
+        self.finish()
         self.counts.withLock { counts in
-            counts.isFinished = true
+            counts.isAbandoned = true
             counts.dismissWatchers()
         }
     }

@@ -57,12 +57,7 @@ extension RunarNode {
                 joinedAt: self.wallSeconds
             )
         )
-        let revocations = RevocationSet(networkId: networkId)
         self.networksChanged()
-        if self.services.isMember(of: networkId) {
-            self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
-            self.applyIfRunning(.memberSecretAdded(secrets.newest))
-        }
         return metadata.with(rendezvous: secrets.newest.rendezvous.publicKey)
     }
 

@@ -69,7 +69,7 @@ public final class RunarNode: Sendable {
     /// Subscriptions to what members publish.
     let hub = EventHub()
     /// The same by names of networks, and what never leaves this device.
-    let localEvents = LocalEvents()
+    let localEvents: LocalEvents
     /// What this device offers and what names mean to it.
     let services: ServiceHost
     /// Held by whoever looks what networks there are until that is in use, so that what was seen last stays.
@@ -90,7 +90,9 @@ public final class RunarNode: Sendable {
     ) throws {
         let config = try NodeSettings(config)
         self.config = config
-        self.services = ServiceHost(defaultNetwork: config.defaultNetworkId)
+        let names = NetworkNames(default: config.defaultNetworkId)
+        self.services = ServiceHost(names)
+        self.localEvents = LocalEvents(names)
         self.clock = clock
         self.makeEndpoint = makeEndpoint
         self.makeLink = makeLink

@@ -15,7 +15,7 @@ extension RunarNode {
         for service in [self.makeRegistry(), self.makeTableService()] {
             let hosted = HostedService(service, network: "", clock: self.clock)
             hosted.status.withLock { $0.state = .running }
-            service.table.withLock { $0.node = self }
+            service.table.withLock { $0.addNode(self) }
             self.services.addBuiltIn(hosted)
         }
     }

@@ -18,6 +18,7 @@ final class LocalEvents: Sendable {
     }
 
     private struct State: Sendable {
+        var names: NetworkNames
         var last = 0
         var entries: [Entry] = []
         /// The newest events of each network, oldest first.
@@ -39,26 +40,25 @@ final class LocalEvents: Sendable {
     /// How many services' states are kept, also of those that were removed.
     private static let stateLimit = 1024
 
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    init() {}
+    init(_ names: NetworkNames) {
+        self.state = Locked(State(names: names))
+    }
 
-    /// Begins a subscription in the network that `key` tells for a name; it ends with the result.
+    /// Begins a subscription in the network that a name means; it ends with the result.
     ///
-    /// - Throws: what `key` throws.
+    /// - Throws: ``RunarError`` when two networks have the name.
     func subscribe(
         _ pattern: TopicPath,
         network: String,
-        in key: (String) throws -> NetworkKey,
         includesPast: Bool,
         pump: EventPump,
         follow: @escaping @Sendable (NetworkId) -> Subscription
     ) throws -> Subscription {
         let number = try self.state.withLock { state in
-            // Looked up here, so that a name that becomes a network meanwhile finds this subscription, or is seen by it.
-            let here = try key(network)
+            let here = try state.names.key(network)
             if includesPast {
-                Self.movePast(in: &state, key)
                 let states = state.states.filter { $0.key == here }.map(\.event)
                 let past = Self.isOwn(pattern) ? states : state.past[here] ?? []
                 let meant = past.filter { Self.matches(pattern, $0.topic) }
@@ -93,37 +93,24 @@ final class LocalEvents: Sendable {
         entry?.followed?.cancel()
     }
 
-    /// Hands an event to the subscriptions of this device in the network that a name means, by `keys` of this moment.
+    /// Hands an event to the subscriptions of this device in the network that a name means.
     ///
-    /// - Throws: what they throw.
-    func publish(
-        _ network: String,
-        in keys: () -> (String) throws -> NetworkKey,
-        _ makeEvent: (NetworkKey) -> RunarEvent
-    ) throws {
+    /// - Throws: ``RunarError`` when two networks have the name.
+    func publish(_ network: String, _ makeEvent: (NetworkKey) -> RunarEvent) throws {
         try self.state.withLock { state in
-            // Looked up here, as that of a subscription is.
-            let key = keys()
-            let here = try key(network)
+            let here = try state.names.key(network)
             let event = makeEvent(here)
             state.past[here, default: []].append(event)
             if state.past[here]?.count ?? 0 > Self.pastLimit { state.past[here]?.removeFirst() }
-            Self.offer(event, in: here, key, to: state.entries)
+            Self.offer(event, in: here, to: state.entries)
         }
     }
 
-    /// Hands how a service stands to the subscriptions of this device in the network that a name means, by `keys` of this
-    /// moment; to nobody if they throw, because two networks have the name and nobody can ask for it.
-    func publishState(
-        _ topic: TopicPath,
-        of network: String,
-        in keys: () -> (String) throws -> NetworkKey,
-        _ makeEvent: (NetworkKey) -> RunarEvent
-    ) {
+    /// Hands how a service stands to the subscriptions of this device in the network that a name means; to nobody if two
+    /// networks have the name, and nobody can ask for it.
+    func publishState(_ topic: TopicPath, of network: String, _ makeEvent: (NetworkKey) -> RunarEvent) {
         self.state.withLock { state in
-            // Looked up here, as that of a subscription is.
-            let key = keys()
-            let here = try? key(network)  // see above
+            let here = try? state.names.key(network)  // see above
             // Of a service's states only the present one is of interest, whatever the network is called now.
             state.states.removeAll {
                 ($0.network == network || $0.key == here) && $0.event.topic.parent == topic.parent
@@ -132,27 +119,31 @@ final class LocalEvents: Sendable {
             let event = makeEvent(here)
             state.states.append(Standing(network: network, key: here, event: event))
             if state.states.count > Self.stateLimit { state.states.removeFirst() }
-            Self.offer(event, in: here, key, to: state.entries)
+            Self.offer(event, in: here, to: state.entries)
         }
     }
 
-    private static func offer(
-        _ event: RunarEvent,
-        in here: NetworkKey,
-        _ key: (String) throws -> NetworkKey,
-        to entries: [Entry]
-    ) {
-        for entry in entries where Self.matches(entry.pattern, event.topic) {
-            // A name may have become a network just now, and ``relocate(_:)`` may still be to come.
-            let there = (try? key(entry.network)) ?? entry.key  // ambiguous: it stays where it is
-            if there == here { entry.pump.offer(event) }
+    private static func offer(_ event: RunarEvent, in here: NetworkKey, to entries: [Entry]) {
+        for entry in entries where entry.key == here && Self.matches(entry.pattern, event.topic) {
+            entry.pump.offer(event)
         }
     }
 
-    /// Has what was published by names that have become networks belong to those.
-    private static func movePast(in state: inout State, _ key: (String) throws -> NetworkKey) {
+    /// Learns what the names of networks mean: subscriptions follow the networks that their names have become, and what
+    /// was published by those names belongs there.
+    func setNames(_ names: NetworkNames) {
+        let earlier = self.state.withLock { state in
+            state.names = names
+            Self.movePast(in: &state)
+            Self.moveStates(in: &state)
+            return Self.moveEntries(in: &state)
+        }
+        for subscription in earlier { subscription.cancel() }
+    }
+
+    private static func movePast(in state: inout State) {
         for case .named(let name) in Array(state.past.keys) {
-            guard let new = try? key(name), new != .named(name) else { continue }  // ambiguous: it stays
+            guard let new = try? state.names.key(name), new != .named(name) else { continue }  // ambiguous: it stays
             let past = (state.past.removeValue(forKey: .named(name)) ?? []).map { event in
                 var event = event
                 event.networkId = new.networkId
@@ -163,31 +154,21 @@ final class LocalEvents: Sendable {
         }
     }
 
-    /// Looks again what the names of networks mean.
-    func relocate(_ key: (String) throws -> NetworkKey) {
-        let earlier = self.state.withLock { state in
-            Self.movePast(in: &state, key)
-            for index in state.states.indices {
-                guard let new = try? key(state.states[index].network) else { continue }  // ambiguous: it stays
-                state.states[index].key = new
-                state.states[index].event.networkId = new.networkId
-            }
-            return Self.follow(in: &state, key)
+    private static func moveStates(in state: inout State) {
+        for index in state.states.indices {
+            guard let new = try? state.names.key(state.states[index].network) else { continue }  // ambiguous: it stays
+            state.states[index].key = new
+            state.states[index].event.networkId = new.networkId
         }
-        for subscription in earlier { subscription.cancel() }
-    }
-
-    /// Has subscriptions follow the networks that names are about to mean, before anybody publishes there by the name.
-    func follow(_ key: (String) throws -> NetworkKey) {
-        let earlier = self.state.withLock { Self.follow(in: &$0, key) }
-        for subscription in earlier { subscription.cancel() }
     }
 
     /// Returns what is not to be followed any more.
-    private static func follow(in state: inout State, _ key: (String) throws -> NetworkKey) -> [Subscription] {
+    private static func moveEntries(in state: inout State) -> [Subscription] {
         state.entries.indices.compactMap { index in
             let entry = state.entries[index]
-            guard let new = try? key(entry.network), new != entry.key else { return nil }  // ambiguous: it stays
+            guard let new = try? state.names.key(entry.network),  // an ambiguous one stays
+                new != entry.key
+            else { return nil }
             state.entries[index].key = new
             state.entries[index].followed = self.isOwn(entry.pattern) ? nil : new.networkId.map(entry.follow)
             return entry.followed

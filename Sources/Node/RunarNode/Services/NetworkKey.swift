@@ -21,17 +21,19 @@ enum NetworkKey: Hashable, Sendable {
 
 /// What the names of networks mean on this device.
 struct NetworkNames: Sendable {
+    /// What an empty text stands for, by id or name; empty itself for the one membership.
+    private let defaultNetwork: String
     private var byName: [String: NetworkId] = [:]
     private var ambiguous: Set<String> = []
     /// Where this device is a member and the node takes part, ascending.
     private(set) var memberships: [NetworkId] = []
 
-    init() {}
-
     /// - Parameters:
     ///   - networks: All that are known, with this device's part in them.
-    ///   - wanted: Those in which the node takes part, by id or name; none for all.
-    init(_ networks: [NetworkInfo], restrictedTo wanted: [String] = []) {
+    ///   - defaultNetwork: What an empty text stands for, by id or name; empty itself for the one membership.
+    ///   - wanted: Those in which the node takes part besides the default one, by id or name; none for all.
+    init(_ networks: [NetworkInfo] = [], default defaultNetwork: String = "", restrictedTo wanted: [String] = []) {
+        self.defaultNetwork = defaultNetwork
         for (name, networks) in Dictionary(grouping: networks, by: { $0.name ?? "" }) where !name.isEmpty {
             let members = networks.filter(\.isMember)
             if let only = networks.count == 1 ? networks.first : members.count == 1 ? members.first : nil {
@@ -42,14 +44,17 @@ struct NetworkNames: Sendable {
         }
         self.memberships = networks.filter(\.isMember).map(\.networkId).sorted()
         guard !wanted.isEmpty else { return }
-        let meant = wanted.compactMap { name in try? self.key(name).networkId }  // of two of a name neither is meant
+        let meant = (wanted + [defaultNetwork]).compactMap { name in
+            try? self.key(name).networkId  // of two networks of a name neither is meant
+        }
         self.memberships.removeAll { !meant.contains($0) }
     }
 
-    /// What a text means: an id, a name, or, when it is empty, the one membership.
+    /// What a text means: an id, a name, or, when it is empty, the default network.
     ///
     /// - Throws: ``RunarError`` when two networks have the name.
     func key(_ text: String) throws(RunarError) -> NetworkKey {
+        let text = text.isEmpty ? self.defaultNetwork : text
         // First, so that no network takes the place of another one by having its id for a name.
         if let id = NetworkId(text) { return .known(id) }
         if let id = self.byName[text] { return .known(id) }

@@ -49,7 +49,7 @@ extension RunarNode {
             guard data.count <= Self.eventByteLimit else {
                 throw EventTooLarge(limit: Self.eventByteLimit, found: data.count)
             }
-            try self.localEvents.publish(written.network, in: self.services.keys) { key in
+            try self.localEvents.publish(written.network) { key in
                 self.localEvent(path, in: key, data)
             }
         } catch let error as CancellationError {
@@ -81,7 +81,6 @@ extension RunarNode {
             return try self.localEvents.subscribe(
                 pattern,
                 network: path.network,
-                in: { try self.services.key($0) },
                 includesPast: includesPast,
                 pump: pump
             ) { [weak self] network in

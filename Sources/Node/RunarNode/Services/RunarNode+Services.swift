@@ -49,26 +49,28 @@ extension RunarNode {
     /// Learns what networks there are and what they are called.
     func networksChanged() {
         do {
-            let wanted = self.config.networkIds.isEmpty ? [] : self.config.networkIds + [self.config.defaultNetworkId]
             try self.naming.withLock { _ in
-                let names = NetworkNames(try self.networks(), restrictedTo: wanted)
-                defer { self.services.setNames(names) }
-                // First, so that nobody is sent to a network by its name in which the node does not take part yet.
+                let names = NetworkNames(
+                    try self.networks(),
+                    default: self.config.defaultNetworkId,
+                    restrictedTo: self.config.networkIds
+                )
+                // Nobody is sent to a network by its name before the node takes part there, and is heard.
                 if case .running(let driver, _) = self.phase.withLock({ $0 }) {
                     for network in names.memberships where !self.services.isMember(of: network) {
-                        self.join(network, with: driver)
+                        self.takePart(in: network, with: driver)
                     }
                 }
-                self.localEvents.follow { try self.services.key($0, by: names) }
+                self.localEvents.setNames(names)
+                self.services.setNames(names)
             }
         } catch {
             self.logs[.services].error("the networks cannot be read: \(error)")
         }
-        self.localEvents.relocate { try self.services.key($0) }
         self.servicesChanged()
     }
 
-    private func join(_ network: NetworkId, with driver: NodeDriver) {
+    private func takePart(in network: NetworkId, with driver: NodeDriver) {
         do {
             try self.load(network, into: driver)
         } catch {
@@ -130,7 +132,7 @@ extension RunarNode {
         do {
             let isHere = try service.following.withLock { _ in
                 let topics = service.table.withLock { table in
-                    table.node = self
+                    table.addNode(self)
                     return table.events
                 }
                 let subscriptions = try topics.map { try self.subscribe($0.topic, of: hosted, handler: $0.handler) }
@@ -151,7 +153,7 @@ extension RunarNode {
     /// Is no node of a service any more, unless that is here in another network, or again.
     private func letGo(of service: RunarService) {
         guard !self.services.services.contains(where: { $0.service === service }) else { return }
-        service.table.withLock { if $0.node === self { $0.node = nil } }
+        service.table.withLock { $0.removeNode(self) }
     }
 
     private static func check(_ path: String) throws(RunarError) {
@@ -218,7 +220,7 @@ extension RunarNode {
             let state = status.state.rawValue
             let text = "$registry/services/\(hosted.service.path)/state/\(state)"
             guard let topic = try? TopicPath(text) else { return }  // it is one
-            self.localEvents.publishState(topic, of: hosted.network, in: self.services.keys) { key in
+            self.localEvents.publishState(topic, of: hosted.network) { key in
                 self.localEvent(topic, in: key, Data(#""\#(state)""#.utf8))
             }
         }

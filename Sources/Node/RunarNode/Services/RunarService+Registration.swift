@@ -59,11 +59,17 @@ extension RunarService {
     ) {
         let full = topic.contains("/") || topic.contains(":") ? topic : "\(self.path)/\(topic)"
         self.following.withLock { _ in
-            let (node, problem) = self.table.withLock { table in
+            let (nodes, problem) = self.table.withLock { table in
                 let problem = table.addEvent(full, handler: handler)
-                return (table.node, problem)
+                return (table.nodes, problem)
             }
-            if let problem { node?.report(problem, of: self) } else { node?.follow(full, for: self, handler: handler) }
+            for node in nodes {
+                if let problem {
+                    node.report(problem, of: self)
+                } else {
+                    node.follow(full, for: self, handler: handler)
+                }
+            }
         }
     }
 
@@ -72,7 +78,9 @@ extension RunarService {
             let before = table
             return (before, table.add(action, to: self.path))
         }
-        if let problem { before.node?.report(problem, of: self) } else { before.node?.servicesChanged() }
+        for node in before.nodes {
+            if let problem { node.report(problem, of: self) } else { node.servicesChanged() }
+        }
         // The action that it replaces may own something that comes back here when it goes: let it go outside.
         withExtendedLifetime(before) {}
     }

@@ -78,9 +78,9 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
         set { self.table.withLock { $0.encoding = newValue } }
     }
 
-    /// Ways to ask and tell others; nil until it is added to a node.
+    /// Ways to ask and tell others by the node to which it was added last; nil while it is on none.
     public final var context: RunarContext? {
-        guard let (node, network) = self.table.withLock({ table in table.node.map { ($0, table.network) } }),
+        guard let (node, network) = self.table.withLock({ table in table.nodes.last.map { ($0, table.network) } }),
             let key = try? node.services.key(network ?? "")  // two networks have the name: it answers in none
         else { return nil }
         return RunarContext(
@@ -146,10 +146,14 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
 struct ServiceTable: Sendable {
     typealias EventHandler = @Sendable (RunarEvent) async throws -> Void
 
+    /// Where it was added.
+    private struct Place: Sendable {
+        weak var node: RunarNode?
+    }
+
     var network: String?
     var encoding: PayloadEncoding?
-    /// The node to which it was added last.
-    weak var node: RunarNode?
+    private var places: [Place] = []
     /// By their names, in the order in which they were registered.
     private(set) var actions: [any ServiceAction] = []
     /// By topic, as it was registered.
@@ -158,6 +162,18 @@ struct ServiceTable: Sendable {
     private(set) var problems: [RunarError] = []
     private var exact: [String: any ServiceAction] = [:]
     private var patterns: [(pattern: TopicPath, action: any ServiceAction)] = []
+
+    /// The nodes that it is on; the last one is that to which it was added last.
+    var nodes: [RunarNode] { self.places.compactMap(\.node) }
+
+    mutating func addNode(_ node: RunarNode) {
+        self.removeNode(node)
+        self.places.append(Place(node: node))
+    }
+
+    mutating func removeNode(_ node: RunarNode) {
+        self.places.removeAll { $0.node == nil || $0.node === node }
+    }
 
     /// Adds an action in place of an earlier one of the same name, or returns why that cannot be.
     mutating func add(_ action: any ServiceAction, to service: String) -> RunarError? {

@@ -22,7 +22,7 @@ final class ServiceHost: Sendable {
     }
 
     private struct State: Sendable {
-        var names = NetworkNames()
+        var names: NetworkNames
         /// The node's own, which answer in every network, by path.
         var builtIn: [String: HostedService] = [:]
         /// The networks whose members were told of services, so that they can be told that there are none any more.
@@ -38,11 +38,10 @@ final class ServiceHost: Sendable {
     /// Whoever asks for more different paths than this pays for finding them.
     private static let routeLimit = 1024
 
-    private let state = Locked(State())
-    private let defaultNetwork: String
+    private let state: Locked<State>
 
-    init(defaultNetwork: String) {
-        self.defaultNetwork = defaultNetwork
+    init(_ names: NetworkNames) {
+        self.state = Locked(State(names: names))
     }
 
     // MARK: Names
@@ -57,18 +56,7 @@ final class ServiceHost: Sendable {
 
     /// What a network's text means; an empty one is the default network.
     func key(_ text: String) throws(RunarError) -> NetworkKey {
-        try self.state.withLock { state throws(RunarError) in try self.key(text, by: state.names) }
-    }
-
-    /// What texts mean now, whatever they will mean later.
-    func keys() -> (String) throws -> NetworkKey {
-        let names = self.state.withLock { $0.names }
-        return { try self.key($0, by: names) }
-    }
-
-    /// The same once `names` hold.
-    func key(_ text: String, by names: NetworkNames) throws(RunarError) -> NetworkKey {
-        try names.key(text.isEmpty ? self.defaultNetwork : text)
+        try self.state.withLock { state throws(RunarError) in try state.names.key(text) }
     }
 
     func isMember(of network: NetworkId) -> Bool { self.state.withLock { $0.names.isMember(of: network) } }
@@ -176,7 +164,7 @@ final class ServiceHost: Sendable {
             throw .failure(.invalidPath, message: "a request goes to service/action, without wildcards", context: text)
         }
         let (route, forgotten) = try self.state.withLock { state throws(RunarError) in
-            let key = try state.names.key(path.network.isEmpty ? self.defaultNetwork : path.network)
+            let key = try state.names.key(path.network)
             let route = Self.route(path, in: key, state)
             return (route, Self.remember(route, for: question, &state))
         }

@@ -1,0 +1,73 @@
+internal import Identity
+internal import Kademlia
+internal import Locking
+internal import Testing
+
+@testable internal import Node
+@testable internal import NodeCore
+
+@Suite("Last words", .timeLimit(.minutes(15))) struct LastWordsTests {
+    private func connect(_ node: LabNode, to other: LabNode, in lab: Lab) async throws {
+        let events = other.events.listen()
+        lab.introduce(other, to: node)
+        try await node.driver.reach(other.peerId)
+        _ = try await events.first { $0 == .peerJoined(node.peerId, lab.networkId) }
+    }
+
+    @Test(arguments: Lab.Wire.allCases) func `who is revoked hears it although the node stops at once`(
+        wire: Lab.Wire
+    ) async throws {
+        for _ in 0..<20 {
+            let lab = Lab(over: wire)
+            let (node, other) = (try lab.makeNode(), try lab.makeNode())
+            let events = other.events.listen()
+            try await lab.run([other]) {
+                try await lab.run([node]) {
+                    try await self.connect(node, to: other, in: lab)
+                    node.driver.apply(.revocationsAdded([try lab.revocation(of: other)]))
+                }
+                other.events.finish()
+            }
+            var isTold = false
+            for await case .membershipEnded(lab.networkId, _) in events { isTold = true }
+            #expect(isTold)
+        }
+    }
+
+    @Test(arguments: Lab.Wire.allCases) func `a node that stops hands over the values that nobody else holds`(
+        wire: Lab.Wire
+    ) async throws {
+        let (lab, count) = (Lab(over: wire), 60)
+        let (node, other) = (try lab.makeNode(), try lab.makeNode())
+        let records = try (0..<count).map { try lab.record("value \($0)", byteCount: 20_000) }
+        try await lab.run([other]) {
+            try await lab.run([node]) {
+                try await self.connect(node, to: other, in: lab)
+                node.driver.apply(.recordsLoaded(lab.networkId, records))
+            }
+            let events = other.events.listen()
+            if other.driver.state.withLock({ !$0.links.isEmpty }) {
+                _ = try await events.first { if case .peerLeft(node.peerId, _, _) = $0 { true } else { false } }
+            }
+        }
+        let held = other.kept.withLock { kept in
+            kept.count { if case .record(lab.networkId, _) = $0 { true } else { false } }
+        }
+        #expect(held == count)
+    }
+}
+
+extension Lab {
+    /// What a member of its own wrote.
+    fileprivate func record(_ key: String, byteCount: Int) throws -> Record {
+        let writer = generatePeerKey()
+        return try Record.create(
+            key: Array(key.utf8),
+            value: [UInt8](repeating: 7, count: byteCount),
+            version: 1,
+            expirySeconds: self.nodeClock.now().wallSeconds + 3600,
+            token: try self.token(of: PeerId(publicKey: writer.publicKey)),
+            signer: writer.privateKey
+        )
+    }
+}
