@@ -14,6 +14,11 @@ internal import Testing
         _ = try await events.first { $0 == .peerJoined(node.peerId, lab.networkId) }
     }
 
+    /// Returns when a node has heard all that the other one said before it went.
+    private func waitForEnd(at node: LabNode) async throws {
+        while node.driver.state.withLock({ !$0.links.isEmpty }) { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
     @Test(arguments: Lab.Wire.allCases) func `who is revoked hears it although the node stops at once`(
         wire: Lab.Wire
     ) async throws {
@@ -26,6 +31,7 @@ internal import Testing
                     try await self.connect(node, to: other, in: lab)
                     node.driver.apply(.revocationsAdded([try lab.revocation(of: other)]))
                 }
+                try await self.waitForEnd(at: other)
                 other.events.finish()
             }
             var isTold = false
@@ -45,10 +51,7 @@ internal import Testing
                 try await self.connect(node, to: other, in: lab)
                 node.driver.apply(.recordsLoaded(lab.networkId, records))
             }
-            let events = other.events.listen()
-            if other.driver.state.withLock({ !$0.links.isEmpty }) {
-                _ = try await events.first { if case .peerLeft(node.peerId, _, _) = $0 { true } else { false } }
-            }
+            try await self.waitForEnd(at: other)
         }
         let held = other.kept.withLock { kept in
             kept.count { if case .record(lab.networkId, _) = $0 { true } else { false } }

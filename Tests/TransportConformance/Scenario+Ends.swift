@@ -122,6 +122,17 @@ extension Scenario {
                 try checkClosed(try await readFailure(of: taken), code: 1, "a read after them")
             }
         },
+        Scenario("what was delivered before the end can still be read") { kit in
+            try await kit.withConnection { dialled, accepted in
+                let (opened, taken) = try await openStream(from: dialled, to: accepted)
+                let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
+                async let arrived = read(bytes.count, from: taken)
+                try await opened.write(bytes, finish: false)
+                try await opened.delivered()
+                dialled.close(code: 9, reason: "")
+                try check(try await arrived == bytes, "bytes that were delivered are lost")
+            }
+        },
         Scenario("a write after the end is refused as misuse") { kit in
             try await kit.withConnection { dialled, accepted in
                 let (opened, taken) = try await openStream(from: dialled, to: accepted)

@@ -91,7 +91,7 @@ extension NodeDriver {
             var code: UInt64?
             if case .closed(let given, _) = end { code = given }
             self.connectionEnded(id, code)
-            outbox.abandon()
+            outbox.end()
             if let code { self.noteEnd(of: connection.remotePeerId, code) }
             group.cancelAll()
         }
@@ -133,12 +133,14 @@ extension NodeDriver {
     ) async {
         await withDiscardingTaskGroup { group in
             group.addTask {
+                defer { outbox.end() }
                 do {
                     if !first.isEmpty { try await stream.write(first, finish: false) }
                     for await frame in outbox.frames {
                         try await stream.write(frame, finish: false)
                         if outbox.noteWritten(frame) { self.noteRoom(on: id) }
                     }
+                    try await stream.delivered()
                 } catch {
                     // A peer that takes no frames is of no use: the reader ends with it. If the connection is gone, the
                     // reader ends by itself, after what came before.
@@ -155,7 +157,7 @@ extension NodeDriver {
         var reader = reader
         do {
             while let frame = try await reader.readPrefixed(
-                limit: self.state.withLock({ $0.core.frameByteLimit(on: id) })
+                limit: self.frameByteLimit(on: id)
             ) {
                 self.apply(.frameReceived(id, frame))
             }
@@ -163,6 +165,11 @@ extension NodeDriver {
             self.configuration.logs[.connections].debug("control stream of connection \(id.number): \(error)")
         }
         self.closeAfterControlStream(id)
+    }
+
+    /// The longest frame that a peer may send; one whose connection is about to be closed may end what it began.
+    private func frameByteLimit(on id: ConnectionId) -> Int {
+        self.state.withLock { $0.farewells[id] == nil ? $0.core.frameByteLimit(on: id) : Frame.byteLimit }
     }
 
     /// Without its control stream a connection is of no use.
@@ -187,7 +194,7 @@ extension NodeDriver {
         guard let bytes = try? await reader.read(count: StreamHeader.byteCount),  // ended before it began
             let header = StreamHeader(bytes)
         else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
-        guard !self.state.withLock({ $0.isStopped }) else { return stream.reset(code: CloseCode.goodbye.rawValue) }
+        guard !self.state.withLock({ $0.isStopped }) else { return await self.turnAway(header.kind, stream) }
         if header.kind == .hello {
             guard !connection.isDialler, let reading = self.claimControlStream(of: id) else {
                 return stream.reset(code: CloseCode.protocolViolation.rawValue)

@@ -153,17 +153,18 @@ extension NodeDriver {
         guard lingering || state.isStopped, link.frames != nil else {
             return link.connection.close(code: code.rawValue, reason: code.explanation)
         }
-        for entry in link.streams.values { entry.stream.reset(code: code.rawValue) }
         state.farewells[id] = Farewell(connection: link.connection, outbox: link.outbox, code: code)
-        if !state.isStopped { self.jobQueue.yield(.linger(id)) }
+        // What has come or was answered on its streams stays good to the end.
+        guard !state.isStopped else { return }
+        for entry in link.streams.values { entry.stream.reset(code: code.rawValue) }
+        self.jobQueue.yield(.linger(id))
     }
 
-    /// Closes connections whose last words had their moment.
-    func endFarewells(of ids: [ConnectionId]) {
-        let farewells = self.state.withLock { state in ids.compactMap { state.farewells.removeValue(forKey: $0) } }
-        for farewell in farewells {
-            farewell.connection.close(code: farewell.code.rawValue, reason: farewell.code.explanation)
-        }
+    /// Closes a connection whose last words had their moment.
+    func endFarewell(of id: ConnectionId) {
+        let farewell = self.state.withLock { $0.farewells.removeValue(forKey: id) }
+        guard let farewell else { return }
+        farewell.connection.close(code: farewell.code.rawValue, reason: farewell.code.explanation)
     }
 
     static func closeDrained(_ id: ConnectionId, evenIfBusy: Bool, in state: inout State) {

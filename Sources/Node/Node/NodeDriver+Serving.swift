@@ -47,10 +47,19 @@ extension NodeDriver {
             return await incoming.fail(ServiceFailure(kind: .noService, context: String(header.servicePath)))
         }
         guard !self.state.withLock({ $0.isRetiring }) else {
-            return await incoming.fail(ServiceFailure(kind: .notRunning, message: "the node is about to stop"))
+            return await incoming.fail(Self.stopping)
         }
         guard self.hasRoom(on: id) else { return await incoming.fail(ServiceFailure(kind: .busy)) }
         await self.run(serve, incoming, on: stream, request.end)
+    }
+
+    private static let stopping = ServiceFailure(kind: .notRunning, message: "the node is about to stop")
+
+    /// Refuses a stream that comes while the node says its last words; a request may then be another provider's.
+    func turnAway(_ kind: StreamHeader.Kind, _ stream: any Stream) async {
+        let answer = ResponseHeader(status: .failed(Self.stopping)).bytes()
+        if kind == .request, (try? await stream.write(answer, finish: true)) != nil { return }  // nil: nobody hears it
+        stream.reset(code: CloseCode.goodbye.rawValue)
     }
 
     /// Runs the handler until it is done, and cancels it when its request is over before.

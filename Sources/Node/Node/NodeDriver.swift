@@ -260,26 +260,34 @@ package final class NodeDriver: Sendable {
         self.deadlineQueue.finish()
         self.endWaitForRoom()
         for link in links { await link.close() }
-        await self.writeOut()
+        await self.sayLastWords()
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)
         self.jobQueue.finish()
     }
 
-    /// Has the frames written that wait, then closes the connections: an admission that just came about must be
+    /// Has the frames arrive that wait, then closes their connections: an admission that just came about must be
     /// acknowledged, and values are handed on by whoever leaves.
     ///
-    /// A peer that reads nothing gets no more of them after a moment. A caller that is cancelled waits, too.
-    private func writeOut() async {
+    /// A peer that reads nothing, or is gone, gets no more of them after a moment. A caller that is cancelled waits, too.
+    private func sayLastWords() async {
         let farewells = self.state.withLock { $0.farewells }
         let (clock, pause) = (self.configuration.clock, self.configuration.lingerPause)
-        let writing = Task { for farewell in farewells.values { await farewell.outbox.written() } }
+        let arriving = Task {
+            await withDiscardingTaskGroup { group in
+                for (id, farewell) in farewells {
+                    group.addTask {
+                        await farewell.outbox.ended()
+                        self.endFarewell(of: id)
+                    }
+                }
+            }
+        }
         let limit = Task {
             try await clock.sleep(clock.now().monotonic + pause)
-            writing.cancel()
+            arriving.cancel()
         }
-        await writing.value
+        await arriving.value
         limit.cancel()
-        self.endFarewells(of: Array(farewells.keys))
     }
 
     private func persist() async {
@@ -350,7 +358,7 @@ package final class NodeDriver: Sendable {
         case .linger(let id):
             let clock = self.configuration.clock
             try? await clock.sleep(clock.now().monotonic + self.configuration.lingerPause)  // cut short by a stop
-            self.endFarewells(of: [id])
+            self.endFarewell(of: id)
         case .discover(let link): await self.discover(on: link)
         case .congestion(let id): self.tellCongestion(of: id)
         case .roomOverdue(let generation):

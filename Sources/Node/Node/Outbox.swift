@@ -18,15 +18,9 @@ final class Outbox: Sendable {
     private struct Counts: Sendable {
         var waiting = 0
         var written = 0
-        /// Whether nothing is written any more.
-        var isAbandoned = false
-        /// Of those who wait until nothing waits.
+        var hasEnded = false
+        /// Of those who wait for the end.
         var watchers: [AsyncStream<Void>.Continuation] = []
-
-        mutating func dismissWatchers() {
-            for watcher in self.watchers { watcher.finish() }
-            self.watchers = []
-        }
     }
 
     init() {
@@ -50,7 +44,6 @@ final class Outbox: Sendable {
             let wasAbove = counts.waiting > Self.lowWater
             counts.waiting -= frame.count
             counts.written += frame.count
-            if counts.waiting == 0 { counts.dismissWatchers() }
             return wasAbove && counts.waiting <= Self.lowWater
         }
     }
@@ -61,11 +54,11 @@ final class Outbox: Sendable {
     /// How many bytes were written so far.
     var writtenBytes: Int { self.counts.withLock { $0.written } }
 
-    /// Returns when every frame was written, when none is any more, or when the caller is cancelled.
-    func written() async {
+    /// Returns when every frame has arrived after ``finish()``, when none will any more, or when the caller is cancelled.
+    func ended() async {
         let (end, watcher) = AsyncStream.makeStream(of: Void.self)
         self.counts.withLock { counts in
-            if counts.waiting == 0 || counts.isAbandoned { watcher.finish() } else { counts.watchers.append(watcher) }
+            if counts.hasEnded { watcher.finish() } else { counts.watchers.append(watcher) }
         }
         for await _ in end {}
     }
@@ -73,12 +66,14 @@ final class Outbox: Sendable {
     /// Takes no frame any more; those that wait are still written.
     func finish() { self.queue.finish() }
 
-    /// Learns that the connection is gone, and with it what waits.
-    func abandon() {
+    /// Learns that every frame has arrived, or that the connection is gone, and with it what waits.
+    func end() {
         self.finish()
-        self.counts.withLock { counts in
-            counts.isAbandoned = true
-            counts.dismissWatchers()
+        let watchers = self.counts.withLock { counts in
+            defer { counts.watchers = [] }
+            counts.hasEnded = true
+            return counts.watchers
         }
+        for watcher in watchers { watcher.finish() }
     }
 }

@@ -57,7 +57,14 @@ extension RunarNode {
                 joinedAt: self.wallSeconds
             )
         )
+        let isKnown = self.services.isMember(of: networkId)
         self.networksChanged()
+        if isKnown {
+            // A node that runs has an earlier token of a network that is made once more.
+            let revocations = RevocationSet(networkId: networkId)
+            self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
+            self.applyIfRunning(.memberSecretAdded(secrets.newest))
+        }
         return metadata.with(rendezvous: secrets.newest.rendezvous.publicKey)
     }
 

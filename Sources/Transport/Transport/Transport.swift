@@ -146,6 +146,12 @@ public protocol Stream: AnyObject, Sendable {
     ///   `CancellationError` when cancelled before `bytes` were queued (then none of them is).
     func write(_ bytes: [UInt8], finish: Bool) async throws
 
+    /// Returns when the peer has all that was written, or will have it before it hears of the connection's end: so whoever
+    /// closes the connection then takes nothing back. Counts as a writer.
+    ///
+    /// - Throws: as ``write(_:finish:)``.
+    func delivered() async throws
+
     /// Calls `handler` once, at once if it is so already, when nothing that is written from now on would arrive: the peer
     /// wants no more, the connection went, or this side gave the stream up. Nil takes an earlier handler back.
     ///

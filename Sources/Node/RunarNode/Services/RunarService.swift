@@ -80,7 +80,8 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
 
     /// Ways to ask and tell others by the node to which it was added last; nil while it is on none.
     public final var context: RunarContext? {
-        guard let (node, network) = self.table.withLock({ table in table.nodes.last.map { ($0, table.network) } }),
+        let (nodes, network) = self.table.withLock { ($0.nodes, $0.network) }
+        guard let node = nodes.last,
             let key = try? node.services.key(network ?? "")  // two networks have the name: it answers in none
         else { return nil }
         return RunarContext(
@@ -148,7 +149,13 @@ struct ServiceTable: Sendable {
 
     /// Where it was added.
     private struct Place: Sendable {
+        let id: ObjectIdentifier
         weak var node: RunarNode?
+
+        init(_ node: RunarNode) {
+            self.id = ObjectIdentifier(node)
+            self.node = node
+        }
     }
 
     var network: String?
@@ -164,15 +171,17 @@ struct ServiceTable: Sendable {
     private var patterns: [(pattern: TopicPath, action: any ServiceAction)] = []
 
     /// The nodes that it is on; the last one is that to which it was added last.
+    ///
+    /// To be let go of outside the lock: whoever holds the last reference to one runs what its handlers leave behind.
     var nodes: [RunarNode] { self.places.compactMap(\.node) }
 
     mutating func addNode(_ node: RunarNode) {
         self.removeNode(node)
-        self.places.append(Place(node: node))
+        self.places.append(Place(node))
     }
 
     mutating func removeNode(_ node: RunarNode) {
-        self.places.removeAll { $0.node == nil || $0.node === node }
+        self.places.removeAll { $0.id == ObjectIdentifier(node) }
     }
 
     /// Adds an action in place of an earlier one of the same name, or returns why that cannot be.

@@ -25,6 +25,10 @@ final class QUICStream: Stream {
         try await core.write(bytes, finish: finish)
     }
 
+    func delivered() async throws {
+        try await core.delivered()
+    }
+
     func whenStopped(_ handler: (@Sendable (TransportError) -> Void)?) {
         core.whenStopped(handler)
     }

@@ -111,8 +111,21 @@ final class StreamCore: @unchecked Sendable {
         while true {
             switch try enqueueNow(bytes, finish: finish) {
             case true: return
-            case false: try await waitToWrite()
+            case false:
+                let highWater = connection.highWater
+                try await waitToWrite(downTo: connection.lowWater) { $0.queued < highWater }
             }
+        }
+    }
+
+    /// Waits until the peer has acknowledged what was written.
+    func delivered() async throws {
+        try Task.checkCancellation()
+        while true {
+            let (failure, queued) = withState { ($0.writeError, $0.queued) }
+            if let failure { throw failure }
+            if queued == 0 { return }
+            try await waitToWrite(downTo: 0) { $0.queued == 0 }
         }
     }
 
@@ -134,16 +147,17 @@ final class StreamCore: @unchecked Sendable {
         return isDone
     }
 
-    private func waitToWrite() async throws {
-        let highWater = connection.highWater
+    /// Waits until at most `limit` bytes are queued, unless it is time already, or nothing can be written any more.
+    private func waitToWrite(downTo limit: Int, unless isTime: @Sendable (StreamState) -> Bool) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: StreamState.Waiter) in
                 let isCancelled = Task.isCancelled
                 let outcome = withState { state -> Result<Void, any Error>? in
                     if state.writer != nil { return .failure(TransportError.misuse("two writers at a time")) }
-                    if state.queued < highWater || state.writeFailure() != nil { return .success(()) }
+                    if isTime(state) || state.writeError != nil { return .success(()) }
                     if isCancelled { return .failure(CancellationError()) }
                     state.writer = waiter
+                    state.writerLimit = limit
                     return nil
                 }
                 if let outcome { waiter.resume(with: outcome) }

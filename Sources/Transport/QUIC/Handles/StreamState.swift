@@ -42,6 +42,8 @@ struct StreamState: Sendable {
     var finishPosted = false
     private(set) var writeError: TransportError?
     var writer: Waiter?
+    /// It waits until at most so many bytes are queued.
+    var writerLimit = 0
     var isWriting = false
     /// Whom to tell that writing is of no use any more.
     var stopHandler: StopHandler?

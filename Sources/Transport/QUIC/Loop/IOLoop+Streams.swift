@@ -107,7 +107,6 @@ extension IOLoop {
     ) -> (credit: Int, returnsSlot: Bool) {
         let has = { (flag: Int) in flags & UInt32(flag) != 0 }
         let staged = stream.takeStaged()
-        let lowWater = stream.connection.lowWater
         let (waiters, stopped, credit, returnsSlot) = stream.withState { state in
             if !staged.isEmpty { state.receive(staged) }
             if has(RQ_EVENT_FIN) { state.end() }
@@ -126,7 +125,7 @@ extension IOLoop {
                 waiters.append(reader)
                 state.reader = nil
             }
-            if let writer = state.writer, state.queued <= lowWater || state.writeFailure() != nil {
+            if let writer = state.writer, state.queued <= state.writerLimit || state.writeError != nil {
                 waiters.append(writer)
                 state.writer = nil
             }
