@@ -7,6 +7,11 @@ internal import Testing
 @testable internal import NodeCore
 
 @Suite("Last words", .timeLimit(.minutes(15))) struct LastWordsTests {
+    /// A node that gives its last words more time than a busy machine takes for them.
+    private func makePatientNode(in lab: Lab) throws -> LabNode {
+        try lab.makeNode { $0.lingerPause = .seconds(60) }
+    }
+
     private func connect(_ node: LabNode, to other: LabNode, in lab: Lab) async throws {
         let events = other.events.listen()
         lab.introduce(other, to: node)
@@ -24,7 +29,7 @@ internal import Testing
     ) async throws {
         for _ in 0..<20 {
             let lab = Lab(over: wire)
-            let (node, other) = (try lab.makeNode(), try lab.makeNode())
+            let (node, other) = (try self.makePatientNode(in: lab), try lab.makeNode())
             let events = other.events.listen()
             try await lab.run([other]) {
                 try await lab.run([node]) {
@@ -44,7 +49,7 @@ internal import Testing
         wire: Lab.Wire
     ) async throws {
         let (lab, count) = (Lab(over: wire), 60)
-        let (node, other) = (try lab.makeNode(), try lab.makeNode())
+        let (node, other) = (try self.makePatientNode(in: lab), try lab.makeNode())
         let records = try (0..<count).map { try lab.record("value \($0)", byteCount: 20_000) }
         try await lab.run([other]) {
             try await lab.run([node]) {
