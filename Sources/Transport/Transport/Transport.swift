@@ -146,10 +146,11 @@ public protocol Stream: AnyObject, Sendable {
     ///   `CancellationError` when cancelled before `bytes` were queued (then none of them is).
     func write(_ bytes: [UInt8], finish: Bool) async throws
 
-    /// Returns when the peer has all that was written, or will have it before it hears of the connection's end: so whoever
-    /// closes the connection then takes nothing back. Counts as a writer.
+    /// Returns when the peer has all bytes that were written to a stream that it accepted, or will have them before it hears
+    /// of the connection's end: so whoever closes the connection then takes none back. The end of the stream is not waited
+    /// for. Over QUIC this counts as a writer.
     ///
-    /// - Throws: as ``write(_:finish:)``.
+    /// - Throws: as ``write(_:finish:)``, over QUIC; in memory nothing.
     func delivered() async throws
 
     /// Calls `handler` once, at once if it is so already, when nothing that is written from now on would arrive: the peer
