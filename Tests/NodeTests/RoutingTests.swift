@@ -80,6 +80,23 @@ internal import Transport
         }
     }
 
+    @Test(arguments: Lab.Wire.allCases)
+    func `a provider that says its last words leaves requests to the others`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(3, over: wire) { lab, nodes in
+            for (number, node) in nodes.dropFirst().enumerated() {
+                node.answer(UInt8(number))
+                try node.offer("math", ["add"], in: lab)
+            }
+            try await nodes[0].waitForProviders(2, of: "math", in: lab)
+            // As in a stop, before the connection is closed.
+            nodes[1].driver.state.withLock { $0.isStopped = true }
+            for _ in 0..<4 { #expect(try await nodes[0].request("math/add", in: lab) == [1]) }
+            let refusal = await failure { _ = try await nodes[0].request("math/add", in: lab, of: nodes[1]) }
+            #expect((refusal as? ServiceFailure)?.kind == .notRunning)
+            nodes[1].driver.state.withLock { $0.isStopped = false }
+        }
+    }
+
     /// A provider that goes as soon as it has the request, and another one.
     private func runWithDying(
         _ isIdempotent: Bool,

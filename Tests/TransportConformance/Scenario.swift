@@ -18,5 +18,5 @@ package struct Scenario: Sendable, CustomStringConvertible {
     }
 
     /// Every promise.
-    package static let all = transfers + ends + dials + cancellations + stops + backPressure + datagrams
+    package static let all = transfers + ends + dials + cancellations + stops + deliveries + backPressure + datagrams
 }

@@ -155,10 +155,11 @@ extension NodeDriver {
 
     private func readFrames(on id: ConnectionId, _ reader: StreamReader) async {
         var reader = reader
+        var limit = Frame.helloByteLimit
         do {
-            while let frame = try await reader.readPrefixed(
-                limit: self.frameByteLimit(on: id)
-            ) {
+            while true {
+                limit = self.frameByteLimit(on: id) ?? limit
+                guard let frame = try await reader.readPrefixed(limit: limit) else { break }
                 self.apply(.frameReceived(id, frame))
             }
         } catch {
@@ -167,9 +168,9 @@ extension NodeDriver {
         self.closeAfterControlStream(id)
     }
 
-    /// The longest frame that a peer may send; one whose connection is about to be closed may end what it began.
-    private func frameByteLimit(on id: ConnectionId) -> Int {
-        self.state.withLock { $0.farewells[id] == nil ? $0.core.frameByteLimit(on: id) : Frame.byteLimit }
+    /// The longest frame that a peer may send now; nil when its connection is about to be closed, and nothing changes.
+    private func frameByteLimit(on id: ConnectionId) -> Int? {
+        self.state.withLock { $0.farewells[id] == nil ? $0.core.frameByteLimit(on: id) : nil }
     }
 
     /// Without its control stream a connection is of no use.
@@ -208,7 +209,7 @@ extension NodeDriver {
         }
         guard !self.state.withLock({ $0.isRetiring }) else { return stream.reset(code: CloseCode.goodbye.rawValue) }
         guard let (network, number) = self.admit(stream, header.networkIndex, on: id) else {
-            return stream.reset(code: CloseCode.networkNotShared.rawValue)
+            return await self.refuse(header.kind, stream)
         }
         defer { self.untrack(number, on: id) }
         switch header.kind {

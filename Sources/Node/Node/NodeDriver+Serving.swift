@@ -15,7 +15,7 @@ extension NodeDriver {
         from peer: PeerId
     ) async {
         // Nothing is read of whoever is not admitted.
-        guard self.isAdmitted(index, on: id) else { return stream.reset(code: CloseCode.networkNotShared.rawValue) }
+        guard self.isAdmitted(index, on: id) else { return await self.refuse(.request, stream) }
         var reader = reader
         let header: RequestHeader
         do {
@@ -29,7 +29,7 @@ extension NodeDriver {
         let now = self.configuration.clock.now()
         let request = TrackedRequest(end: RequestEnd(), deadline: now.monotonic + header.timeLimit, isOurs: false)
         guard let (network, number) = self.admit(stream, index, on: id, request) else {
-            return stream.reset(code: CloseCode.networkNotShared.rawValue)
+            return await self.refuse(.request, stream)
         }
         defer { self.untrack(number, on: id) }
         let incoming = IncomingRequest(
@@ -54,6 +54,12 @@ extension NodeDriver {
     }
 
     private static let stopping = ServiceFailure(kind: .notRunning, message: "the node is about to stop")
+
+    /// Refuses a stream of whoever is not admitted; a node that says its last words admits nobody.
+    func refuse(_ kind: StreamHeader.Kind, _ stream: any Stream) async {
+        if self.state.withLock({ $0.isStopped }) { return await self.turnAway(kind, stream) }
+        stream.reset(code: CloseCode.networkNotShared.rawValue)
+    }
 
     /// Refuses a stream that comes while the node says its last words; a request may then be another provider's.
     func turnAway(_ kind: StreamHeader.Kind, _ stream: any Stream) async {

@@ -152,8 +152,11 @@ extension RunarNode {
 
     /// Is no node of a service any more, unless that is here in another network, or again.
     private func letGo(of service: RunarService) {
-        guard !self.services.services.contains(where: { $0.service === service }) else { return }
-        service.table.withLock { $0.removeNode(self) }
+        service.following.withLock { _ in
+            // Whoever adds it once more has listed it by now, or makes this its node afterwards.
+            guard !self.services.services.contains(where: { $0.service === service }) else { return }
+            service.table.withLock { $0.removeNode(self) }
+        }
     }
 
     private static func check(_ path: String) throws(RunarError) {

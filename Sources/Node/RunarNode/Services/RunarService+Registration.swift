@@ -58,7 +58,7 @@ extension RunarService {
         handler: @escaping @Sendable (RunarEvent) async throws -> Void
     ) {
         let full = topic.contains("/") || topic.contains(":") ? topic : "\(self.path)/\(topic)"
-        self.following.withLock { _ in
+        let nodes = self.following.withLock { _ in
             let (nodes, problem) = self.table.withLock { table in
                 let problem = table.addEvent(full, handler: handler)
                 return (table.nodes, problem)
@@ -70,7 +70,10 @@ extension RunarService {
                     node.follow(full, for: self, handler: handler)
                 }
             }
+            return nodes
         }
+        // What ends with a node that nobody else holds any more may come back here: let it go outside.
+        withExtendedLifetime(nodes) {}
     }
 
     func register(_ action: any ServiceAction) {

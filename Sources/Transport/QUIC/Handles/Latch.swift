@@ -32,10 +32,9 @@ final class Latch<Value: Sendable>: Sendable {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { (waiter: CheckedContinuation<Value?, Never>) in
-                let isCancelled = Task.isCancelled
                 let (isReady, value) = state.withLock { state -> (Bool, Value?) in
                     if let value = state.value { return (true, value) }
-                    if isCancelled { return (true, nil) }
+                    if Task.isCancelled { return (true, nil) }
                     state.waiters[id] = waiter
                     return (false, nil)
                 }

@@ -4,7 +4,7 @@ internal import Transport
 ///
 /// Letting go of it before its end resets it.
 final class QUICStream: Stream {
-    private let core: StreamCore
+    let core: StreamCore
     /// Keeps the connection open as long as one of its streams is in use.
     private let connection: QUICConnection
 

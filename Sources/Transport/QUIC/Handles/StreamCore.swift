@@ -29,11 +29,13 @@ final class StreamCore: @unchecked Sendable {
 
     /// Tells the I/O thread.
     private func notify(_ notice: StreamState.Notice, isPosted: Bool) {
-        switch notice {
-        case .none: break
-        case .quiet(let credit): connection.mailbox.postQuietly(self, credit: credit)
-        case .urgent: connection.mailbox.post(isPosted ? nil : self)
-        }
+        let isHeard =
+            switch notice {
+            case .none: true
+            case .quiet(let credit): connection.mailbox.postQuietly(self, credit: credit)
+            case .urgent: connection.mailbox.post(isPosted ? nil : self)
+            }
+        if !isHeard { failWithEndpoint() }
     }
 
     /// Marks the stream as posted urgently; returns whether the thread must be told, and whether the stream was on its
@@ -85,11 +87,10 @@ final class StreamCore: @unchecked Sendable {
     private func waitToRead() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: StreamState.Waiter) in
-                let isCancelled = Task.isCancelled
                 let outcome = withState { state -> Result<Void, any Error>? in
                     if state.reader != nil { return .failure(TransportError.misuse("two readers at a time")) }
                     if state.unread > 0 || state.isFullyRead { return .success(()) }
-                    if isCancelled { return .failure(CancellationError()) }
+                    if Task.isCancelled { return .failure(CancellationError()) }
                     state.reader = waiter
                     return nil
                 }
@@ -151,11 +152,10 @@ final class StreamCore: @unchecked Sendable {
     private func waitToWrite(downTo limit: Int, unless isTime: @Sendable (StreamState) -> Bool) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: StreamState.Waiter) in
-                let isCancelled = Task.isCancelled
                 let outcome = withState { state -> Result<Void, any Error>? in
                     if state.writer != nil { return .failure(TransportError.misuse("two writers at a time")) }
                     if isTime(state) || state.writeError != nil { return .success(()) }
-                    if isCancelled { return .failure(CancellationError()) }
+                    if Task.isCancelled { return .failure(CancellationError()) }
                     state.writer = waiter
                     state.writerLimit = limit
                     return nil
@@ -215,6 +215,23 @@ final class StreamCore: @unchecked Sendable {
         notify(notice, isPosted: wasPosted)
     }
 
+    /// The connection is gone, and the stream with it.
+    func fail(_ error: TransportError) {
+        let (waiters, stopped) = withState { state in
+            state.failReading(error, discarding: false)
+            state.failWriting(error)
+            state.isClosed = true
+            return (Self.takeWaiters(&state), state.takeStopped())
+        }
+        for waiter in waiters { waiter.resume() }
+        if let stopped { stopped.handler(stopped.error) }
+    }
+
+    /// The I/O thread is gone and carries out nothing any more.
+    func failWithEndpoint() {
+        fail(connection.ended.value ?? .endpointClosed)
+    }
+
     // MARK: The I/O thread
 
     /// Copies bytes that just arrived; they are handed over once per pass.
@@ -229,7 +246,7 @@ final class StreamCore: @unchecked Sendable {
         return staged
     }
 
-    static func takeWaiters(_ state: inout StreamState) -> [StreamState.Waiter] {
+    private static func takeWaiters(_ state: inout StreamState) -> [StreamState.Waiter] {
         defer {
             state.reader = nil
             state.writer = nil

@@ -52,11 +52,10 @@ final class WaitingQueue<Element: Sendable>: Sendable {
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: Waiter) in
-                let isCancelled = Task.isCancelled
                 let answer = state.withLock { state -> Result<Element?, any Error>? in
                     if let element = state.elements.popFirst() { return .success(element) }
                     if state.isFinished { return .success(nil) }
-                    if isCancelled { return .failure(CancellationError()) }
+                    if Task.isCancelled { return .failure(CancellationError()) }
                     state.waiters.append((id, waiter))
                     return nil
                 }

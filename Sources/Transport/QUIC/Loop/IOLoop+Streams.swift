@@ -37,7 +37,7 @@ extension IOLoop {
         let core = stream.connection
         guard let raw = unsafe core.raw else {
             guard let error = core.ended.value else { return }
-            return fail(stream, error)
+            return stream.fail(error)
         }
         unsafe rq_conn_consume(raw, stream.raw, UInt64(wishes.credit))
         if wishes.returnsSlot, stream.isRemote { unsafe rq_conn_allow_stream(raw) }
@@ -145,18 +145,7 @@ extension IOLoop {
         while let user = unsafe rq_conn_pop_stream(raw) {
             let stream = unsafe Unmanaged<StreamCore>.fromOpaque(user).takeRetainedValue()
             unsafe stream.raw = nil
-            fail(stream, error)
+            stream.fail(error)
         }
-    }
-
-    private func fail(_ stream: StreamCore, _ error: TransportError) {
-        let (waiters, stopped) = stream.withState { state in
-            state.failReading(error, discarding: false)
-            state.failWriting(error)
-            state.isClosed = true
-            return (StreamCore.takeWaiters(&state), state.takeStopped())
-        }
-        for waiter in waiters { waiter.resume() }
-        if let stopped { stopped.handler(stopped.error) }
     }
 }

@@ -114,7 +114,9 @@ final class IOLoop: @unchecked Sendable {
         }
         foreign.finish()
         accepted.finish(discarding: true)
-        for job in mailbox.close() { refuse(job) }
+        let (jobs, streams) = mailbox.close()
+        for job in jobs { refuse(job) }
+        for stream in streams { stream.failWithEndpoint() }
         sockets.close()
         stopped.set(true)
     }

@@ -54,28 +54,34 @@ final class Mailbox: Sendable {
         return isOpen
     }
 
-    /// Adds a stream (unless it is nil, when it is on the list already) and wakes the thread.
-    func post(_ stream: StreamCore?) {
-        let mustWake = contents.withLock { contents in
-            if let stream, !contents.isClosed { contents.streams.append(stream) }
+    /// Adds a stream (unless it is nil, when it is on the list already) and wakes the thread; false when that is gone.
+    func post(_ stream: StreamCore?) -> Bool {
+        let (isOpen, mustWake) = contents.withLock { contents in
+            guard !contents.isClosed else { return (false, false) }
+            if let stream { contents.streams.append(stream) }
             contents.isUrgent = true
             defer { contents.isAsleep = false }
-            return contents.isAsleep
+            return (true, contents.isAsleep)
         }
         if mustWake { waker.wake() }
+        return isOpen
     }
 
-    /// Adds a stream that only has credit to give; the thread is woken when much of that has come together.
-    func postQuietly(_ stream: StreamCore, credit: Int) {
-        let mustWake = contents.withLock { contents in
-            if !contents.isClosed { contents.streams.append(stream) }
+    /// Adds a stream that only has credit to give; false when the thread is gone.
+    ///
+    /// That is woken when much credit has come together.
+    func postQuietly(_ stream: StreamCore, credit: Int) -> Bool {
+        let (isOpen, mustWake) = contents.withLock { contents in
+            guard !contents.isClosed else { return (false, false) }
+            contents.streams.append(stream)
             contents.quietCredit += credit
-            guard contents.quietCredit >= maximumQuietCredit else { return false }
+            guard contents.quietCredit >= maximumQuietCredit else { return (true, false) }
             contents.isUrgent = true
             defer { contents.isAsleep = false }
-            return contents.isAsleep
+            return (true, contents.isAsleep)
         }
         if mustWake { waker.wake() }
+        return isOpen
     }
 
     /// Takes everything; `spare` becomes the new empty list, so that its room is used again.
@@ -106,13 +112,12 @@ final class Mailbox: Sendable {
         contents.withLock { $0.isAsleep = false }
     }
 
-    /// The thread is gone: what is posted from now on is dropped.
-    func close() -> [Job] {
+    /// Refuses what is posted from now on, as the thread is gone, and returns what was not carried out.
+    func close() -> (jobs: [Job], streams: [StreamCore]) {
         contents.withLock { contents in
             contents.isClosed = true
-            contents.streams = []
-            defer { contents.jobs = [] }
-            return contents.jobs
+            defer { (contents.jobs, contents.streams) = ([], []) }
+            return (contents.jobs, contents.streams)
         }
     }
 }
