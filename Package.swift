@@ -27,8 +27,6 @@ let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 /// A target of a layer: its sources lie in `Sources/<layer>/<name>`.
@@ -65,7 +63,6 @@ let package = Package(
         // For the console alone: whoever uses the library builds none of these.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     ],
     targets: [
@@ -169,12 +166,26 @@ let package = Package(
             exclude: ["web"],
             linkerSettings: [.linkedLibrary("z")]
         ),
+        // TLS for the console on the local network, with the library that the QUIC transport uses. swift-nio-ssl would
+        // bring a second copy of BoringSSL, a fifth of the build.
+        .systemLibrary(
+            name: "CGnuTLS",
+            path: "Sources/Apps/CGnuTLS",
+            pkgConfig: "gnutls",
+            providers: [.apt(["libgnutls28-dev"]), .brew(["gnutls"])]
+        ),
+        .target(
+            name: "CTLSShim",
+            dependencies: ["CGnuTLS"],
+            path: "Sources/Apps/CTLSShim",
+            linkerSettings: [.linkedLibrary("gnutls")]
+        ),
         module(
             "Console",
             in: "Apps",
             [
-                "ConsolePages", "Bytes", "Certificates", "Identity", "Locking", "Platform", crypto, hummingbird,
-                hummingbirdCore, hummingbirdTLS, nio, nioTLS, nioSSL, httpTypes, logging,
+                "ConsolePages", "CTLSShim", "Bytes", "Certificates", "Identity", "Locking", "Platform", crypto,
+                hummingbird, hummingbirdCore, nio, nioTLS, httpTypes, logging,
             ]
         ),
         .executableTarget(

@@ -22,7 +22,8 @@ enum Layers {
         ["Node", "Simulation", "MetricsText"],
         ["RunarNode"],
         // Apps.
-        ["ConsolePages", "CRunar"],
+        ["CGnuTLS"],
+        ["ConsolePages", "CTLSShim", "CRunar"],
         ["Console"],
         ["runar", "RunarC"],
     ]
@@ -31,15 +32,15 @@ enum Layers {
     static let reserved: [String: Set<String>] = [
         "CNGTCP2": ["CQUICShim"],
         "CQUICShim": ["QUIC"],
+        "CGnuTLS": ["CTLSShim"],
+        "CTLSShim": ["Console"],
         "GRDB": ["Storage"],
         "X509": ["Certificates"],
         "SwiftASN1": ["Certificates"],
         "ArgumentParser": ["runar"],
         "Hummingbird": ["Console"],
         "HummingbirdCore": ["Console"],
-        "HummingbirdTLS": ["Console"],
         "NIOCore": ["Console"],
-        "NIOSSL": ["Console"],
         "NIOTLS": ["Console"],
         "HTTPTypes": ["Console"],
         "QUIC": ["RunarNode", "runar", "runar-bench"],

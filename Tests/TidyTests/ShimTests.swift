@@ -12,9 +12,13 @@ internal import Testing
 
     private var sources: [String] { SourceTree.paths(below: "Sources", suffixes: [".c", ".h"]) }
 
-    @Test func `the C of the QUIC engine is included by its shim alone`() throws {
-        for path in sources where !path.hasPrefix(Self.folder) && !path.hasPrefix("Sources/Transport/CNGTCP2/") {
-            #expect(!(try code(of: path).contains(/#include *<(ngtcp2|gnutls)\//)), "\(path)")
+    @Test func `only the shims include the headers of ngtcp2 and GnuTLS`() throws {
+        let engine = [Self.folder, "Sources/Transport/CNGTCP2/"]
+        let tls = ["Sources/Apps/CTLSShim/", "Sources/Apps/CGnuTLS/"]
+        for path in sources where !engine.contains(where: path.hasPrefix) {
+            #expect(!(try code(of: path).contains(/#include *<ngtcp2\//)), "\(path)")
+            guard !tls.contains(where: path.hasPrefix) else { continue }
+            #expect(!(try code(of: path).contains(/#include *<gnutls\//)), "\(path)")
         }
     }
 

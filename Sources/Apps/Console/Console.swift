@@ -3,12 +3,10 @@ package import Certificates
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
-internal import HummingbirdTLS
 package import Identity
 internal import Locking
 package import Logging
 internal import NIOCore
-internal import NIOSSL
 
 /// A web server of a node: the pages of the console for browsers, and the routes that they and programs ask.
 ///
@@ -177,26 +175,13 @@ package struct Console: Sendable {
             idleTimeout: patience,
             httpDecoderConfiguration: limits
         )
-        let (tls, isNear) = (try Self.tls(certificate), configuration.isNear)
+        let (identity, isNear) = (try TLSServerIdentity(certificate), configuration.isNear)
         return HTTPServerBuilder { responder in
             let http = HTTP1Channel(responder: responder, configuration: http)
-            return DoorChannel(inner: DroppableChannel(inner: try TLSChannel(http, tlsConfiguration: tls))) {
+            return DoorChannel(inner: DroppableChannel(inner: TLSServerChannel(inner: http, identity: identity))) {
                 NetworkDoor(patience: patience, isNear: isNear)
             }
         }
-    }
-
-    /// TLS 1.3 alone: every browser that runs the pages speaks it.
-    private static func tls(_ certificate: ServerCertificate) throws -> TLSConfiguration {
-        let own = try NIOSSLCertificate(bytes: certificate.certificateDER, format: .der)
-        let key = try certificate.privateKeyDER.withBytes { try NIOSSLPrivateKey(bytes: $0, format: .der) }
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: [.certificate(own)],
-            privateKey: .privateKey(key)
-        )
-        configuration.minimumTLSVersion = .tlsv13
-        configuration.applicationProtocols = ["http/1.1"]
-        return configuration
     }
 }
 
