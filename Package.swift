@@ -10,6 +10,21 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Whether another package depends on this one and SwiftPM has checked it out.
+let isDependency = Context.packageDirectory.contains("/checkouts/")
+
+/// The settings of targets that compute: optimised in debug builds too, for the sake of the tests.
+///
+/// Assertions stay. A package that depends on this one gets the compiler's defaults: optimisation is its own choice.
+/// Specialisation across files needs whole modules; SwiftPM expects one object a file, hence `-num-threads`.
+let computing: [SwiftSetting] =
+    isDependency
+    ? house
+    : house + [
+        .unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "1"], .when(configuration: .debug)),
+        .unsafeFlags(["-Xfrontend", "-assert-config", "-Xfrontend", "Debug"], .when(configuration: .debug)),
+    ]
+
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
@@ -30,8 +45,13 @@ let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 /// A target of a layer: its sources lie in `Sources/<layer>/<name>`.
-func module(_ name: String, in layer: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: house)
+func module(
+    _ name: String,
+    in layer: String,
+    _ dependencies: [Target.Dependency],
+    settings: [SwiftSetting] = house
+) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: settings)
 }
 
 /// The tests of a target, with whatever else they need.
@@ -67,23 +87,24 @@ let package = Package(
     ],
     targets: [
         // Base: bytes, keys, formats. No I/O, no clock.
-        module("Bytes", in: "Base", []),
+        module("Bytes", in: "Base", [], settings: computing),
         module("Locking", in: "Base", []),
-        module("QRCode", in: "Base", []),
-        module("PictureFiles", in: "Base", ["QRCode"]),
-        module("Identity", in: "Base", ["Bytes", crypto]),
+        module("QRCode", in: "Base", [], settings: computing),
+        module("PictureFiles", in: "Base", ["QRCode"], settings: computing),
+        module("Identity", in: "Base", ["Bytes", crypto], settings: computing),
         module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
-        module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
-        module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
-        module("PubSub", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
-        module("Services", in: "Protocols", ["Bytes", "Identity", collections]),
-        module("Traversal", in: "Protocols", ["Bytes", "Identity", crypto, collections]),
+        module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
+        module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
+        module("PubSub", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
+        module("Services", in: "Protocols", ["Bytes", "Identity", collections], settings: computing),
+        module("Traversal", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
         module(
             "NodeCore",
             in: "Protocols",
-            ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", "Services", "Traversal", collections]
+            ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", "Services", "Traversal", collections],
+            settings: computing
         ),
 
         // Transport: streams between two authenticated peers.
@@ -155,7 +176,7 @@ let package = Package(
             dependencies: ["Bytes", "Identity", "Kademlia", "PubSub", "NodeCore", "Transport"],
             path: "Sources/Node/Simulation",
             resources: [.embedInCode("Scenarios")],
-            swiftSettings: house
+            swiftSettings: computing
         ),
 
         // Apps.
@@ -240,7 +261,7 @@ let package = Package(
             name: "QRCorpus",
             dependencies: ["QRCode", "TestSupport"],
             path: "Tests/QRCorpus",
-            swiftSettings: house
+            swiftSettings: computing
         ),
         tests(of: "QRCode", ["QRCode", "QRCorpus", "TestSupport"]),
         tests(of: "PictureFiles", ["PictureFiles", "QRCode", "TestSupport"]),
