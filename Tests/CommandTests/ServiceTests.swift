@@ -18,14 +18,11 @@ internal import Testing
 
     @Test func `a node that is told to end answers what it was asked before`() async throws {
         try pair.startBoth()
-        let (owner, begun) = (pair.owner, pair.phone.path + "-begun")
-        let server = try server(["slow", "wait=touch '\(begun)'; sleep 2; echo done"], home: pair.phone)
-        while !(try owner.runar(["services"]).output.contains("slow/wait")) {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        let (owner, begun) = (pair.owner, try NamedPipe(path: pair.phone.path + "-begun"))
+        let server = try server(["slow", "wait=echo begun > '\(begun.path)'; sleep 2; echo done"], home: pair.phone)
+        #expect(try owner.runar(["services"]).output.contains("slow/wait"))
         async let answer = aside { try owner.runar(["call", "slow/wait"]) }
-        while !FileManager.default.fileExists(atPath: begun) { try await Task.sleep(for: .milliseconds(10)) }
-        try FileManager.default.removeItem(atPath: begun)
+        #expect(try await begun.nextLine() == "begun")
         #expect(pair.phoneNode?.end(by: SIGTERM) == 0)
         let outcome = try await answer
         #expect(outcome.status == 0 && outcome.output.contains("done"), "\(outcome.output)\(outcome.errors)")

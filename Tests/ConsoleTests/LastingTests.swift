@@ -174,11 +174,11 @@ struct LastingTests {
         var random = SystemRandomNumberGenerator()
         let certificate = try ServerCertificate.make(addresses: [], hostName: nil, at: 1_800_000_000, using: &random)
         let port = try await Self.quietPort()
-        let taken = try await ConsoleVisitor.storm(port) {
+        let taken = try await ConsoleVisitor.storm(port) { storm in
             for _ in 1...100 {
                 let place = isForNetwork ? Console.Place.network(port: port, certificate) : .thisMachine(port: port)
                 try await withConsole(routes: [], { $0.place = place }) { _ in
-                    try await Task.sleep(for: .milliseconds(20))
+                    try await storm.waitForConnections(32)
                 }
             }
         }

@@ -10,7 +10,8 @@ ask_console.py hold PORT            reads {"bytes": hexadecimal digits, "how"} a
                                     all}, when the other side has closed; "mute" reads nothing after {"held"}; "leave" tells
                                     the first line and closes
 ask_console.py storm PORT           connects from eight threads again and again, whether anybody listens or not, until its
-                                    standard input ends; tells {"connections": those that were taken}, first when it begins
+                                    standard input ends; tells {"connections": those that were taken}, first when it begins,
+                                    and for each line of its input, a number, when that many more were taken
 ask_console.py read PORT TOKEN      collects /metrics: one line {"name", "type", "help", "samples": [[name, labels, value]]}
                                     for each family, and an empty one at the end
 """
@@ -90,13 +91,16 @@ def hold(port):
 
 def storm(port):
     taken = []
+    change = threading.Condition()
     is_over = threading.Event()
 
     def connect():
         while not is_over.is_set():
             try:
                 with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
-                    taken.append(None)
+                    with change:
+                        taken.append(None)
+                        change.notify_all()
                     connection.sendall(b"GET / HTTP/1.1\r\n")
             except OSError:
                 pass
@@ -106,7 +110,12 @@ def storm(port):
     for thread in threads:
         thread.start()
     tell(connections=0)
-    sys.stdin.read()
+    for line in sys.stdin:
+        with change:
+            goal = len(taken) + int(line)
+            while len(taken) < goal:
+                change.wait()
+        tell(connections=len(taken))
     is_over.set()
     for thread in threads:
         thread.join()

@@ -36,7 +36,7 @@ internal import Transport
         lab.introduce(nodes[1], to: nodes[0])
         lab.network.defaultLink = LinkModel(latency: .milliseconds(10))
         try await lab.run(nodes) {
-            try await lab.moving(by: .milliseconds(5)) {
+            try await lab.clock.run(speed: 2) {
                 async let first: Void = nodes[0].driver.reach(nodes[1].peerId)
                 async let second: Void = nodes[1].driver.reach(nodes[0].peerId)
                 _ = try await (first, second)
@@ -60,7 +60,7 @@ internal import Transport
             .peerRemembered(nodes[1].peerId, networks: [lab.networkId], addresses: addresses)
         )
         try await lab.run(nodes) {
-            try await lab.moving(by: .milliseconds(5)) { try await nodes[0].driver.reach(nodes[1].peerId) }
+            try await lab.clock.run(speed: 2) { try await nodes[0].driver.reach(nodes[1].peerId) }
             // Each of the silent ones would answer nothing for ten seconds.
             #expect(lab.clock.now.offset < .seconds(10))
         }

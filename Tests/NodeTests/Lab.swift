@@ -17,6 +17,11 @@ struct Lab: Sendable {
         case sockets
     }
 
+    /// The clock of the nodes in memory, which only tests move.
+    ///
+    /// A test that knows the deadlines advances it by hand; any other lets it run with `run(speed:_:)`. The work of tasks
+    /// between two deadlines is not visible to the clock: if it jumped to each next deadline, timeouts would expire
+    /// before that work is done.
     let clock = VirtualClock()
     let network: InMemoryNetwork
     let wire: Wire
@@ -89,20 +94,6 @@ struct Lab: Sendable {
             configuration.seams.fault = { [mute] _, _, _ in mute.withLock { $0.contains(peerId) ? 1 : 0 } }
             return try QUICEndpoint.bind(configuration)
         }
-    }
-
-    /// Moves the clock on, step by step, while `body` runs.
-    ///
-    /// It sleeps in between: with yields alone the clock would run ahead of a task whose thread the system holds up.
-    func moving<Value>(by step: Duration, while body: () async throws -> Value) async rethrows -> Value {
-        let mover = Task { [clock] in
-            while !Task.isCancelled {
-                clock.advance(by: step)
-                try? await Task.sleep(for: .milliseconds(1))  // cancelled: it is over
-            }
-        }
-        defer { mover.cancel() }
-        return try await body()
     }
 
     /// From now on nobody hears from a node, which says nothing of it.

@@ -19,9 +19,9 @@ internal import Testing
         _ = try await events.first { $0 == .peerJoined(node.peerId, lab.networkId) }
     }
 
-    /// Returns when a node has heard all that the other one said before it went.
-    private func waitForEnd(at node: LabNode) async throws {
-        while node.driver.state.withLock({ !$0.links.isEmpty }) { try await Task.sleep(for: .milliseconds(1)) }
+    /// Waits until `node` has left: its last frames are applied before, or end the membership themselves.
+    private func waitForEnd(of node: LabNode, in events: AsyncStream<NodeEvent>) async throws {
+        _ = try await events.first { if case .peerLeft(node.peerId, _, _) = $0 { true } else { false } }
     }
 
     @Test(arguments: Lab.Wire.allCases) func `who is revoked hears it although the node stops at once`(
@@ -30,15 +30,15 @@ internal import Testing
         for _ in 0..<20 {
             let lab = Lab(over: wire)
             let (node, other) = (try self.makePatientNode(in: lab), try lab.makeNode())
-            let events = other.events.listen()
+            let (events, departures) = (other.events.listen(), other.events.listen())
             try await lab.run([other]) {
                 try await lab.run([node]) {
                     try await self.connect(node, to: other, in: lab)
                     node.driver.apply(.revocationsAdded([try lab.revocation(of: other)]))
                 }
-                try await self.waitForEnd(at: other)
-                other.events.finish()
+                try await self.waitForEnd(of: node, in: departures)
             }
+            other.events.finish()
             var isTold = false
             for await case .membershipEnded(lab.networkId, _) in events { isTold = true }
             #expect(isTold)
@@ -51,12 +51,13 @@ internal import Testing
         let (lab, count) = (Lab(over: wire), 60)
         let (node, other) = (try self.makePatientNode(in: lab), try lab.makeNode())
         let records = try (0..<count).map { try lab.record("value \($0)", byteCount: 20_000) }
+        let departures = other.events.listen()
         try await lab.run([other]) {
             try await lab.run([node]) {
                 try await self.connect(node, to: other, in: lab)
                 node.driver.apply(.recordsLoaded(lab.networkId, records))
             }
-            try await self.waitForEnd(at: other)
+            try await self.waitForEnd(of: node, in: departures)
         }
         let held = other.kept.withLock { kept in
             kept.count { if case .record(lab.networkId, _) = $0 { true } else { false } }

@@ -120,7 +120,7 @@ internal import Transport
     @Test func `without an answer patience ends`() async throws {
         try await Lab.run(2) { lab, nodes in
             lab.network.partition(nodes[0].endpoint.address, from: nodes[1].endpoint.address)
-            let error = await lab.moving(by: .milliseconds(100)) {
+            let error = await lab.clock.run(speed: 100) {
                 await failure { try await nodes[0].driver.send([1], to: nodes[1].peerId) }
             }
             switch error as? NodeError {

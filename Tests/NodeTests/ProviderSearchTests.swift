@@ -58,7 +58,7 @@ internal import Transport
             let events = requester.events.listen()
             await providers[0].driver.stop()
             _ = try await events.first { if case .peerLeft(providers[0].peerId, _, _) = $0 { true } else { false } }
-            let error = await lab.moving(by: .milliseconds(5)) {
+            let error = await lab.clock.run(speed: 2) {
                 await failure { _ = try await requester.request("math/add", timeLimit: .seconds(60), in: lab) }
             }
             #expect((error as? ServiceFailure)?.kind == .unreachable)

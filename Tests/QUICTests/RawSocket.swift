@@ -1,5 +1,7 @@
 internal import CQUICShim
 internal import Identity
+internal import Locking
+internal import TestSupport
 internal import Transport
 
 @testable internal import QUIC
@@ -75,12 +77,21 @@ final class RawSocket: @unchecked Sendable {
 
     /// The next `count` datagrams, however long they take.
     func next(_ count: Int) async throws -> [Arrival] {
-        var arrivals: [Arrival] = []
-        while arrivals.count < count {
-            arrivals += received()
-            try await Task.sleep(for: .milliseconds(1))
+        guard let waker = Waker() else { throw TransportError.initializationFailed("no event descriptor") }
+        let isCancelled = Locked(false)
+        return try await withTaskCancellationHandler {
+            try await aside { [self] in
+                var arrivals: [Arrival] = []
+                while arrivals.count < count {
+                    guard !isCancelled.withLock(\.self) else { throw CancellationError() }
+                    arrivals += received(or: waker)
+                }
+                return arrivals
+            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+            waker.wake()
         }
-        return arrivals
     }
 
     private static func arrivals(of train: rq_train) -> [Arrival] {

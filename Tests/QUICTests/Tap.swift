@@ -43,6 +43,8 @@ final class Tap: @unchecked Sendable {
     private let back: RawSocket
     private let waker: Waker
     private let state: Locked<State>
+    /// The notifier of datagrams that were added to ``passed``.
+    private let arrivals = Signal()
 
     /// Begins to pass datagrams between `server` and whoever dials ``address``.
     init(to server: SocketAddress, on host: String = "127.0.0.1", _ impairment: Impairment = .none) throws {
@@ -52,10 +54,10 @@ final class Tap: @unchecked Sendable {
         guard let waker = Waker() else { throw TransportError.initializationFailed("no event descriptor") }
         self.waker = waker
         state = Locked(State(impairment: impairment))
-        Thread { [front, back, waker, state] in
+        Thread { [front, back, waker, state, arrivals] in
             while !state.withLock({ $0.isStopped }) {
-                Self.pass(front.received(), isFromDialler: true, on: back, state) { _ in server }
-                Self.pass(back.received(), isFromDialler: false, on: front, state) { $0.dialler }
+                Self.pass(front.received(), isFromDialler: true, on: back, state, arrivals) { _ in server }
+                Self.pass(back.received(), isFromDialler: false, on: front, state, arrivals) { $0.dialler }
                 let sockets = unsafe [front.raw, back.raw] as [OpaquePointer?]
                 var readable = unsafe [Bool](repeating: false, count: sockets.count)
                 unsafe rq_waker_wait(waker.raw, sockets, sockets.count, 50_000_000, &readable)
@@ -81,10 +83,7 @@ final class Tap: @unchecked Sendable {
 
     /// The first datagram, after `count` others, that `condition` holds for, however long it takes.
     func first(after count: Int = 0, where condition: @Sendable (Passed) -> Bool) async throws -> Passed {
-        while true {
-            if let found = state.withLock({ $0.passed.dropFirst(count).first(where: condition) }) { return found }
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await arrivals.wait { state.withLock { $0.passed.dropFirst(count).first(where: condition) } }
     }
 
     /// What one side sends in answer to `datagrams` that seem to come from the other; only while nothing is passed on.
@@ -96,10 +95,9 @@ final class Tap: @unchecked Sendable {
             if isAskingDialler, let dialler { front.send(datagram, to: dialler) }
             if !isAskingDialler { back.send(datagram, to: server) }
         }
-        while true {
+        return try await arrivals.wait {
             let answers = passed[before...].filter { $0.isFromDialler == isAskingDialler }.map(\.bytes)
-            if let end = answers.firstIndex(where: RawSocket.isAnswer) { return Array(answers[..<end]) }
-            try await Task.sleep(for: .milliseconds(1))
+            return answers.firstIndex(where: RawSocket.isAnswer).map { Array(answers[..<$0]) }
         }
     }
 
@@ -108,6 +106,7 @@ final class Tap: @unchecked Sendable {
         isFromDialler: Bool,
         on socket: RawSocket,
         _ state: Locked<State>,
+        _ arrivals: Signal,
         to remote: (State) -> SocketAddress?
     ) {
         for datagram in datagrams {
@@ -126,6 +125,7 @@ final class Tap: @unchecked Sendable {
                 return (target, state.impairment == .bleached ? 0 : datagram.mark)
             }
             if let target { socket.send(datagram.bytes, to: target, mark: mark) }
+            arrivals.raise()
         }
     }
 }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Locking
 internal import Logging
 internal import NodeCore
+internal import TestSupport
 internal import Testing
 internal import Transport
 
@@ -38,7 +39,7 @@ internal import Transport
         override func stop() async throws {
             self.isStopping.withLock { $0 = true }
             // Does not even look whether it was cancelled.
-            try await Task { try await Task.sleep(for: .seconds(3600)) }.value
+            try await Task { try await suspendUntilCancelled() }.value
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Locking
 internal import Logging
+internal import TestSupport
 internal import Testing
 internal import Transport
 
@@ -107,7 +108,7 @@ private struct Outage: Sendable {
             }
             if isFirst {
                 self.cut(context.node, from: owner)
-                try await Task.sleep(for: .seconds(3600))
+                try await suspendUntilCancelled()
             }
             return context.node.peerId.base64Encoded
         }

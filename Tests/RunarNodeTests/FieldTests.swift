@@ -63,7 +63,7 @@ internal import Testing
         let (ends, ended) = AsyncStream.makeStream(of: Bool.self)
         let slow = RunarService(name: "Slow", path: "slow", version: "1", description: "")
         slow.registerAction("wait") { (_: Int?) async throws -> Int in
-            do { try await Task.sleep(for: .seconds(3600)) } catch { ended.yield(Task.isCancelled) }
+            do { try await suspendUntilCancelled() } catch { ended.yield(Task.isCancelled) }
             return 1
         }
         try await node.addService(slow)

@@ -1,9 +1,9 @@
 internal import Foundation
-internal import Locking
 internal import Logging
-internal import RunarNode
 internal import TestSupport
 internal import Testing
+
+@testable internal import RunarNode
 
 /// Members whose process is killed while it answers: the system closes their sockets, and nobody says goodbye.
 @Suite("Members that are killed", .timeLimit(.minutes(15))) struct KillTests {
@@ -16,12 +16,23 @@ internal import Testing
         let server: RunningCommand
     }
 
-    /// Starts a member whose `who/are` answers its number; whoever is asked first makes `asked` and takes an hour.
+    /// The traces of the requests to the members.
+    private struct Requests: Sendable {
+        /// The folder that the first request makes, with a file for each member that received a request.
+        let folder: String
+        /// The pipe into which the member that received the first request writes its number.
+        let first: NamedPipe
+
+        /// Whether a member received a request.
+        func reached(_ number: Int) -> Bool { FileManager.default.fileExists(atPath: "\(folder)/\(number)") }
+    }
+
+    /// Starts a member whose `who/are` answers its number; the member that is asked first takes an hour.
     private func start(
         _ number: Int,
         for owner: RunarNode,
         in network: NetworkMetadata,
-        _ asked: String
+        _ requests: Requests
     ) async throws -> Member {
         try await aside {
             let home = try TemporaryHome()
@@ -30,8 +41,9 @@ internal import Testing
             _ = try home.answer(["join", network.qrString, token.qrString])
             let node = try RunningCommand(["up", "--json"], home: home)
             let addresses = try #require(try node.next("ready")["addresses"] as? [String])
-            let mark = "touch '\(asked)/\(number)'"
-            let action = "are=mkdir '\(asked)' && \(mark) && exec sleep 3600; \(mark); echo \(number)"
+            let mark = "touch '\(requests.folder)/\(number)'"
+            let first = "mkdir '\(requests.folder)' && \(mark) && echo \(number) > '\(requests.first.path)'"
+            let action = "are=\(first) && exec sleep 3600; \(mark); echo \(number)"
             let server = try RunningCommand(["serve", "--json", "who", action], home: home)
             _ = try server.next("serving")
             let address = try #require(addresses.first)
@@ -40,17 +52,18 @@ internal import Testing
     }
 
     /// Runs an owner who knows two members that offer the same.
-    private func withMembers(_ body: (RunarNode, [Member], _ asked: TemporaryHome) async throws -> Void) async throws {
+    private func withMembers(_ body: (RunarNode, [Member], Requests) async throws -> Void) async throws {
         let config = RunarNodeConfig.createTestConfig()
         config.loggerLevel = .critical
         config.peerTimeout = .seconds(120)
         let owner = try RunarNode(config: config)
         let network = try owner.createNetwork(name: "Home")
         try await owner.start()
-        let asked = try TemporaryHome()
+        let folder = try TemporaryHome()
+        let requests = Requests(folder: folder.path, first: try NamedPipe(path: folder.path + "-first"))
         var members: [Member] = []
         for number in 0..<2 {
-            let member = try await start(number, for: owner, in: network, asked.path)
+            let member = try await start(number, for: owner, in: network, requests)
             try await owner.connectToPeer(
                 peerId: member.peerId,
                 networkId: network.networkId,
@@ -58,39 +71,40 @@ internal import Testing
             )
             members.append(member)
         }
-        var info: RunarServiceInfo?
-        while info?.providers.count != 2 {
-            try await Task.sleep(for: .milliseconds(10))
-            info = try await owner.request("Home:$registry/services/who", payload: Int?.none)
+        try await owner.wait { owner in
+            owner.serviceInfos(in: .known(network.networkId)).contains {
+                $0.servicePath == "who" && $0.providers.count == 2
+            }
         }
-        try await body(owner, members, asked)
+        let info: RunarServiceInfo = try await owner.request("Home:$registry/services/who", payload: Int?.none)
+        #expect(info.providers.count == 2)
+        try await body(owner, members, requests)
         await owner.stop()
+        withExtendedLifetime(folder) {}
     }
 
     @Test(arguments: [true, false])
     func `only a request that may be made twice goes from a member that is killed to another one`(
         isIdempotent: Bool
     ) async throws {
-        try await withMembers { owner, members, asked in
+        try await withMembers { owner, members, requests in
             // The other request is to end while this test waits.
             let options = RequestOptions(timeout: .seconds(isIdempotent ? 3600 : 10), isIdempotent: isIdempotent)
-            let isOver = Locked(false)
             let asking = Task { () -> Int in
-                defer { isOver.withLock { $0 = true } }
+                // The first line only if no member was asked.
+                defer { try? requests.first.write("over") }  // a full pipe has lines enough
                 return try await owner.request("Home:who/are", payload: Int?.none, options: options)
             }
-            func wasAsked(_ number: Int) -> Bool {
-                FileManager.default.fileExists(atPath: "\(asked.path)/\(number)")
-            }
-            while !wasAsked(0), !wasAsked(1), !isOver.withLock(\.self) { try await Task.sleep(for: .milliseconds(10)) }
-            let (first, other) = wasAsked(0) ? (0, 1) : (1, 0)
+            let line = try await requests.first.nextLine()
+            let first = try #require(Int(line), "the request ended before a member was asked")
+            let other = 1 - first
             let node = members[first].node
             #expect(try await aside { node.end(by: SIGKILL) } == -SIGKILL)
             if isIdempotent {
                 #expect(try await asking.value == other)
             } else {
                 let error = await #expect(throws: RunarError.self) { try await asking.value }
-                #expect(error?.code == 4004 && !wasAsked(other))
+                #expect(error?.code == 4004 && !requests.reached(other))
             }
             let next: Int = try await owner.request("Home:who/are", payload: Int?.none)
             #expect(next == other)

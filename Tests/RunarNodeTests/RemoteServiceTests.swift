@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Locking
+internal import TestSupport
 internal import Testing
 
 @testable internal import RunarNode
@@ -260,7 +261,7 @@ internal import Testing
             slow.registerAction("wait") { (_: Int?) async throws -> Int in
                 count.withLock { $0 += 1 }
                 began.yield()
-                do { try await Task.sleep(for: .seconds(3600)) } catch { ended.yield() }
+                do { try await suspendUntilCancelled() } catch { ended.yield() }
                 return 1
             }
             try await Self.offer(slow, by: owner, to: members[0], in: network)
@@ -302,7 +303,7 @@ internal import Testing
                             return calls == 1
                         }
                         began.yield(context.node.peerId)
-                        if isFirst { try await Task.sleep(for: .seconds(3600)) }
+                        if isFirst { try await suspendUntilCancelled() }
                         return context.node.peerId.base64Encoded
                     }
                     try await Self.offer(service, by: member, to: owner, in: network)

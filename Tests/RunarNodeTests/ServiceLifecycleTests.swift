@@ -304,16 +304,38 @@ internal import Testing
     }
 
     @Test func `a service goes with its node, whatever it hears of`() async throws {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
         func make() async throws -> Weakly {
-            let node = try Household().makeNode()
-            let service = RunarService(name: "Listening", path: "listening", version: "1", description: "")
+            let (system, notice) = (NodeClock.system(), EndNotice(end))
+            let clock = NodeClock(now: { withExtendedLifetime(notice) { system.now() } }, sleep: system.sleep)
+            let node = try Household().makeNode(clock: clock)
+            let service = Listening(end)
             service.registerEvent("news") { (_: RunarEvent) in }
             try await node.addService(service)
             return Weakly(node: node, service: service)
         }
         let gone = try await make()
-        for _ in 0..<1000 where gone.node != nil || gone.service != nil { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in ["the node", "the service"] { _ = try await ends.first { true } }
         #expect(gone.node == nil && gone.service == nil)
+    }
+
+    /// A part of an object that reports the object's end: weak references to the object are nil before its parts go.
+    private final class EndNotice: Sendable {
+        private let end: AsyncStream<Void>.Continuation
+
+        init(_ end: AsyncStream<Void>.Continuation) { self.end = end }
+
+        deinit { end.yield() }
+    }
+
+    /// A service that reports its end.
+    private final class Listening: RunarService, @unchecked Sendable {
+        private let notice: EndNotice
+
+        init(_ end: AsyncStream<Void>.Continuation) {
+            notice = EndNotice(end)
+            super.init(name: "Listening", path: "listening", version: "1", description: "")
+        }
     }
 
     /// What is there as long as somebody else holds it.

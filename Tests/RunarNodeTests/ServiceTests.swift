@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Locking
+internal import TestSupport
 internal import Testing
 
 @testable internal import RunarNode
@@ -137,7 +138,7 @@ internal import Testing
             let slow = RunarService(name: "Slow", path: "slow", version: "1", description: "")
             slow.registerAction("wait") { (_: Int?) async throws -> Int in
                 began.yield()
-                do { try await Task.sleep(for: .seconds(3600)) } catch { ended.yield(Task.isCancelled) }
+                do { try await suspendUntilCancelled() } catch { ended.yield(Task.isCancelled) }
                 return 1
             }
             try await node.addService(slow)

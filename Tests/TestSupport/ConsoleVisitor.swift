@@ -159,21 +159,39 @@ package enum ConsoleVisitor {
         }
     }
 
-    /// Connects again and again while `body` runs, and returns how many connections were taken.
-    package static func storm(_ port: UInt16, while body: () async throws -> Void) async throws -> Int {
-        struct News: Decodable {
+    /// The clients of ``storm(_:while:)``.
+    package struct Storm: Sendable {
+        fileprivate struct News: Decodable {
             let connections: Int
         }
+
+        fileprivate let process: ChildProcess
+
+        /// Waits until `count` further connections were taken.
+        package func waitForConnections(_ count: Int) async throws {
+            try await aside { [process] in
+                try process.write("\(count)")
+                _ = try Self.news(process.nextLine())
+            }
+        }
+
+        fileprivate static func news(_ line: String?) throws -> News {
+            try JSONDecoder().decode(News.self, from: Data((line ?? "").utf8))
+        }
+    }
+
+    /// Connects again and again while `body` runs, and returns how many connections were taken.
+    package static func storm(_ port: UInt16, while body: (Storm) async throws -> Void) async throws -> Int {
         let process = try ChildProcess(script: script, arguments: ["storm", "\(port)"], takesLines: true)
         // Its threads run.
         _ = try await aside { process.nextLine() }
         let outcome: Result<Void, any Error>
-        do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
+        do { outcome = .success(try await body(Storm(process: process))) } catch { outcome = .failure(error) }
         return try await aside {
             try process.endInput()
-            let line = process.nextLine() ?? ""
+            let line = process.nextLine()
             try outcome.get()
-            return try JSONDecoder().decode(News.self, from: Data(line.utf8)).connections
+            return try Storm.news(line).connections
         }
     }
 

@@ -95,6 +95,17 @@ internal import Testing
         #expect(try Rules.wordFindings(source(text), banned: Rules.bannedEverywhere).count == 1)
     }
 
+    @Test(arguments: [
+        "try await Task.sleep(for: .seconds(1))", "try await Task.sleep(nanoseconds: 1)", "let pause = Task.sleep",
+        "try await Task<Never, Never>.sleep(for: pause)",
+    ])
+    func `a pause in a test target is found, in a helper program it is allowed`(text: String) throws {
+        let test = source(text, path: "Tests/NodeTests/Planted.swift")
+        #expect(try Rules.wordFindings(test, banned: Rules.bannedInTests).map(\.line) == [1])
+        #expect(!Rules.isTimed(test) && !Rules.isTimed(source(text, path: "Tests/TestSupport/Planted.swift")))
+        #expect(Rules.isTimed(source(text, path: "Tests/Helpers/Soak/Planted.swift")))
+    }
+
     @Test func `a dropped failure needs its reason`() {
         #expect(Rules.silentFailureFindings(source("let a = try? b()")).count == 1)
         #expect(Rules.silentFailureFindings(source("let a = try? b(\"// no\")")).count == 1)

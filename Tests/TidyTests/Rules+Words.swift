@@ -19,6 +19,14 @@ extension Rules {
         BannedWord(#"\bThread\.sleep\b|\busleep\(|\bTask\.sleep\(nanoseconds"#, "wait for the event, not for time"),
     ]
 
+    /// The words that are banned in test targets and in the targets that tests share.
+    static let bannedInTests = [
+        BannedWord(#"\bTask\s*(<[^>]*>)?\s*\.\s*sleep\b"#, "wait for the event, not for time")
+    ]
+
+    /// Whether a source may pause for a time: helper programs make load at a fixed pace.
+    static func isTimed(_ source: SourceText) -> Bool { source.path.hasPrefix("Tests/Helpers/") }
+
     /// Not in libraries; the apps are where text meets a person.
     static let bannedInLibraries = [
         BannedWord(#"(^|[^.\w])print\("#, "libraries do not print"),

@@ -34,6 +34,12 @@ internal import Testing
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
+    @Test func `tests wait for events, not for time`() throws {
+        let findings = try SourceTree.sources(below: "Tests").filter { !Rules.isTimed($0) }
+            .flatMap { try Rules.wordFindings($0, banned: Rules.bannedInTests) }
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+
     @Test func `libraries do not print`() throws {
         let findings = try Self.libraries.flatMap { try SourceTree.sources(below: "Sources/\($0)") }
             .flatMap { try Rules.wordFindings($0, banned: Rules.bannedInLibraries) }

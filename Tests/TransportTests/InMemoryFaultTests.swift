@@ -142,13 +142,9 @@ internal import TransportConformance
         _ = try await openStream(from: dialled, to: accepted)
     }
 
-    /// Advances the clock once somebody sleeps until `expected`: whoever sleeps for longer may have begun before.
+    /// Advances the clock once `expected` is the earliest deadline: tasks that sleep for longer may have begun before.
     private func advance(to expected: Duration) async throws -> Duration {
-        var patience = 5000
-        while await clock.nextDeadline() != expected, patience > 0 {
-            patience -= 1
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await clock.waitForNextDeadline(expected)
         return await clock.advanceToNextDeadline()
     }
 

@@ -33,6 +33,21 @@ internal import Transport
         #expect(clock.now == stopped)
     }
 
+    @Test func `a wait for a deadline ends when no earlier one is left`() async throws {
+        let clock = VirtualClock()
+        let (long, short) = (
+            Task { try await clock.sleep(for: .seconds(10)) }, Task { try await clock.sleep(for: .seconds(3)) }
+        )
+        try await clock.waitForNextDeadline(.seconds(3))
+        short.cancel()
+        try await clock.waitForNextDeadline(.seconds(10))
+        clock.advance(by: .seconds(10))
+        try await long.value
+        let waiting = Task { try await clock.waitForNextDeadline(.seconds(20)) }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+
     @Test func `what the body throws comes out`() async {
         struct Failure: Error {}
         await #expect(throws: Failure.self) { try await VirtualClock().run { throw Failure() } }

@@ -39,6 +39,8 @@ public final class VirtualClock: Clock, Sendable {
     }
 
     private let state = Locked(State())
+    /// The notifier of changes to the sleepers.
+    private let changes = Signal()
 
     /// Creates a clock that shows zero.
     public init() {}
@@ -68,13 +70,14 @@ public final class VirtualClock: Clock, Sendable {
                     defer { state.watchers = [] }
                     return (nil, state.watchers)
                 }
-                if let outcome { continuation.resume(with: outcome) }
+                if let outcome { continuation.resume(with: outcome) } else { changes.raise() }
                 for watcher in watchers { watcher.resume() }
             }
         } onCancel: {
             state.withLock { $0.sleepers.removeValue(forKey: ticket) }?.continuation.resume(
                 throwing: CancellationError()
             )
+            changes.raise()
         }
     }
 
@@ -88,6 +91,7 @@ public final class VirtualClock: Clock, Sendable {
             return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
         }
         for (_, sleeper) in due { sleeper.continuation.resume() }
+        if !due.isEmpty { changes.raise() }
     }
 
     /// Waits until somebody sleeps and returns the earliest deadline, as the time since the clock was made.
@@ -102,6 +106,15 @@ public final class VirtualClock: Clock, Sendable {
                 }
                 if isLate { continuation.resume() }
             }
+        }
+    }
+
+    /// Waits until a task sleeps until `deadline` and no other task has an earlier deadline.
+    ///
+    /// - Throws: `CancellationError` when cancelled.
+    package func waitForNextDeadline(_ deadline: Duration) async throws {
+        try await changes.wait {
+            state.withLock { $0.sleepers.values.map(\.deadline).min() == deadline } ? () : nil
         }
     }
 
