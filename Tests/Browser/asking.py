@@ -10,7 +10,7 @@ from using import open_peer
 
 def walk(scene):
     """Every such thing is begun and left again, once by its button and once by Escape."""
-    laptop, phone = household.make(scene, camera=None)
+    laptop, phone = household.make(scene)
     laptop.node.command("put", "home/door", "open")
     for device in (laptop, phone):
         device.page.prefer(reduced_motion="reduce")
@@ -18,7 +18,7 @@ def walk(scene):
     laptop.page.attach(".composer input[type=file]", laptop.file("plan.txt", b"a plan"))
     phone.page.click("button", "Accept")
     laptop.page.see("6 bytes, delivered")
-    network = f"/networks/{path_part(laptop.node.answer('network', 'show')['networkId'])}"
+    network = f"/networks/{path_part(laptop.node.network()['networkId'])}"
     ask(laptop, network, ["Leave"], "Without this device nobody can invite, renew or remove members")
     ask(laptop, network, [re.compile("^phone"), "Remove"], "This cannot be undone: the device can come back only")
     ask(laptop, "/data/records", [re.compile("home/door"), "Delete mine"], "It disappears for every member.")
@@ -29,7 +29,7 @@ def walk(scene):
     # Nothing has happened.
     assert laptop.node.command("get", "home/door") == "open"
     for device in (laptop, phone):
-        assert [one["name"] for one in device.node.answer("network", "list")["networks"]] == ["Home"]
+        assert [one["name"] for one in device.node.networks()] == ["Home"]
         assert device.node.process.process.poll() is None
         device.go("/networks")
         device.page.see("Home")
@@ -67,7 +67,7 @@ def ask(device, place, buttons, lost):
 
 def failing(scene):
     """What was agreed to and did not happen is told, and not shown as done."""
-    laptop, _ = household.make(scene, camera=None)
+    laptop, _ = household.make(scene)
     page = laptop.page
     page.click("link", re.compile("Home"))
     page.click("button", re.compile("phone"))
@@ -83,14 +83,14 @@ def failing(scene):
 
 def leaving(scene):
     """An owner types the name before the network is forgotten; a member is asked once."""
-    laptop, phone = household.make(scene, camera=None)
+    laptop, phone = household.make(scene)
     phone.page.click("link", re.compile("Home"))
     phone.page.click("button", "Leave")
     phone.page.find("dialog")
     phone.page.click("button", "Leave")
     phone.page.see("You left “Home”")
     phone.page.see("No network yet")
-    assert phone.node.answer("network", "list")["networks"] == []
+    assert phone.node.networks() == []
     page = laptop.page
     page.click("link", re.compile("Home"))
     page.click("button", "Leave")
@@ -102,4 +102,4 @@ def leaving(scene):
     page.fill("Type “Home” to confirm", "Home")
     page.press("Enter")
     page.see("You left “Home”")
-    assert laptop.node.answer("network", "list")["networks"] == []
+    assert laptop.node.networks() == []

@@ -9,9 +9,9 @@ from node import Node
 
 def backup_and_restore(scene):
     """The saved file opens on a new device and in the command, and the networks are there; nothing else opens it."""
-    laptop, tablet = scene.device("laptop", camera=None), scene.device("tablet", camera=None)
+    laptop, tablet = scene.device("laptop"), scene.device("tablet")
     for name in ("Home", "Office"):
-        laptop.node.answer("network", "create", name)
+        laptop.node.create(name)
     laptop.go("/settings/storage")
     laptop.page.click("button", "Save a backup…")
     laptop.page.see("Keep the file and its passphrase in different places.")
@@ -35,7 +35,7 @@ def backup_and_restore(scene):
     page.fill("The passphrase of the file", "not this one")
     page.click("button", "Restore")
     page.see("This is not the passphrase of the file. Try again.")
-    assert tablet.node.answer("network", "list")["networks"] == []
+    assert tablet.node.networks() == []
     page.attach(DIALOG_FILE, tablet.file("letter.pdf", b"%PDF-1.7 " + bytes(9_000_000)))
     page.fill("The passphrase of the file", FILE_PASSPHRASE)
     page.click("button", "Restore")
@@ -51,4 +51,4 @@ def backup_and_restore(scene):
 
 
 def networks(device):
-    return {one["networkId"] for one in device.node.answer("network", "list")["networks"]}
+    return {one["networkId"] for one in device.node.networks()}

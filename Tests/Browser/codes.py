@@ -35,7 +35,7 @@ def picture_and_paste(scene):
     show(laptop.page, "QR code of the invitation")
     photograph = phone.folder + "/photograph.jpg"
     with open(photograph, "wb") as file:
-        file.write(phone.camera.photograph(laptop.page.picture()))
+        file.write(scene.photograph(laptop.page.picture()))
     open_joining(phone)
     phone.page.attach("input[type=file]", photograph)
     phone.page.see("You are invited")
@@ -55,12 +55,12 @@ def picture_and_paste(scene):
 
 def no_camera(scene):
     """Whoever has no camera, or does not give it, is told what else there is."""
-    open_joining(denied := scene.device("denied", camera="denied"))
+    open_joining(denied := scene.visit("denied", "new", camera="denied"))
     denied.page.click("button", CAMERA)
     denied.page.see("The camera may not be used: the browser was told so.")
     denied.page.see("choose a picture, or paste the text")
     denied.keep("camera-denied")
-    open_joining(without := scene.device("without", camera=None))
+    open_joining(without := scene.visit("without", "new"))
     without.page.click("button", CAMERA)
     without.page.see("This device has no camera. Choose a picture of the code, or paste its text.")
     # What is no picture, and a picture without a code.
@@ -78,9 +78,9 @@ def no_camera(scene):
 
 def wrong_codes(scene):
     """Every code that is none for joining is called by its name, and the way goes on from there."""
-    laptop, phone = scene.device("laptop", camera=None), scene.device("phone")
-    laptop.node.answer("network", "create", "Home")
-    text = laptop.node.answer("network", "show")["text"]
+    laptop, phone = scene.device("laptop"), scene.device("phone", camera=True)
+    laptop.node.create("Home")
+    text = laptop.node.network()["text"]
     yesterday = str(int(time.time()) - 86_400)
     ended = laptop.node.answer("network", "issue", phone.node.peer, "--expires-at", yesterday)["text"]
     foreign = laptop.node.answer("network", "issue", laptop.node.peer)["text"]
@@ -108,14 +108,14 @@ def wrong_codes(scene):
     page.see("Hold the code in front of the camera")
     page.click("button", "Stop the camera")
     page.until(lambda: page.has("button", CAMERA), "the camera runs on")
-    assert phone.node.answer("network", "list")["networks"] == []
+    assert phone.node.networks() == []
     paste(page, f"{text}\n{token}")
     page.see("Welcome to")
 
 
 def ended_invitations(scene):
     """An invitation that was taken back, refused or used: both sides read what became of it."""
-    laptop, phone, tablet = scene.device("laptop"), scene.device("phone"), scene.device("tablet", camera=None)
+    laptop, phone, tablet = scene.device("laptop"), scene.device("phone", camera=True), scene.device("tablet")
     create(laptop)
     withdrawn = copied(laptop.page)
     laptop.page.click("button", "Take it back")
@@ -134,7 +134,7 @@ def ended_invitations(scene):
     laptop.page.click("button", "No, refuse")
     phone.page.see(re.compile("refused|said no"))
     phone.keep("refused")
-    assert phone.node.answer("network", "list")["networks"] == []
+    assert phone.node.networks() == []
     tablet.page.click("button", "Scan something else")
     paste(tablet.page, link)
     tablet.page.click("button", "Join")

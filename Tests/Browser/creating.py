@@ -12,7 +12,7 @@ NUMBERS = "The key number is a whole number from 0 to 1023."
 
 def settings(scene):
     """What cannot be a name or a number is said beside it; networks of one key are numbered, and it is made once."""
-    laptop = scene.device("laptop", camera=None)
+    laptop = scene.device("laptop")
     page = laptop.page
     laptop.go("/networks/new")
     page.find("radio", re.compile("^Make a new master key"))
@@ -31,7 +31,7 @@ def settings(scene):
         hear(page, NUMBER, NUMBERS)
         assert not wrong(page, NAME)
     look_at(laptop, "create-wrong")
-    assert laptop.node.answer("network", "list")["networks"] == []
+    assert laptop.node.networks() == []
     submit(page, "Home", "7")
     page.see("“Home” is ready")
     page.see("Your master key was made on this device.")
@@ -53,8 +53,8 @@ def settings(scene):
 
 def brought_key(scene):
     """A key that was made elsewhere is brought first, and of its networks the person says which number is free."""
-    laptop, tablet = scene.device("laptop", camera=None), scene.device("tablet", camera=None)
-    laptop.node.answer("network", "create", "Home")
+    laptop, tablet = scene.device("laptop"), scene.device("tablet")
+    laptop.node.create("Home")
     key = laptop.node.answer("keys", "export", "root", "--reveal")["privateKey"]
     page = tablet.page
     tablet.go("/networks/new")

@@ -9,7 +9,6 @@ import time
 from urllib.parse import parse_qs, urlsplit
 
 import household
-from scene import measured
 
 FIRST_RECORD = """(async () => {
     const headers = { Authorization: `Bearer ${JSON.parse(localStorage.getItem("runar.session")).token}` };
@@ -38,7 +37,7 @@ def long_lists(scene):
     The node knows the peers; of values there are more than it may keep, so its answers are made larger on their way.
     """
     laptop = scene.device("laptop")
-    laptop.node.answer("network", "create", household.NETWORK)
+    laptop.node.create(household.NETWORK)
     laptop.node.command("put", "sensor", "1")
     scene.expect_absence()
     laptop.node.stop()
@@ -57,7 +56,7 @@ def long_lists(scene):
         begun = time.monotonic()
         laptop.go(place)
         page.see(re.compile("device 0|sensor/000000"))
-        measured(f"{count} rows at {place} to the first", (time.monotonic() - begun) * 1000)
+        scene.measured(f"{count} rows at {place} to the first", (time.monotonic() - begun) * 1000)
         rows = f"document.querySelectorAll('[aria-label=\"{label}\"] > li')"
         assert page.js(f"{rows}.length") < 100
         assert page.js(f"{rows}[0].getAttribute('aria-setsize')") == str(count)
@@ -65,13 +64,13 @@ def long_lists(scene):
         begun = time.monotonic()
         page.press("End")
         page.see(last)
-        measured(f"{count} rows at {place} to the last", (time.monotonic() - begun) * 1000)
+        scene.measured(f"{count} rows at {place} to the last", (time.monotonic() - begun) * 1000)
         assert page.js(f"{rows}.length") < 100
         assert last in page.js("document.activeElement.textContent")
         frames = page.js(SCROLLING)
-        measured(f"{count} rows at {place}, longest frame while scrolling", max(frames))
+        scene.measured(f"{count} rows at {place}, longest frame while scrolling", max(frames))
         move_by_keys(page, rows, count)
-        narrow_down(page, rows, place, *wanted)
+        narrow_down(scene, page, rows, place, *wanted)
     laptop.keep("crowd")
 
 
@@ -93,14 +92,14 @@ def move_by_keys(page, rows, count):
     assert page.js(f"{rows}.length") < 100
 
 
-def narrow_down(page, rows, place, field, words, count, last):
+def narrow_down(scene, page, rows, place, field, words, count, last):
     """Typing leaves only what fits; taking it back brings all back."""
     begun = time.monotonic()
     page.fill(field, words, role="searchbox")
     shown = f"{rows}.length && {rows}[0].getAttribute('aria-setsize')"
     page.until(lambda: page.js(shown) == str(count), lambda: f"{page.js(shown)} rows fit “{words}”")
     page.see(last)
-    measured(f"{place} narrowed down to {count} rows", (time.monotonic() - begun) * 1000)
+    scene.measured(f"{place} narrowed down to {count} rows", (time.monotonic() - begun) * 1000)
     page.fill(field, "no such thing", role="searchbox")
     page.see(re.compile("No (device|key) fits"))
 

@@ -13,8 +13,8 @@ CODE = re.compile(r"must show this code, too:\s+(\S.*\S)")
 
 def by_camera(scene):
     """From screen to screen with the camera: the new device is a member, and no more than that."""
-    laptop, phone = scene.device("laptop"), scene.device("phone")
-    laptop.node.answer("network", "create", "Home")
+    laptop, phone = scene.device("laptop", camera=True), scene.device("phone", camera=True)
+    laptop.node.create("Home")
     phone.go("/settings/devices")
     phone.page.see("This device has no master key. Do this on the one with which you made your networks.")
     request(phone)
@@ -36,7 +36,7 @@ def by_camera(scene):
     phone.keep("device-ready")
     phone.page.click("link", "Go to your networks")
     phone.page.find("link", re.compile("Home.*Member"))
-    assert [one["role"] for one in phone.node.answer("network", "list")["networks"]] == ["member"]
+    assert [one["role"] for one in phone.node.networks()] == ["member"]
     phone.go("/settings/keys")
     phone.page.see("There is no master key on this device")
     phone.page.see("Valid: it belongs to one of your master keys")
@@ -47,8 +47,8 @@ def by_camera(scene):
 
 def by_text_with_keys(scene):
     """Without a camera, by pasting, and with the right to admit others: the new device invites a third one."""
-    laptop, phone = scene.device("laptop", camera=None), scene.device("phone", camera=None)
-    laptop.node.answer("network", "create", "Home")
+    laptop, phone = scene.device("laptop"), scene.device("phone")
+    laptop.node.create("Home")
     asked = copied(request(phone))
     laptop.go("/settings/devices")
     laptop.page.click("button", SCAN)
@@ -75,9 +75,9 @@ def by_text_with_keys(scene):
 
 def wrong_codes(scene):
     """What is no code for this, was changed on the way, or is for another device is called what it is."""
-    laptop, phone, tablet = (scene.device(name, camera=None) for name in ("laptop", "phone", "tablet"))
-    laptop.node.answer("network", "create", "Home")
-    network = laptop.node.answer("network", "show")["text"]
+    laptop, phone, tablet = (scene.device(name) for name in ("laptop", "phone", "tablet"))
+    laptop.node.create("Home")
+    network = laptop.node.network()["text"]
     asked, other = copied(request(phone)), copied(request(tablet))
     answer = laptop.node.answer("device", "add", "--yes", text=other)["text"]
     needed = "Needed here is the code of a new device. It shows it under Settings, Your devices."
@@ -125,7 +125,7 @@ def wrong_codes(scene):
         page.click("button", "Continue")
         page.see("Paste a text first.")
     look_at(phone, "device-wrong-answer")
-    assert phone.node.answer("network", "list")["networks"] == []
+    assert phone.node.networks() == []
 
 
 def request(device):

@@ -1,18 +1,16 @@
 """A client of the Chrome DevTools protocol over `--remote-debugging-pipe`, with nothing but the standard library.
 
-One browser is one process with a profile of its own, which is deleted with it. There is no port to race for and no
-thread: whoever waits for an answer reads on until it is there, and what happened meanwhile is kept with its page.
+One browser process serves many threads. A reader thread hands every answer to the thread that waits for it and every
+event to the page of its session. There is no port to race for.
 """
 
 import fcntl
 import itertools
 import json
 import os
-import select
 import shutil
 import signal
-import subprocess
-import tempfile
+import threading
 import time
 
 # Debian's command is a shell script around the program in the second place.
@@ -26,8 +24,10 @@ PLACES = [
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ]
 
-# A name that is not of this machine leads nowhere, so that a page which asks for one fails at once.
-THIS_MACHINE_ONLY = "MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1 , EXCLUDE [::1]"
+# A name that is not of this machine leads nowhere, so that a page which asks for one fails at once. The site of the
+# hostile scenarios is on this machine.
+THIS_MACHINE_ONLY = "MAP stranger.example 127.0.0.1 , MAP * ~NOTFOUND"
+THIS_MACHINE_ONLY += " , EXCLUDE localhost , EXCLUDE 127.0.0.1 , EXCLUDE [::1]"
 
 FLAGS = [
     "--headless",
@@ -48,17 +48,24 @@ FLAGS = [
 ]
 
 
+# Events that no page looks at. They are most of the traffic, and reading them is most of the work of this process.
+UNUSED = tuple(
+    f'{{"method":"Network.{name}'.encode()
+    for name in ("responseReceived", "dataReceived", "loading", "requestWillBeSentExtraInfo", "requestServed", "policy")
+)
+
+
 class ProtocolError(Exception):
     """The browser refused a command, did not answer it, or is gone."""
 
 
 def find_browser():
-    """The path of a Chromium, or nothing."""
+    """Returns the path of a Chromium, or None."""
     return next((path for path in map(shutil.which, PLACES) if path), None)
 
 
 def out_of_the_way(pipe):
-    """The same pipe with other descriptors than 3 and 4."""
+    """Returns the same pipe with other descriptors than 3 and 4."""
     ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in pipe]
     for end in pipe:
         os.close(end)
@@ -66,15 +73,19 @@ def out_of_the_way(pipe):
 
 
 class Browser:
-    """A Chromium without a window. `camera` is a film that it sees; "denied" refuses it, and None has no camera."""
+    """A Chromium process without a window.
 
-    def __init__(self, camera=None, resolver_rules=THIS_MACHINE_ONLY, flags=()):
-        self.profile = tempfile.mkdtemp(prefix="console-browser-")
+    `camera` is the film that its camera shows; "denied" refuses the camera, and None has no camera.
+    """
+
+    def __init__(self, guard, camera=None, resolver_rules=THIS_MACHINE_ONLY, flags=()):
+        self.guard = guard
+        self.profile = guard.folder("console-browser-")
         self.numbers = itertools.count(1)
-        self.unread = b""
-        self.answers = {}
+        self.lock = threading.Lock()
+        self.pending = {}
         self.sessions = {}
-        self.pages = []
+        self.is_gone = False
         arguments = [*FLAGS, f"--user-data-dir={self.profile}", f"--host-resolver-rules={resolver_rules}", *flags]
         if os.geteuid() == 0:
             arguments.append("--no-sandbox")
@@ -87,75 +98,150 @@ class Browser:
 
     def start(self, command):
         """Runs `command` with descriptors 3 (it reads) and 4 (it writes) as the two ends of the protocol."""
-        its_input, our_output = out_of_the_way(os.pipe())
+        its_input, self.output = out_of_the_way(os.pipe())
         self.input, its_output = out_of_the_way(os.pipe())
-        self.output = os.fdopen(our_output, "wb")
-
-        def arrange():
-            os.dup2(its_input, 3)
-            os.dup2(its_output, 4)
-
-        self.process = subprocess.Popen(
-            command,
-            preexec_fn=arrange,
-            pass_fds=(3, 4),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "HOME": self.profile, "DBUS_SESSION_BUS_ADDRESS": "disabled:"},
-            start_new_session=True,
+        nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        actions = [(os.POSIX_SPAWN_DUP2, nothing, number) for number in (0, 1, 2)]
+        actions += [(os.POSIX_SPAWN_DUP2, its_input, 3), (os.POSIX_SPAWN_DUP2, its_output, 4)]
+        environment = {**os.environ, "HOME": self.profile, "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
+        # `subprocess` can choose the descriptors only with code that runs after a fork, which threads forbid.
+        self.pid = self.guard.start(
+            lambda: os.posix_spawn(command[0], command, environment, file_actions=actions, setsid=True)
         )
-        os.close(its_input)
-        os.close(its_output)
+        for end in (its_input, its_output, nothing):
+            os.close(end)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        """Hands on what the browser says until it is gone."""
+        unread = b""
+        try:
+            while chunk := os.read(self.input, 1 << 20):
+                *messages, unread = (unread + chunk).split(b"\0")
+                for message in messages:
+                    if not message.startswith(UNUSED):
+                        self.deliver(json.loads(message))
+        except OSError:
+            # The pipe was closed on our side.
+            pass
+        with self.lock:
+            self.is_gone = True
+            waiting, self.pending = self.pending, {}
+        for one in waiting.values():
+            one.put({"error": {"message": "the browser is gone"}})
+
+    def deliver(self, message):
+        if "id" in message:
+            with self.lock:
+                waiting = self.pending.pop(message["id"], None)
+            if waiting:
+                waiting.put(message)
+        elif take := self.sessions.get(message.get("sessionId")):
+            take(message["method"], message["params"])
 
     def call(self, method, parameters=None, session=None, seconds=30):
-        """Carries out a command and returns its result."""
+        """Sends a command and returns its result; every thread may call it but the reader thread."""
         number = next(self.numbers)
         message = {"id": number, "method": method, "params": parameters or {}}
         if session:
             message["sessionId"] = session
-        self.output.write(json.dumps(message).encode() + b"\0")
-        self.output.flush()
-        deadline = time.monotonic() + seconds
-        while number not in self.answers:
-            if not self.receive(deadline - time.monotonic()):
-                raise ProtocolError(f"{method} was not answered within {seconds} s")
-        answer = self.answers.pop(number)
-        if "error" in answer:
-            raise ProtocolError(f"{method}: {answer['error'].get('message')}")
-        return answer["result"]
+        answer = Answer()
+        with self.lock:
+            if self.is_gone:
+                raise ProtocolError("the browser is gone")
+            self.pending[number] = answer
+            self.write(json.dumps(message).encode() + b"\0")
+        found = answer.get(seconds)
+        if found is None:
+            with self.lock:
+                self.pending.pop(number, None)
+            raise ProtocolError(f"{method} was not answered within {seconds} s")
+        if "error" in found:
+            raise ProtocolError(f"{method}: {found['error'].get('message')}")
+        return found["result"]
 
-    def receive(self, seconds):
-        """Takes in what the browser says next; False if it says nothing for so long."""
-        if not select.select([self.input], [], [], max(seconds, 0))[0]:
-            return False
-        chunk = os.read(self.input, 1 << 20)
-        if not chunk:
-            raise ProtocolError("the browser is gone")
-        *messages, self.unread = (self.unread + chunk).split(b"\0")
-        for message in map(json.loads, messages):
-            if "id" in message:
-                self.answers[message["id"]] = message
-            elif message.get("sessionId") in self.sessions:
-                self.sessions[message["sessionId"]](message["method"], message["params"])
-        return True
+    def write(self, content):
+        try:
+            while content:
+                content = content[os.write(self.output, content) :]
+        except OSError as error:
+            raise ProtocolError("the browser is gone") from error
 
-    def attach(self, target, on_event):
-        """Begins to command a page; `on_event` gets what happens in it."""
-        session = self.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
-        self.sessions[session] = on_event
-        return session
+    def context(self, downloads=None):
+        """Opens an isolated context: cookies, storage, cache and connections of its own, like another profile."""
+        return Context(self, downloads)
 
     def close(self):
         try:
             self.call("Browser.close", seconds=5)
-            self.process.wait(5)
-        except (ProtocolError, OSError, subprocess.TimeoutExpired):
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        except ProtocolError:
+            pass
+        if not self.has_ended(5):
+            os.killpg(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        self.guard.ended(self.pid)
+        self.reader.join(5)
         os.close(self.input)
-        self.output.close()
-        shutil.rmtree(self.profile, ignore_errors=True)
+        os.close(self.output)
+        self.guard.delete(self.profile)
+
+    def has_ended(self, seconds):
+        deadline = time.monotonic() + seconds
+        while os.waitpid(self.pid, os.WNOHANG) == (0, 0):
+            if time.monotonic() > deadline:
+                return False
+            # The system reports the end of a child to `waitpid` only.
+            time.sleep(0.01)
+        return True
+
+
+class Answer:
+    """The answer to one command, for the one thread that waits for it."""
+
+    def __init__(self):
+        self.ready = threading.Lock()
+        self.ready.acquire()
+        self.value = None
+
+    def put(self, value):
+        self.value = value
+        self.ready.release()
+
+    def get(self, seconds):
+        """Returns the answer, or None if it does not come in time."""
+        return self.value if self.ready.acquire(timeout=seconds) else None
+
+
+class Context:
+    """The pages of one person in a browser; `downloads` is the folder for saved files."""
+
+    def __init__(self, browser, downloads):
+        self.browser = browser
+        self.pages = []
+        self.id = browser.call("Target.createBrowserContext", {"disposeOnDetach": True})["browserContextId"]
+        if downloads:
+            self.call_here("Browser.setDownloadBehavior", behavior="allow", downloadPath=downloads)
+
+    def call_here(self, method, **parameters):
+        """Sends a command that takes the identifier of a context."""
+        return self.browser.call(method, {**parameters, "browserContextId": self.id})
+
+    def open(self, take):
+        """Opens a tab and returns its target and its session; `take` gets its events on the reader thread."""
+        target = self.call_here("Target.createTarget", url="about:blank")["targetId"]
+        session = self.browser.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
+        self.browser.sessions[session] = take
+        return target, session
+
+    def close(self):
+        try:
+            self.browser.call("Target.disposeBrowserContext", {"browserContextId": self.id})
+        except ProtocolError:
+            # A browser that is gone has no contexts.
+            pass
+        for page in self.pages:
+            self.browser.sessions.pop(page.session, None)
 
     def __enter__(self):
         return self

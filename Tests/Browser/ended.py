@@ -14,7 +14,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 
 def invitations(scene):
     """However it comes, it is read when it ended; as it was made it still lets the device in."""
-    laptop, phone = scene.device("laptop", camera=None), scene.device("phone", camera=None)
+    laptop, phone = scene.device("laptop"), scene.device("phone")
     create(laptop)
     link = copied(laptop.page)
     page = phone.page
@@ -34,8 +34,8 @@ def invitations(scene):
 def inviter_gone(scene):
     """The device that invited was stopped meanwhile: it cannot be reached, and once it is back, it knows of nothing."""
     scene.expect_absence()
-    laptop = scene.device("laptop", camera=None, listen=f"127.0.0.1:{free_port()}")
-    phone = scene.device("phone", camera=None)
+    laptop = scene.device("laptop", listen=f"127.0.0.1:{free_port()}")
+    phone = scene.device("phone")
     create(laptop)
     link = copied(laptop.page)
     page = phone.page
@@ -52,7 +52,7 @@ def inviter_gone(scene):
     come_too_late("The other device cannot be reached. Is it running, and in the same local network?")
     laptop.node.start()
     come_too_late("The other device does not know this invitation (any more). Ask for a new one.")
-    assert phone.node.answer("network", "list")["networks"] == []
+    assert phone.node.networks() == []
 
 
 def with_end(device, link, end):

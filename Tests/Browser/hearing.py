@@ -16,9 +16,9 @@ LANDMARKS = ("banner", "navigation", "main")
 
 def names(scene):
     """On every screen all controls have names, there is one heading above all others, and the landmarks are there."""
-    laptop, phone = household.make(scene, camera=None)
+    laptop, phone = household.make(scene)
     laptop.node.command("put", "home/door", "open")
-    network = f"/networks/{path_part(laptop.node.answer('network', 'show')['networkId'])}"
+    network = f"/networks/{path_part(laptop.node.network()['networkId'])}"
     peer = f"/peers/{path_part(phone.node.peer)}"
     # The nine screens of the specification, then the others.
     places = ["/networks", network, "/networks/new", "/join", "/peers", peer, "/connect", "/data/records"]
@@ -71,12 +71,12 @@ LISTENING = """(() => {
 
 def announcements(scene):
     """Who comes and goes, what is said, offered and done is told to whoever does not see it."""
-    laptop, phone = household.make(scene, camera=None)
+    laptop, phone = household.make(scene)
     page = laptop.page
     assert page.js(LISTENING) == "polite"
     laptop.go("/peers")
     page.see("Direct")
-    phone.node.command("send", laptop.node.peer, "Is the door shut?")
+    phone.node.send(laptop.node.peer, "Is the door shut?")
     hear(page, "phone: Is the door shut?")
     laptop.go("/data/records")
     page.click("button", "Store a value")

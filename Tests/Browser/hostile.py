@@ -8,7 +8,6 @@ import threading
 import eyes
 import household
 import screens
-from devtools import Browser
 from page import Page
 
 # What a page of somebody else's tries with the console at `console`; each attempt says what it got.
@@ -82,19 +81,19 @@ class StrangersSite:
 
 
 def networks(node):
-    return [network["name"] for network in node.answer("network", "list")["networks"]]
+    return [network["name"] for network in node.networks()]
 
 
 def refuse_page_at(scene, host):
     """A page of `host` on another port tries everything in the browser in which the console is open."""
-    owner = scene.device("owner", camera=None)
-    network = owner.node.answer("network", "create", "Home")["networkId"]
+    owner = scene.visit("owner", "owner")
+    network = owner.node.network()["networkId"]
     token = json.loads(owner.page.js("localStorage.getItem('runar.session')"))["token"]
     assert own_request(owner.page, token) == 200
-    rules = "MAP stranger.example 127.0.0.1 , MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1"
-    with StrangersSite() as site, Browser(resolver_rules=rules) as browser:
+    with StrangersSite() as site:
+        context = scene.context()
         for console in (owner.node.origin, owner.node.origin.replace("127.0.0.1", "localhost")):
-            page = Page(browser, name="stranger")
+            page = Page(context, name="stranger")
             page.open(f"http://{host}:{site.port}/")
             got = page.js(f"{ATTEMPTS}({json.dumps(console)}, {json.dumps(token)}, {json.dumps(network)})")
             wrong = {what: answer for what, answer in got.items() if answer not in ("refused", "opaque")}
@@ -126,23 +125,22 @@ def another_site(scene):
 
 def rebinding(scene):
     """A name of a stranger leads to this machine: the browser takes the console for the stranger's own site."""
-    owner = scene.device("owner", camera=None)
+    owner = scene.visit("owner", "owner")
     token = json.loads(owner.page.js("localStorage.getItem('runar.session')"))["token"]
-    with Browser(resolver_rules="MAP stranger.example 127.0.0.1") as browser:
-        page = Page(browser, name="stranger")
-        site = f"http://stranger.example:{owner.node.port}/"
-        # A page that the stranger served before the name led here would not be bound by the console's policy.
-        page.call("Page.setBypassCSP", enabled=True)
-        page.open(site)
-        assert page.js("location.origin") == site.rstrip("/"), page.text()
-        assert not page.js("!!document.querySelector('script')"), "the console is shown under a stranger's name"
-        # This page is of the same origin as what it asks for: nothing but the name tells that it is a stranger's.
-        status = page.js(
-            f"fetch('/api/v1/status', {{ headers: {{ Authorization: 'Bearer {token}' }} }})"
-            ".then(answer => answer.status)"
-        )
-        assert status in (403, 421), status
-        assert own_request(owner.page, token) == 200
+    page = Page(scene.context(), name="stranger")
+    site = f"http://stranger.example:{owner.node.port}/"
+    # A page that the stranger served before the name led here would not be bound by the console's policy.
+    page.call("Page.setBypassCSP", enabled=True)
+    page.open(site)
+    assert page.js("location.origin") == site.rstrip("/"), page.text()
+    assert not page.js("!!document.querySelector('script')"), "the console is shown under a stranger's name"
+    # This page is of the same origin as what it asks for: nothing but the name tells that it is a stranger's.
+    status = page.js(
+        f"fetch('/api/v1/status', {{ headers: {{ Authorization: 'Bearer {token}' }} }})"
+        ".then(answer => answer.status)"
+    )
+    assert status in (403, 421), status
+    assert own_request(owner.page, token) == 200
 
 
 EVIL = '<img src=x onerror="hacked=1"><script>hacked=1</script>'
@@ -157,8 +155,8 @@ def names(scene):
     laptop, phone = household.make(scene, network=EVIL, label=EVIL)
     phone.node.command("put", EVIL, EVIL)
     phone.node.command("put", REVERSED + "key", REVERSED)
-    phone.node.command("send", laptop.node.peer, EVIL)
-    phone.node.command("send", laptop.node.peer, REVERSED)
+    phone.node.send(laptop.node.peer, EVIL)
+    phone.node.send(laptop.node.peer, REVERSED)
     laptop.go("/data/topics")
     laptop.page.fill("Topic", ">")
     laptop.page.click("button", "Listen")
@@ -171,7 +169,7 @@ def names(scene):
         laptop.page.see("Offered by")
         look_for_harm(laptop, "/data/services")
         laptop.page.see(EVIL)
-    network = screens.path_part(laptop.node.answer("network", "show")["networkId"])
+    network = screens.path_part(laptop.node.network()["networkId"])
     peer = screens.path_part(phone.node.peer)
     for place in [*screens.FULL, f"/networks/{network}", f"/networks/{network}/admit", f"/networks/{network}/share"]:
         look_for_harm(laptop, place)
@@ -207,7 +205,7 @@ LOOSE = """(() => {
 
 def events_and_log(scene):
     """What members publish under whatever topic, and whatever stands in the log, is text in its place as well."""
-    laptop, phone = household.make(scene, camera=None)
+    laptop, phone = household.make(scene)
     page = laptop.page
     laptop.go("/data/topics")
     page.fill("Topic", ">")

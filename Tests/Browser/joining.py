@@ -96,11 +96,11 @@ def network_creation(scene):
     laptop.go("/networks")
     laptop.page.see("Home")
     laptop.page.see("You own it")
-    assert [one["name"] for one in laptop.node.answer("network", "list")["networks"]] == ["Home"]
+    assert [one["name"] for one in laptop.node.networks()] == ["Home"]
 
 
 def joining_by_invitation(scene):
-    laptop, phone = scene.device("laptop"), scene.device("phone")
+    laptop, phone = scene.device("laptop"), scene.device("phone", camera=True)
     create(laptop)
     laptop.page.find("image", "QR code of the invitation")
     open_joining(phone)
@@ -118,8 +118,8 @@ def joining_by_invitation(scene):
 
 def joining_by_codes(scene):
     """The specification's own way: the codes of the network, the device and the token, and nothing over the air."""
-    laptop, phone = scene.device("laptop"), scene.device("phone")
-    laptop.node.answer("network", "create", "Home")
+    laptop, phone = scene.device("laptop", camera=True), scene.device("phone", camera=True)
+    laptop.node.create("Home")
     laptop.page.click("link", re.compile("Home"))
     laptop.page.click("link", "Show its codes")
     laptop.page.find("image", "QR code of the network")
@@ -137,7 +137,7 @@ def joining_by_codes(scene):
     scan(phone, laptop)
     phone.page.see("Welcome to")
     phone.page.see(re.compile("You are a member until"))
-    networks = phone.node.answer("network", "list")["networks"]
+    networks = phone.node.networks()
     assert [(one["name"], one["isMember"]) for one in networks] == [("Home", True)], networks
 
 

@@ -19,7 +19,7 @@ SHOWN = "[document.querySelector('.tabs [aria-current=page]')?.textContent, docu
 
 def first_network(scene):
     """A network is made and a second device let in, from the first key to the last."""
-    laptop, phone = scene.device("laptop", camera=None), scene.device("phone", camera=None)
+    laptop, phone = scene.device("laptop"), scene.device("phone")
     page = laptop.page
     page.see("No network yet")
     press(page, "Create a network")
@@ -57,7 +57,7 @@ def first_network(scene):
 
 def daily_use(scene):
     """A message, a value and a rename; a dialog keeps the focus in and gives it back."""
-    laptop, phone = household.make(scene, camera=None)
+    laptop, phone = household.make(scene)
     page = laptop.page
     laptop.go("/peers")
     page.see("Direct")
@@ -106,12 +106,12 @@ def daily_use(scene):
     page.fill("Name", "House")
     page.press("Enter")
     page.find("heading", "House")
-    assert [one["name"] for one in laptop.node.answer("network", "list")["networks"]] == ["House"]
+    assert [one["name"] for one in laptop.node.networks()] == ["House"]
 
 
 def skipping(scene):
     """The first Tab offers the way past the tabs, and the tabs themselves say which is shown."""
-    laptop = scene.device("laptop", camera=None)
+    laptop = scene.visit("laptop", "new")
     page = laptop.page
     page.see("No network yet")
     assert tab_to(page, "Skip to the content") == 1

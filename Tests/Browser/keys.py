@@ -13,7 +13,7 @@ HIDDEN = "document.querySelector('dialog input[name=passphrase]').type"
 
 def key_file(scene):
     """A master key is made, carried in a sealed file to another device, and is the same there."""
-    laptop, tablet = scene.device("laptop", camera=None), scene.device("tablet", camera=None)
+    laptop, tablet = scene.device("laptop"), scene.device("tablet")
     make_master_key(laptop)
     laptop.page.click("button", "Export your master key")
     laptop.page.see("owns your networks")
@@ -78,7 +78,7 @@ def import_key(tablet, path, content):
 
 def other_key(scene):
     """A key that is here already is lost only to whoever says so."""
-    laptop, tablet = scene.device("laptop", camera=None), scene.device("tablet", camera=None)
+    laptop, tablet = scene.device("laptop"), scene.device("tablet")
     keys = []
     for device in (laptop, tablet):
         make_master_key(device)
@@ -110,7 +110,7 @@ def other_key(scene):
 
 def device_key(scene):
     """The key of a device goes to a machine that takes its place, and is no master key."""
-    laptop, tablet = scene.device("laptop", camera=None), scene.device("tablet", camera=None)
+    laptop, tablet = scene.device("laptop"), scene.device("tablet")
     laptop.go("/settings/keys")
     laptop.page.click("button", "Export the key of this device")
     laptop.page.see("can pretend to be this device")
@@ -133,8 +133,8 @@ def device_key(scene):
 def recovery_phrase(scene):
     """The words are shown to whoever knows the passphrase, once, and bring the key to another device."""
     passphrase = "the kettle sings at noon"
-    laptop = scene.device("laptop", camera=None, passphrase=passphrase)
-    tablet = scene.device("tablet", camera=None)
+    laptop = scene.device("laptop", passphrase=passphrase)
+    tablet = scene.device("tablet")
     make_master_key(laptop)
     page = laptop.page
     page.click("button", "Recovery phrase…")

@@ -1,6 +1,7 @@
 """The console on another screen of the home: opened to the network, paired by a code, and what stays at the device."""
 
 import base64
+import contextlib
 import hashlib
 import os
 import socket
@@ -35,24 +36,30 @@ def certificate(link):
     return pairs, base64.b64encode(hashlib.sha256(key).digest()).decode()
 
 
-class Screen:
-    """A phone or tablet without a node: a browser that takes this one certificate, as a person does who compared it."""
-
-    def __init__(self, scene, name, link, key):
-        self.name = name
-        host = urllib.parse.urlsplit(link).netloc.rpartition(":")[0]
-        self.browser = Browser(
+def browser_for(scene, link, key=None):
+    """A browser that reaches the console over the local network and takes the one certificate with that key, as a
+    person does who compared it; without a key it takes none."""
+    host = urllib.parse.urlsplit(link).netloc.rpartition(":")[0]
+    return contextlib.closing(
+        Browser(
+            scene.stage.guard,
             resolver_rules=f"{THIS_MACHINE_ONLY} , EXCLUDE {host}",
             flags=[f"--ignore-certificate-errors-spki-list={key}"] if key else [],
         )
-        self.page = Page(self.browser, 420, 800, name=name)
+    )
+
+
+class Screen:
+    """A phone or tablet without a node: a browser profile of its own."""
+
+    def __init__(self, scene, name, browser):
+        self.name = name
         self.scene = scene
+        self.browser = browser
+        self.page = Page(scene.context(browser), 420, 800, name=name)
 
     def keep(self, name):
         self.scene.keep(f"{name}.png", self.page.picture())
-
-    def close(self):
-        self.browser.close()
 
 
 def read_code(device):
@@ -120,14 +127,12 @@ def other_screens(scene):
     look_at(laptop, "lan-pairing")
 
     refuse_unknown_certificate(scene, link)
-    phone = Screen(scene, "phone", link, key)
-    try:
+    with browser_for(scene, link, key) as browser:
+        phone = Screen(scene, "phone", browser)
         # A code is good for a minute, which all of this may have taken.
         link = renew_code(laptop)
         renew_code(laptop)
         use_elsewhere(laptop, phone, link)
-    finally:
-        phone.close()
 
 
 def renew_code(laptop):
@@ -140,14 +145,12 @@ def renew_code(laptop):
 
 def refuse_unknown_certificate(scene, link):
     """Without having accepted the certificate a browser shows its warning, and nothing of the node."""
-    stranger = Screen(scene, "stranger", link, None)
-    try:
-        stranger.page.open(link)
-        raise AssertionError("a browser takes a certificate that nobody vouches for")
-    except ProtocolError as error:
-        assert "ERR_CERT_AUTHORITY_INVALID" in str(error), error
-    finally:
-        stranger.close()
+    with browser_for(scene, link) as browser:
+        try:
+            Screen(scene, "stranger", browser).page.open(link)
+            raise AssertionError("a browser takes a certificate that nobody vouches for")
+        except ProtocolError as error:
+            assert "ERR_CERT_AUTHORITY_INVALID" in str(error), error
 
 
 def use_elsewhere(laptop, phone, link):
@@ -159,7 +162,7 @@ def use_elsewhere(laptop, phone, link):
     laptop.page.see("Paired. The other screen is signed in.")
     laptop.page.see_no_more("Waiting for the other screen")
     # What happens at the node is there at once.
-    laptop.node.command("network", "create", "Home")
+    laptop.node.create("Home")
     page.see("Home")
     origin = link.partition("#")[0]
     page.open(f"{origin}#/settings/device")
@@ -183,10 +186,7 @@ def use_elsewhere(laptop, phone, link):
 
 def used_twice(laptop, phone, link):
     """A link that was used takes nobody in any more."""
-    other = Screen(laptop.scene, "tablet", link, certificate(link)[1])
-    try:
-        other.page.open(link)
-        other.page.see("opens only for screens that were paired with it")
-        look_at(other, "lan-signed-out")
-    finally:
-        other.close()
+    other = Screen(laptop.scene, "tablet", phone.browser)
+    other.page.open(link)
+    other.page.see("opens only for screens that were paired with it")
+    look_at(other, "lan-signed-out")

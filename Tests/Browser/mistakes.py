@@ -17,7 +17,7 @@ NUMBERED = "\n".join(f"{number}. {word}" for number, word in enumerate(PHRASE.sp
 def connecting(scene):
     """Under Connect everything but the code of a member that can be reached is called what it is."""
     laptop, phone, tablet = company(scene, "Office")
-    network = laptop.node.answer("network", "show")["text"]
+    network = laptop.node.network()["text"]
     # A membership that is over when its code is read: each has a minute of grace.
     end = int(time.time()) + 20
     words = ("--expires-at", str(end - 60), "--no-renewal")
@@ -56,7 +56,7 @@ def connecting(scene):
 def admitting(scene):
     """Where a device is admitted everything but its code is called what it is, and so is one that was removed."""
     laptop, phone, tablet = company(scene, "Office")
-    network = laptop.node.answer("network", "show")
+    network = laptop.node.network()
     page = laptop.page
     laptop.go(f"/networks/{path_part(network['networkId'])}/admit")
     needed = "Needed here is the code that the new device shows."
@@ -90,10 +90,10 @@ def admitting(scene):
 
 def company(scene, foreign):
     """The owner of a network, a member of it, and somebody else who owns a foreign one."""
-    laptop, phone, tablet = (scene.device(name, camera=None) for name in ("laptop", "phone", "tablet"))
-    laptop.node.answer("network", "create", household.NETWORK)
+    laptop, phone, tablet = (scene.device(name) for name in ("laptop", "phone", "tablet"))
+    laptop.node.create(household.NETWORK)
     household.admit(laptop, phone, "phone")
-    tablet.node.answer("network", "create", foreign)
+    tablet.node.create(foreign)
     return laptop, phone, tablet
 
 
@@ -109,7 +109,7 @@ def forged(text):
 
 def invitation(device):
     """An invitation to the only network of the device's person, as they copy it."""
-    networks = device.node.answer("network", "list")["networks"]
+    networks = device.node.networks()
     network = next(one["networkId"] for one in networks if one["role"] == "owner")
     device.go(f"/networks/{path_part(network)}/share")
     device.page.click("button", "Show the invitation")

@@ -8,7 +8,7 @@ from using import open_peer
 
 def first_hour(scene):
     """From an empty console to two devices that know, tell and keep things."""
-    laptop, phone = scene.device("laptop"), scene.device("phone", size=(390, 844))
+    laptop, phone = scene.device("laptop"), scene.device("phone", camera=True, size=(390, 844))
     # A network, and the words that bring it back.
     create(laptop)
     assert len(keep_recovery_phrase(laptop)) == 24

@@ -1,12 +1,16 @@
-"""A node of its own: a home in a folder that goes away, and `runar up` with its console."""
+"""A node with a data directory in a temporary folder: `runar up` with its console."""
 
 import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import time
+import urllib.error
+import urllib.parse
+import urllib.request
 
 RUNAR = os.environ.get("RUNAR", "runar")
 PATIENCE_SECONDS = 30
@@ -17,10 +21,11 @@ class CommandFailed(Exception):
 
 
 class Node:
-    """The process of a device."""
+    """The process of a device; only a node with a `guard` can be started."""
 
-    def __init__(self, folder, name, passphrase=None, listen="127.0.0.1:0", group=None):
+    def __init__(self, folder, name, passphrase=None, listen="127.0.0.1:0", group=None, guard=None):
         self.name = name
+        self.guard = guard
         self.listen = listen
         self.group = group
         self.home = os.path.join(folder, name)
@@ -54,8 +59,13 @@ class Node:
         return json.loads(self.command(*arguments, "--json", text=text))
 
     def init(self):
-        """Makes the home: its vault is opened by the passphrase, or without one by a key file."""
+        """Makes the data directory: its vault is opened by the passphrase, or without one by a key file."""
         self.peer = self.answer("init", *([] if self.passphrase_file else ["--no-passphrase"]))["peerId"]
+
+    def copy(self, other):
+        """Makes the data directory as a copy of that of a node that never ran."""
+        shutil.copytree(other.home, self.home)
+        self.peer = other.peer
 
     def start(self):
         """Starts the node and waits until it is ready; after the first time its console has the same port."""
@@ -74,9 +84,41 @@ class Node:
             program.stop()
 
     def address(self):
-        """Where a person's browser is led: the address of the console with a one-time secret."""
+        """Returns the address of the console with a one-time secret for one browser, as `runar console` opens it."""
         printed = self.command("console", "--print")
         return next(word for word in printed.split() if word.startswith("http://"))
+
+    def api(self, method, path, body=None):
+        """Sends a request to the API of the console with the token for programs, and returns its answer."""
+        request = urllib.request.Request(
+            f"{self.origin}/api/v1{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {self.token()}", "Content-Type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                content = answer.read()
+        except urllib.error.HTTPError as error:
+            text = error.read().decode("utf-8", "replace")
+            raise CommandFailed(f"{self.name}: {method} {path}: {error.code} {text}") from error
+        return json.loads(content) if content else None
+
+    def create(self, network):
+        """Makes a network and returns what is known of it."""
+        return self.api("POST", "/networks", {"name": network})
+
+    def networks(self):
+        return self.api("GET", "/networks")["networks"]
+
+    def network(self):
+        """Returns the only network."""
+        (found,) = self.networks()
+        return found
+
+    def send(self, peer, text):
+        """Sends a message and waits for its receipt."""
+        self.api("POST", f"/peers/{urllib.parse.quote(peer, safe='')}/messages", {"text": text})
 
     @property
     def origin(self):
@@ -98,14 +140,20 @@ class Program:
     def __init__(self, node, *arguments):
         self.words = f"{node.name}: runar {arguments[0]}"
         self.log = f"{node.home}.{arguments[0]}.log"
+        self.guard = node.guard
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
-                [RUNAR, *arguments, "--json"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=node.environment(),
-            )
+
+            def spawn():
+                self.process = subprocess.Popen(
+                    [RUNAR, *arguments, "--json"],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    env=node.environment(),
+                )
+                return self.process.pid
+
+            self.guard.start(spawn)
 
     def event(self, name):
         """The next line that tells of an event."""
@@ -123,6 +171,8 @@ class Program:
     def stop(self, by=signal.SIGTERM):
         if self.process.poll() is None:
             self.process.send_signal(by)
+            # A process that was stopped takes no other signal before it continues.
+            self.process.send_signal(signal.SIGCONT)
         return self.wait()
 
     def wait(self):
@@ -132,3 +182,6 @@ class Program:
         except subprocess.TimeoutExpired:
             self.process.kill()
             return self.process.wait()
+        finally:
+            self.guard.ended(self.process.pid)
+            self.process.stdout.close()

@@ -6,6 +6,7 @@ Nothing here knows the markup: a button without a name cannot be pressed, and a 
 import base64
 import json
 import re
+import threading
 import time
 
 from devtools import ProtocolError
@@ -41,21 +42,59 @@ def matches(wanted, text):
     return wanted is None or (wanted == text if isinstance(wanted, str) else wanted.search(text) is not None)
 
 
-class Page:
-    """A tab of a browser, with everything that it has logged and asked for."""
+# Reports changes of the page from a world of its own, where no script of the page sees it: the first change at once,
+# further ones at most every 40 ms.
+OBSERVER = """(() => {
+    let isQuiet = true, isChanged = false;
+    const tell = () => {
+        isQuiet = isChanged = false;
+        pageChanged("");
+        setTimeout(() => { isQuiet = true; if (isChanged) tell(); }, 40);
+    };
+    const note = () => { if (isQuiet) tell(); else isChanged = true; };
+    new MutationObserver(note)
+        .observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    const events = ["focusin", "focusout", "input", "change", "scroll", "toggle", "close"];
+    events.push("transitionend", "animationend");
+    for (const kind of events) addEventListener(kind, note, true);
+})()"""
 
-    def __init__(self, browser, width=1280, height=800, name="page"):
-        self.browser = browser
+# A page may change without a report, for example by a media query, and some conditions look at files or nodes: they
+# are checked at least this often.
+CHECK_SECONDS = 0.2
+
+# The events after which a condition may have become true.
+WAKING = {
+    "Runtime.bindingCalled",
+    "Runtime.consoleAPICalled",
+    "Runtime.exceptionThrown",
+    "Log.entryAdded",
+    "Network.requestWillBeSent",
+    "Page.loadEventFired",
+}
+
+
+class Page:
+    """A tab of a browser context, with everything that it has logged and asked for."""
+
+    def __init__(self, context, width=1280, height=800, name="page"):
+        self.context = context
+        self.browser = context.browser
         self.name = name
         self.messages = []
         self.requests = []
         self.changes = []
         self.loads = 0
-        browser.pages.append(self)
-        self.target = browser.call("Target.createTarget", {"url": "about:blank"})["targetId"]
-        self.session = browser.attach(self.target, self.take)
-        for domain in ("Page", "Runtime", "Log", "Network"):
+        self.reports = 0
+        self.changed = threading.Condition()
+        context.pages.append(self)
+        self.target, self.session = context.open(self.take)
+        for domain in ("Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
+        # The addresses are looked at, the bodies are not.
+        self.call("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0)
+        self.call("Runtime.addBinding", name="pageChanged", executionContextName="observer")
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=OBSERVER, worldName="observer")
         self.resize(width, height)
 
     def call(self, method, seconds=30, **parameters):
@@ -65,7 +104,7 @@ class Page:
         self.browser.call("Target.closeTarget", {"targetId": self.target})
 
     def take(self, event, details):
-        """Keeps what happened in the page."""
+        """Keeps what happened in the page; runs on the reader thread."""
         if event == "Runtime.consoleAPICalled":
             words = [str(value.get("value", value.get("description"))) for value in details["args"]]
             self.messages.append((details["type"], " ".join(words)))
@@ -81,12 +120,21 @@ class Page:
         elif event == "Page.loadEventFired":
             self.loads += 1
         elif event == "Fetch.requestPaused":
-            try:
-                self.change(details)
-            except ProtocolError as error:
-                # The page has given the request up meanwhile.
-                if "InterceptionId" not in str(error):
-                    raise
+            # The reader thread must not wait for answers.
+            threading.Thread(target=self.change_or_tell, args=[details], daemon=True).start()
+        if event in WAKING:
+            with self.changed:
+                self.reports += 1
+                self.changed.notify_all()
+
+    def change_or_tell(self, paused):
+        """Changes an answer; a failure is an error on the page."""
+        try:
+            self.change(paused)
+        except Exception as error:
+            # The page may have cancelled the request meanwhile.
+            if not isinstance(error, ProtocolError) or not re.search("InterceptionId|is gone|Session", str(error)):
+                self.messages.append(("error", f"the answer was not changed: {error!r}"))
 
     def rewrite(self, address, change):
         """From now on `change(object, url)` makes what the page gets from an address that the pattern fits."""
@@ -155,21 +203,30 @@ class Page:
         return answer["result"].get("value")
 
     def until(self, condition, problem, seconds=PATIENCE):
-        """Waits for a condition and returns what it gives; on the way the browser may go to another page."""
+        """Waits for a condition and returns its value; meanwhile the browser may go to another page.
+
+        The condition is checked when the page reports a change.
+        """
         deadline = time.monotonic() + seconds
         while True:
+            before = self.reports
             try:
                 found = condition()
             except ProtocolError as error:
-                # A page that is being left has no values any more.
-                if "context" not in str(error) and "Cannot find" not in str(error):
+                # A page that is being left has no values.
+                if not re.search("context|Cannot find|find object", str(error)):
                     raise
                 found = None
             if found:
                 return found
             if time.monotonic() > deadline:
                 raise Unseen(f"{self.name}: {problem() if callable(problem) else problem}")
-            self.browser.receive(0.02)
+            self.wait(before)
+
+    def wait(self, reports):
+        """Waits until the page has reported a change since it had reported that many, or for `CHECK_SECONDS`."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.reports != reports, CHECK_SECONDS)
 
     def text(self):
         """Everything that can be read on the page now, without the invisible marks around names."""
@@ -191,13 +248,20 @@ class Page:
     # Acting
 
     def nodes(self, role):
-        """The things of a role that a screen reader meets now, with their names."""
-        tree = self.call("Accessibility.getFullAXTree")["nodes"]
+        """The things of a role that a screen reader meets now, with their names.
+
+        The browser looks for the role: the whole tree is many times as much to make, to send and to read.
+        """
+        found = self.call("Accessibility.queryAXTree", objectId=self.document(), role=role)["nodes"]
         return [
             (node.get("name", {}).get("value", "").translate(MARKS).strip(), node["backendDOMNodeId"])
-            for node in tree
-            if not node.get("ignored") and node.get("role", {}).get("value") == role and "backendDOMNodeId" in node
+            for node in found
+            if not node.get("ignored") and "backendDOMNodeId" in node
         ]
+
+    def document(self):
+        """The browser's handle of the document; the one before is released with the document."""
+        return self.call("Runtime.evaluate", expression="document", objectGroup="document")["result"]["objectId"]
 
     def find(self, role, name=None, seconds=PATIENCE):
         """Waits for the first thing of a role with that name."""
@@ -274,7 +338,8 @@ class Page:
 
     def picture(self, kind="png", **options):
         """What the page looks like now, as the bytes of a picture."""
-        answer = self.call("Page.captureScreenshot", format=kind, **options)
+        # The optimization is one for the encoder: the image has the same pixels.
+        answer = self.call("Page.captureScreenshot", format=kind, optimizeForSpeed=True, **options)
         return base64.b64decode(answer["data"])
 
     def errors(self):

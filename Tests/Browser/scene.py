@@ -1,16 +1,15 @@
-"""What a scenario plays with: devices, each a node and a browser with its console, and the cameras between them."""
+"""The devices of a scenario, each a node and a browser context with its console."""
 
+import contextlib
 import os
 import re
-import shutil
-import tempfile
-import threading
-import time
+import signal
+import traceback
 
-from camera import Camera
+from camera import Desk
 from devtools import Browser
 from node import Node
-from page import PATIENCE, Page, matches
+from page import Page, matches
 
 PICTURES = os.environ.get("CONSOLE_SCREENSHOTS", "")
 
@@ -19,26 +18,32 @@ NODE_GONE = re.compile(r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLET
 
 
 class Device:
-    """A node and its console in a browser of its own."""
+    """A node and its console in a browser context of its own; a `shared` node belongs to the stage."""
 
-    def __init__(self, scene, name, **options):
+    def __init__(self, scene, name, shared=None, **options):
         self.scene = scene
         self.name = name
         self.folder = os.path.join(scene.folder, name)
         os.mkdir(self.folder)
-        self.node = Node(self.folder, name, **options)
-        self.browser = self.camera = self.page = None
+        self.is_shared = shared is not None
+        self.node = shared or Node(self.folder, name, guard=scene.stage.guard, **options)
+        self.browser = self.camera = self.context = self.page = None
 
-    def start(self, camera=True, size=(1280, 800)):
-        """Starts both; `camera` is True for one of its own, None for none, and "denied"."""
-        self.node.init()
-        self.node.start()
-        film = os.path.join(self.folder, "camera.mjpeg") if camera is True else camera
-        self.browser = Browser(camera=film)
-        self.camera = Camera(self.folder, self.browser) if camera is True else None
-        self.page = Page(self.browser, *size, name=self.name)
+    def start(self, camera=None, size=(1280, 800)):
+        """Starts the node and opens a page; `camera` is True for a camera, "denied" for one that may not be used."""
+        if not self.is_shared:
+            self.scene.stage.furnish(self.node, self.scene.devices.index(self))
+            self.node.start()
+        if camera == "denied":
+            self.browser = Browser(self.scene.stage.guard, camera=camera)
+            self.context = self.browser.context(self.folder)
+        elif camera:
+            self.camera = self.scene.stage.take_camera()
+            self.context = self.camera.browser.context(self.folder)
+        else:
+            self.context = self.scene.stage.context(self.folder)
+        self.page = Page(self.context, *size, name=self.name)
         self.page.call("Emulation.setFocusEmulationEnabled", enabled=True)
-        self.page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=self.folder)
 
     def sign_in(self):
         """Opens the console as `runar console` does."""
@@ -64,7 +69,9 @@ class Device:
         )
 
     def keep(self, name, **options):
-        """Keeps a picture of the page, once nothing moves any more that comes to an end."""
+        """Keeps an image of the page, once the animations that end have ended."""
+        if not PICTURES:
+            return None
         self.page.js(
             "Promise.all(document.getAnimations().filter(one => one.effect.getComputedTiming().endTime < 5000)"
             ".map(one => one.finished.catch(() => 0))).then(() => 0)"
@@ -91,7 +98,7 @@ class Device:
     def strangers(self):
         """What the pages asked for that their node does not serve."""
         own = (f"{self.node.origin}/", "blob:", "data:", "about:")
-        asked = [address for page in self.browser.pages for address in page.requests]
+        asked = [address for page in self.context.pages for address in page.requests]
         return [address for address in asked if not address.startswith(own)]
 
     def complaints(self):
@@ -101,24 +108,33 @@ class Device:
 
     def errors(self):
         """What stands in red, whatever the page."""
-        return [text for page in self.browser.pages for text in page.errors()]
+        return [text for page in self.context.pages for text in page.errors()]
 
     def close(self):
-        if self.browser:
-            self.browser.close()
-        if self.node.process:
-            self.node.stop()
+        with contextlib.ExitStack() as ends:
+            if self.node.process and not self.is_shared:
+                # Scenarios in which the end of a node matters stop it themselves.
+                ends.callback(self.node.stop, signal.SIGKILL)
+            if self.camera:
+                ends.callback(self.scene.stage.give_back, self.camera)
+            if self.browser:
+                ends.callback(self.browser.close)
+            if self.context:
+                ends.callback(self.context.close)
 
 
 class Scene:
     """Everything that one scenario has started; all of it ends with the scenario, whatever happens."""
 
-    def __init__(self, name):
+    def __init__(self, name, stage):
         self.name = name
-        self.folder = tempfile.mkdtemp(prefix="console-")
+        self.stage = stage
+        self.folder = stage.guard.folder("console-")
         self.devices = []
+        self.contexts = []
         self.expected = []
         self.refusals = []
+        self.lines = []
 
     def device(self, name, passphrase=None, listen="127.0.0.1:0", **options):
         """A device whose person has opened the console; a passphrase opens its keys if there is one."""
@@ -126,6 +142,27 @@ class Scene:
         self.devices.append(device)
         device.start(**options)
         return device.sign_in()
+
+    def visit(self, name, group, **options):
+        """A device whose node is shared with other scenarios: this one leaves the node as it is."""
+        device = Device(self, name, shared=self.stage.node(group))
+        self.devices.append(device)
+        device.start(**options)
+        return device.sign_in()
+
+    def context(self, browser=None):
+        """A browser context that belongs to no device."""
+        context = browser.context() if browser else self.stage.context()
+        self.contexts.append(context)
+        return context
+
+    def photograph(self, picture):
+        """A photograph of an image of a screen, as JPEG."""
+        return Desk(self.context()).photograph(picture)
+
+    def measured(self, what, milliseconds):
+        """Tells a time; times are looked at, not asserted."""
+        self.lines.append(f"measured: {what}: {milliseconds:.0f} ms")
 
     def expect_absence(self):
         """A node goes away in this scenario, on purpose."""
@@ -157,44 +194,41 @@ class Scene:
             assert not found, f"errors in the console of {device.name}'s browser: {found}"
 
     def wait_for_refusals(self):
-        """The browser may tell of an answer later than the page does."""
-        deadline = time.monotonic() + PATIENCE
-        while missing := [one.pattern for one in self.refusals if not self.was_heard(one)]:
-            assert time.monotonic() < deadline, f"nothing was refused as expected: {missing}"
-            for device in self.devices:
-                device.browser.receive(0.02)
+        """Waits until the browser has told of every expected refusal, which may be later than the page does."""
+        missing = lambda: [one.pattern for one in self.refusals if not self.was_heard(one)]
+        self.devices[0].page.until(lambda: not missing(), lambda: f"nothing was refused as expected: {missing()}")
 
     def was_heard(self, refusal):
         return any(refusal.search(text) for device in self.devices for text in device.errors())
 
+    def play(self, function):
+        """Plays the scenario and returns its exit status; `lines` then holds what there is to tell."""
+        try:
+            function(self)
+            self.end_well()
+            return 0
+        except Exception:
+            self.lines += traceback.format_exc().splitlines()
+            try:
+                self.tell_failure()
+            except Exception as error:
+                self.lines.append(f"(the pages tell no more: {error})")
+            return 1
+        finally:
+            self.close()
+
     def tell_failure(self):
-        """Everything that helps to see what went wrong."""
+        """Collects everything that helps to see what went wrong."""
         for device in self.devices:
             if not device.page:
                 continue
             place = self.keep(f"failed-{self.name}-{device.name}.png", device.page.picture())
-            print(f"--- {device.name}: {device.page.js('location.href')}, picture: {place}")
-            print(device.page.text())
-            for level, text in device.page.messages[-20:]:
-                print(f"    {level}: {text}")
+            self.lines.append(f"--- {device.name}: {device.page.js('location.href')}, picture: {place}")
+            self.lines += device.page.text().splitlines()
+            self.lines += [f"    {level}: {text}" for level, text in device.page.messages[-20:]]
 
     def close(self):
-        for device in self.devices:
-            device.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def measured(what, milliseconds):
-    """Prints a time; times are looked at, not asserted."""
-    print(f"measured: {what}: {milliseconds:.0f} ms")
-
-
-def end_with_parent():
-    """Ends this process, and thereby its nodes and browsers, when the one that started it is gone."""
-
-    def watch():
-        while os.read(0, 1024):
-            pass
-        os.kill(os.getpid(), 15)
-
-    threading.Thread(target=watch, daemon=True).start()
+        with contextlib.ExitStack() as ends:
+            ends.callback(self.stage.guard.delete, self.folder)
+            for one in [*self.devices, *self.contexts]:
+                ends.callback(one.close)

@@ -32,7 +32,7 @@ def look_at_all(device, places, prefix, findings):
 
 def empty_screens(scene):
     """A new device: every screen teaches what it is for and what to press next."""
-    laptop = scene.device("laptop")
+    laptop = scene.visit("laptop", "new")
     findings = []
     look_at_all(laptop, EMPTY, "empty", findings)
     for place in ("/peers", "/data/records", "/data/services", "/connect"):
@@ -50,8 +50,8 @@ def full_screens(scene):
         laptop.node.command("put", key, value)
     phone.node.command("put", "phone/battery", "82 %")
     laptop.node.command("publish", "home/door", "open")
-    phone.node.command("send", laptop.node.peer, "Hello from the phone")
-    network = path_part(laptop.node.answer("network", "show")["networkId"])
+    phone.node.send(laptop.node.peer, "Hello from the phone")
+    network = path_part(laptop.node.network()["networkId"])
     peer = path_part(phone.node.peer)
     findings = []
     places = [*FULL, f"/networks/{network}", f"/networks/{network}/admit", f"/peers/{peer}"]
@@ -87,7 +87,7 @@ def look_at_dialogs(laptop, network, peer, findings):
 
 def steps_of_joining(scene):
     """What both screens show from the invitation to the welcome."""
-    laptop, phone = scene.device("laptop"), scene.device("phone")
+    laptop, phone = scene.device("laptop"), scene.device("phone", camera=True)
     findings = []
 
     def look(device, name):
@@ -112,7 +112,7 @@ def steps_of_joining(scene):
     joining.let_in(laptop, phone)
     look(laptop, "admitted")
     look(phone, "welcome")
-    laptop.go(f"/networks/{path_part(laptop.node.answer('network', 'show')['networkId'])}/share")
+    laptop.go(f"/networks/{path_part(laptop.node.network()['networkId'])}/share")
     look(laptop, "share")
     # What else may be read there is said to be what it is.
     for name, text, shown in (
@@ -128,7 +128,7 @@ def steps_of_joining(scene):
 
 def what_comes_by(scene):
     """What appears while a device is in use: a file that is offered, a feed of events, a service's form, a doctor's find."""
-    laptop, phone = household.make(scene, camera=None)
+    laptop, phone = household.make(scene)
     findings = []
 
     def look(device, name):
@@ -162,8 +162,7 @@ def what_comes_by(scene):
 
 def signed_out(scene):
     """Without a session nothing is shown but how to open the console."""
-    laptop = scene.device("laptop", camera=None)
-    laptop.node.answer("network", "create", "Home")
+    laptop = scene.visit("laptop", "owner")
     forget_session(laptop)
     laptop.page.open(laptop.node.origin)
     laptop.page.see("In a terminal on this device, run:")
@@ -173,7 +172,7 @@ def signed_out(scene):
 
 def one_time_secret(scene):
     """The address opens the console once, for a minute; then it is an address like any other."""
-    laptop = scene.device("laptop", camera=None)
+    laptop = scene.visit("laptop", "new")
     address = laptop.node.address()
     assert "#secret=" in address, address
     scene.expect_refusal(401, "/session")
@@ -197,7 +196,7 @@ def forget_session(device):
 
 def installable(scene):
     """A browser finds a manifest with an icon, and nothing against installing it."""
-    laptop = scene.device("laptop", camera=None)
+    laptop = scene.visit("laptop", "new")
     manifest = laptop.page.call("Page.getAppManifest")
     assert not manifest.get("errors"), manifest["errors"]
     # As the browser understands it: what it cannot use is not in there.

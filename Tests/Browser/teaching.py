@@ -42,9 +42,9 @@ ALONE = [
 
 
 def first_screens(scene):
-    laptop = scene.device("laptop", camera=None)
+    laptop = scene.device("laptop")
     learn(laptop, LESSONS)
-    laptop.node.answer("network", "create", "Home")
+    laptop.node.create("Home")
     learn(laptop, ALONE)
 
 

@@ -32,7 +32,7 @@ def renewal(scene):
     page = laptop.page
 
     def end():
-        return phone.node.answer("network", "show")["expiration"]
+        return phone.node.network()["expiration"]
 
     before = end()
     page.click("link", re.compile("Home"))
@@ -56,7 +56,7 @@ def renewal(scene):
 def log(scene):
     """The log tells what happens while one looks, and three filters leave the lines that are wanted."""
     laptop, phone = scene.device("laptop"), scene.device("phone")
-    laptop.node.answer("network", "create", household.NETWORK)
+    laptop.node.create(household.NETWORK)
     household.admit(laptop, phone, "phone")
     page = laptop.page
     laptop.go("/settings/logs")

@@ -9,8 +9,8 @@ from joining import scan, show
 
 def peer_connection(scene):
     """One shows its code, the other scans it, and both read that they are connected."""
-    laptop, phone = scene.device("laptop"), scene.device("phone")
-    laptop.node.answer("network", "create", household.NETWORK)
+    laptop, phone = scene.device("laptop"), scene.device("phone", camera=True)
+    laptop.node.create(household.NETWORK)
     household.admit(laptop, phone, "phone")
     for device in (laptop, phone):
         device.page.click("link", "Peers")
@@ -41,10 +41,10 @@ def peer_connection(scene):
 
 def over_another(scene):
     """Two devices with no way between them reach each other over a third one, and the page says so."""
-    laptop = scene.device("laptop", camera=None)
-    phone = scene.device("phone", camera=None, listen="[::1]:0")
-    tablet = scene.device("tablet", camera=None, listen="127.0.0.1:0,[::1]:0")
-    laptop.node.answer("network", "create", household.NETWORK)
+    laptop = scene.device("laptop")
+    phone = scene.device("phone", listen="[::1]:0")
+    tablet = scene.device("tablet", listen="127.0.0.1:0,[::1]:0")
+    laptop.node.create(household.NETWORK)
     household.admit(laptop, tablet, "tablet")
     household.admit(laptop, phone, "phone")
     household.connect(laptop, tablet, address=0)

@@ -36,7 +36,7 @@ def many(scene):
     pages = [laptop.page, *(window(laptop, place) for _ in range(COUNT - 1))]
 
     def say(words):
-        phone.node.command("send", laptop.node.peer, words)
+        phone.node.send(laptop.node.peer, words)
         for page in pages:
             page.until(lambda page=page: shown(page, words), f"“{words}” is not shown in window {pages.index(page)}")
         for page in pages:
@@ -77,8 +77,8 @@ def many(scene):
 
 def feeds(scene):
     """Feeds of all windows leave room for questions; who gets no place for one reads so, and gets it when one is free."""
-    laptop = scene.device("laptop", camera=None)
-    laptop.node.answer("network", "create", "Home")
+    laptop = scene.device("laptop")
+    laptop.node.create("Home")
     laptop.go("/data/topics")
     other = window(laptop, laptop.page.js("location.href"))
     third = window(laptop, laptop.page.js("location.href"))
@@ -92,13 +92,13 @@ def feeds(scene):
     laptop.page.click("button", "Stop listening to b")
     third.until(lambda: is_live(third, "e"), "e is not live")
     third.see_no_more("too much under way")
-    laptop.node.answer("network", "create", "Later")
+    laptop.node.create("Later")
     other.js("location.hash = '#/networks'")
     other.see("Later")
 
 
 def window(device, place):
-    page = Page(device.browser, name=device.name)
+    page = Page(device.context, name=device.name)
     page.call("Emulation.setFocusEmulationEnabled", enabled=True)
     page.open(place)
     return page

@@ -26,8 +26,7 @@ PLACES = ["/networks", "/peers", "/data/records", "/data/map", "/data/topics", "
 
 def dark_and_light(scene):
     """The page follows at once; a code stays dark on light, because readers need that."""
-    laptop = scene.device("laptop", camera=None)
-    laptop.node.answer("network", "create", "Home")
+    laptop = scene.visit("laptop", "owner")
     page = laptop.page
     laptop.go("/networks")
     seen = {}
@@ -50,7 +49,7 @@ def dark_and_light(scene):
 
 def stillness(scene):
     """Nothing moves for those who ask for that, neither a page nor a dialog nor a notice."""
-    laptop, phone = household.make(scene, camera=None)
+    laptop, phone = household.make(scene)
     page = laptop.page
     page.prefer(reduced_motion="no-preference")
     laptop.go("/data/records")
@@ -68,6 +67,6 @@ def stillness(scene):
     page.find("dialog")
     assert not page.js(MOVING), page.js(MOVING)
     page.press("Escape")
-    phone.node.command("send", laptop.node.peer, "Hello")
+    phone.node.send(laptop.node.peer, "Hello")
     page.see("Hello")
     assert not page.js(MOVING), page.js(MOVING)

@@ -16,7 +16,7 @@ SHAPE = """(async () => {
 
 def used(scene):
     """Every text is asked for by its name, or stands in a group that is asked for as a whole."""
-    laptop = scene.device("laptop", camera=None)
+    laptop = scene.visit("laptop", "new")
     shape = json.loads(laptop.page.js(SHAPE))
     sources = [path.read_text("utf-8") for path in sorted(WEB.rglob("*.js")) if path.name != "texts.js"]
     sources = [re.sub(r"(?m)^\s*//.*$", "", source) for source in sources]

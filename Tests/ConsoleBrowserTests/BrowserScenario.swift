@@ -18,31 +18,28 @@ enum BrowserScenario {
         return folder.path
     }()
 
-    /// Plays a scenario, named `module.function`; what it prints is the reason if it fails.
+    private static let environment = [
+        "RUNAR": ChildProcess.products.appending(path: "runar").path,
+        "CONSOLE_SCREENSHOTS": pictures,
+    ]
+
+    private static let server = Result { try ScenarioServer(script: script, environment: environment) }
+
+    /// Plays a scenario, named `module.function`; what it tells is the reason if it fails.
     static func play(_ name: String) async throws {
-        let (status, lines) = try await run([name])
-        for line in lines where line.hasPrefix("measured: ") { print(line) }
-        #expect(status == 0, "\(lines.joined(separator: "\n"))")
+        let result = try await server.get().play(name)
+        for line in result.lines where line.hasPrefix("measured: ") { print(line) }
+        #expect(result.status == 0, "\(result.lines.joined(separator: "\n"))")
     }
 
-    /// The scenarios that there are.
-    static func names() async throws -> Set<String> { Set(try await run(["list"]).lines.filter { !$0.isEmpty }) }
-
-    private static func run(_ arguments: [String]) async throws -> (status: Int32, lines: [String]) {
+    /// Returns the names of all scenarios.
+    static func names() async throws -> Set<String> {
         try await aside {
-            // It ends with its input, and so with the process of the tests.
-            let process = try ChildProcess(
-                script: script,
-                arguments: arguments,
-                takesLines: true,
-                environment: [
-                    "RUNAR": ChildProcess.products.appending(path: "runar").path,
-                    "CONSOLE_SCREENSHOTS": pictures,
-                ]
-            )
-            var lines: [String] = []
-            while let line = process.nextLine() { lines.append(line) }
-            return (process.waitUntilExit(), lines)
+            let process = try ChildProcess(script: script, arguments: ["list"], environment: environment)
+            var names: Set<String> = []
+            while let line = process.nextLine() { names.insert(line) }
+            _ = process.waitUntilExit()
+            return names
         }
     }
 }
