@@ -36,7 +36,8 @@ internal import Testing
 
     @Test func `no declared dependency is unused`() throws {
         // Tests start these as processes of their own instead of importing them.
-        let helpers = manifest.targets.filter { $0.path.hasPrefix("Tests/Helpers/") }.map(\.name)
+        let folders = ["Tests/Helpers/", "Examples/"]
+        let helpers = manifest.targets.filter { folders.contains(where: $0.path.hasPrefix) }.map(\.name)
         let programs = Set(helpers + ["runar"])
         for target in manifest.targets {
             let sources = try SourceTree.sources(below: target.path)
