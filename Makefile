@@ -2,19 +2,23 @@
 #
 # Variables:
 #   CONFIGURATION=debug|release   what `make build` and `make demo` build (default: release)
-#   SUITES="BytesTests QUICTests" which test targets `make test` runs (default: all)
-#   VERBOSE=1                     `make test` shows every single test, not only suites and failures
+#   SUITES="BytesTests QUICTests" which test targets `make test` runs (default: all, and the checks)
+#   VERBOSE=1                     `make test` prints the log of each suite
+#   BUILD=no                      `make test` takes what is built already
+#   PARTS="outside sanitize"      which parts `make release-check` runs (default: those that have not passed yet)
 
 CONFIGURATION ?= release
 SUITES ?=
 VERBOSE ?=
+PARTS ?=
+GATE := python3 -B scripts/gate
 FORMATTED := Package.swift Sources Tests Benchmarks/Sources Examples
 
-export SUITES VERBOSE
+export SUITES VERBOSE PARTS BUILD
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build format lint documentation soak lab library outside sanitize check-ngtcp2-1x check-posix-udp
-.PHONY: bench bench-long clean dependencies
+.PHONY: help demo test test-long release-check build format lint documentation soak lab library outside sanitize
+.PHONY: check-ngtcp2-1x check-posix-udp bench bench-long clean dependencies
 
 help: ## List the targets.
 	@echo "Runar: private networks of your own devices. Targets:"
@@ -23,8 +27,14 @@ help: ## List the targets.
 demo: build ## Install what is missing, build, and show the main job with real node processes.
 	@"$$(swift build --configuration $(CONFIGURATION) --show-bin-path)/runar" demo
 
-test: ## Install what is missing, lint, build, and run every test.
-	@./scripts/test.sh
+test: ## Install what is missing, lint, build once, and run every test, the demo and the other checks.
+	@$(GATE) test
+
+test-long: ## Run the tests that need long real time, which `make test` skips, and a soak of a minute.
+	@RUNAR_LONG=1 LIMIT_SECONDS=3600 $(GATE) long
+
+release-check: ## Before a release: librunar, a package outside, sanitizers, a soak of five minutes, a round of the bench.
+	@$(GATE) release-check
 
 build: dependencies ## Build the `runar` command.
 	@./scripts/stage.sh "build runar ($(CONFIGURATION))" swift build --configuration $(CONFIGURATION) --product runar
@@ -42,10 +52,10 @@ documentation: ## Write the reference of the public libraries to .build/document
 soak: ## Let 20 processes work together for ten minutes while members leave, crash and join; every answer is checked.
 	@./scripts/install-dependencies.sh build
 	@./scripts/stage.sh "build Soak" swift build --configuration release --product Soak
-	@"$$(swift build --configuration release --show-bin-path)/Soak" 600
+	@"$$(swift build --configuration release --show-bin-path)/Soak" $(or $(SOAK_SECONDS),600)
 
 lab: ## As root on Linux: nodes behind routers of all kinds and over bad lines, in full; prints tables. Takes long.
-	@RUNAR_LAB=full SUITE_LIMIT=10800 SUITE_OPTIONS=--no-parallel SUITES=LabTests ./scripts/test.sh
+	@RUNAR_LAB=full LIMIT_SECONDS=10800 TEST_OPTIONS=--no-parallel VERBOSE=1 SUITES=LabTests $(GATE) test
 
 sanitize: ## Run the transport suites under the address and the thread sanitizer, and the C interface under the first.
 	@./scripts/sanitize.sh

@@ -311,6 +311,11 @@ let package = Package(
             path: "Tests/Helpers/Soak",
             swiftSettings: house
         ),
+        // Built with the tests, and run by them.
+        tests(
+            of: "Program",
+            ["two-nodes", "simulated-network", "chat", "clipboard", "sensor", "hello-c", "Soak", "TestSupport"]
+        ),
         .executableTarget(name: "CProbe", dependencies: ["CRunar", "RunarC"], path: "Tests/Helpers/CProbe"),
         tests(of: "RunarC", ["CRunar", "RunarNode", "CProbe", "TestSupport"]),
         tests(

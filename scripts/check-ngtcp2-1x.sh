@@ -75,7 +75,7 @@ case "$version" in 1.*) ;; *) fail "$library holds ngtcp2 $version, not 1.x." ;;
 
 label="ngtcp2 $version"
 options=(-Xlinker -rpath -Xlinker "$library")
-SUITES=${SUITES:-"QUICTests InteropTests"} ALSO=runar-bench ./scripts/suites.sh "$label" $folder "${options[@]}"
+SUITES=${SUITES:-"QUICTests InteropTests"} ALSO=runar-bench python3 -B scripts/gate suites "$label" $folder "${options[@]}"
 
 newer=$folder/debug/runar-bench
 ldd "$newer" | grep -q "$library/libngtcp2\.so" || fail "$newer is not linked with $library."

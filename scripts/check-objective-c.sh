@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check-objective-c.sh: after `swift build`, has the compiler look at the classes for Objective-C where there is none,
+# check-objective-c.sh PRODUCTS: with the debug build in the folder PRODUCTS, has the compiler look at the classes for Objective-C where there is none,
 # and say what in them is wrong or cannot be represented there.
 #
 # Not looked at: whether what throws can be represented (the compiler has no type for NSError** here) and what only iOS
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 [ "$(uname)" = Linux ] || exit 0
 
 sources=Sources/Node/RunarNode
-modules=$(swift build --show-bin-path)/Modules
+modules=$1/Modules
 plan=$(dirname "$(dirname "$(dirname "$modules")")")/debug.yaml
 [ -f "$plan" ] || { echo "there is no $plan: run swift build first" >&2; exit 1; }
 copies=$(mktemp -d)

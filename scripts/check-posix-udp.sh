@@ -5,5 +5,5 @@ set -u
 cd "$(dirname "$0")/.."
 
 export SUITES=${SUITES:-"QUICTests InteropTests"}
-./scripts/suites.sh "POSIX sockets" .build-posix-udp -Xcc -DRUNAR_POSIX_UDP || exit 1
+python3 -B scripts/gate suites "POSIX sockets" .build-posix-udp -Xcc -DRUNAR_POSIX_UDP || exit 1
 echo "the QUIC suites pass without anything that only Linux has"

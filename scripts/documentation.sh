@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# documentation.sh [FOLDER]: the reference of each public library, that for C included, as a DocC archive in FOLDER
-# (.build/documentation); a warning is an error.
+# documentation.sh [FOLDER [PRODUCTS]]: the reference of each public library, that for C included, as a DocC archive in
+# FOLDER (.build/documentation); a warning is an error. PRODUCTS is a folder with a debug build; without it, one is made.
 #
 # Who writes `import RunarNode` sees the modules that it re-exports as one, and so does the reference: their symbol
 # graphs are put together as that of RunarNode before DocC reads them.
@@ -13,11 +13,27 @@ docc=$(command -v docc || xcrun --find docc)
 # The one of the Swift toolchain, which is beside docc: others may not know how to write symbols down.
 clang=$(dirname "$docc")/clang
 
-swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members >"$work.log" 2>&1 || {
-    cat "$work.log"
-    exit 1
+products=${2:-}
+if [ -z "$products" ]; then
+    swift build --target RunarNode
+    swift build --target Simulation
+    products=$(swift build --show-bin-path)
+fi
+graphs=$work/graphs
+plan=$(dirname "$(dirname "$products")")/debug.yaml
+extract=$(dirname "$docc")/swift-symbolgraph-extract
+
+target=$(swiftc -print-target-info | sed -n 's/.*"triple": "\([^"]*\)".*/\1/p' | head -1)
+maps=$(grep -o -- 'fmodule-map-file=[^"]*' "$plan" | sort -u | sed 's/^/-Xcc -/')
+
+# symbols MODULE: writes the symbol graph of a module that was built.
+symbols() {
+    # shellcheck disable=SC2086  # several maps are several words
+    "$extract" -module-name "$1" -I "$products/Modules" -target "$target" -minimum-access-level public \
+        -skip-synthesized-members $maps -Xcc -ISources/Transport/CQUICShim/include -output-dir "$graphs"
 }
-graphs=$(sed -n 's/^Files written to //p' "$work.log")
+rm -rf "$graphs"
+mkdir -p "$graphs"
 
 # prepare NAME: where the symbols of NAME go.
 prepare() {
@@ -37,7 +53,9 @@ archive() {
 
 # modules NAME MODULE...: the reference of these Swift modules as that of the first one.
 modules() {
+    local module
     prepare "$1"
+    for module in "$@"; do symbols "${module%%.*}"; done
     python3 scripts/merge-symbols.py "$graphs" "$@" >"$work/$1/$1.symbols.json"
     archive "$1"
 }

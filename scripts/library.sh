@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# library.sh [FOLDER]: makes librunar (shared and static), runar.h, runar.py and runar.pc in FOLDER (.build/library), and
-# proves with an example in C and one in Python that they work from there.
+# library.sh [FOLDER [PRODUCTS]]: makes librunar (shared and static), runar.h, runar.py and runar.pc in FOLDER
+# (.build/library), and proves with an example in C and one in Python that they work from there. PRODUCTS is a folder
+# with libRunarCStatic.a; without it, one is built with optimization.
 #
 # The shared library carries Swift's runtime in it and shows nothing but the functions of runar.h, so that a program
 # needs no Swift. It still needs the system's ngtcp2, GnuTLS and SQLite, as `make dependencies` installs them.
@@ -13,8 +14,12 @@ engine="-lngtcp2_crypto_gnutls -lngtcp2 -lgnutls -lsqlite3"
 
 say() { printf '   %s\n' "$*"; }
 
-swift build --configuration release --product RunarCStatic
-archive=$(swift build --configuration release --show-bin-path)/libRunarCStatic.a
+products=${2:-}
+if [ -z "$products" ]; then
+    swift build --configuration release --product RunarCStatic
+    products=$(swift build --configuration release --show-bin-path)
+fi
+archive=$products/libRunarCStatic.a
 mkdir -p "$folder"
 cp "$headers/runar.h" Bindings/python/runar.py "$folder/"
 cp "$archive" "$folder/librunar.a"

@@ -10,7 +10,7 @@ export LSAN_OPTIONS="suppressions=$PWD/scripts/sanitize-leaks.txt:print_suppress
 export TSAN_OPTIONS="suppressions=$PWD/scripts/sanitize-races.txt:print_suppressions=0"
 status=0
 for kind in address thread; do
-    ./scripts/suites.sh "$kind sanitizer" .build-$kind --sanitize=$kind || status=1
+    python3 -B scripts/gate suites "$kind sanitizer" .build-$kind --sanitize=$kind || status=1
 done
 [ "$status" -eq 0 ] && echo "both sanitizers: clean"
 exit "$status"

@@ -11,6 +11,8 @@ final class Conductor: Sendable {
     private static let changePause = 2
     /// What a member may grow by between the middle of the run and its end: a tenth, and some pages of its allocator.
     private static let growthPart = 10
+    /// The shortest run whose second half shows growth; before that caches and pools fill.
+    private static let flatSeconds = 60
     private static let growthKibibytes = 8192
 
     /// A process and what it said last.
@@ -164,7 +166,8 @@ final class Conductor: Sendable {
         for part in residents {
             let (middle, end) = (part.middleKibibytes, part.figures.residentKibibytes)
             print("memory    \(middle / 1024) MiB in the middle, \(end / 1024) MiB at the end")
-            if end > middle + middle / Self.growthPart + Self.growthKibibytes { isFlat = false }
+            let mayGrow = seconds < Self.flatSeconds
+            if !mayGrow, end > middle + middle / Self.growthPart + Self.growthKibibytes { isFlat = false }
         }
         for what in state.died { print("died      \(what)") }
         let worked = sum.requests > 0 && sum.events > 0 && sum.gets > 0

@@ -1,0 +1,34 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// The examples that the documents show and the programs that only tests use, each run as a process.
+@Suite("Programs", .timeLimit(.minutes(5))) struct ProgramTests {
+    /// Runs a program to its end and expects success.
+    private func run(_ path: String, _ arguments: String...) async throws {
+        let (status, lines) = try await aside {
+            let process = try ChildProcess(path: path, arguments: arguments)
+            var lines: [String] = []
+            while let line = process.nextLine() { lines.append(line) }
+            return (process.waitUntilExit(), lines)
+        }
+        #expect(status == 0, "\(path): \(lines.joined(separator: "\n"))")
+    }
+
+    private static let products = ChildProcess.products.path(percentEncoded: false)
+
+    @Test(arguments: ["two-nodes", "simulated-network", "hello-c"])
+    func `an example runs to its end`(name: String) async throws {
+        try await run("\(Self.products)/\(name)")
+    }
+
+    @Test func `two devices use each example together`() async throws {
+        let script = PythonScripts.root.appending(path: "scripts/examples.sh").path(percentEncoded: false)
+        try await run(script, Self.products)
+    }
+
+    /// Real time: the processes pace their requests, and a minute in `make test-long` shows whether their memory grows.
+    @Test func `20 processes work together while members leave, crash and join`() async throws {
+        try await run("\(Self.products)/Soak", LongTests.areRun ? "60" : "20")
+    }
+}

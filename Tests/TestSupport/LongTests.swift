@@ -1,0 +1,12 @@
+internal import Foundation
+
+/// The tests that need long real time.
+///
+/// The gate skips them; `make test-long` runs them.
+package enum LongTests {
+    /// Whether they run.
+    package static let areRun = ProcessInfo.processInfo.environment["RUNAR_LONG"] != nil
+
+    /// The reason that a skipped test shows.
+    package static let reason = "takes long real time: make test-long"
+}

@@ -1,0 +1,142 @@
+"""Tests of the gate itself, with small programs in place of suites: `python3 -m unittest discover scripts/gate`."""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from events import EventStream
+from report import Report
+import schedule
+from schedule import Job
+
+
+def record(kind, test=None, **more):
+    event = {"kind": kind, "instant": {"absolute": more.pop("at", 0.0)}, **more}
+    return {"kind": "event", "payload": event | ({"testID": test} if test else {})}
+
+
+def definition(name):
+    place = {"fileID": "Suite/File.swift", "line": 7}
+    return {"kind": "test", "payload": {"kind": "function", "id": name, "name": name, "sourceLocation": place}}
+
+
+def failure(text):
+    return {"isKnown": False, "sourceLocation": {"fileID": "Suite/File.swift", "line": 9}}, [{"text": text}]
+
+
+class GateTests(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+
+    def job(self, name, records, end="pass", **options):
+        """A program that writes an event stream and then ends as the Python statement `end` does."""
+        events = os.path.join(self.folder, f"{name}.jsonl")
+        lines = "".join(json.dumps(one) + "\n" for one in records)
+        program = f"import os, sys, time\nopen({events!r}, 'w').write({lines!r})\n{end}"
+        log = os.path.join(self.folder, f"{name}.log")
+        return Job(name, [sys.executable, "-c", program], log, events=EventStream(events), **options)
+
+    def play(self, *jobs):
+        """Runs the jobs; returns the exit status and what was printed."""
+        report, output = Report(), io.StringIO()
+        with contextlib.redirect_stdout(output):
+            schedule.run(list(jobs), report.job, lambda *_: None)
+            status = report.close()
+        return status, output.getvalue()
+
+    def good(self, name):
+        return [definition(name), record("testStarted", name), record("testEnded", name, at=2.5), record("runEnded")]
+
+    def test_passed_tests_are_counted(self):
+        status, output = self.play(self.job("A", self.good("one")), self.job("B", self.good("two")))
+        self.assertEqual(status, 0)
+        self.assertTrue(output.endswith("\n2 passed, 0 failed, 0 skipped\n"), output)
+        self.assertIn("2.5 s  A: one", output)
+
+    def test_a_failure_is_reported_by_name_and_the_others_still_run(self):
+        issue, messages = failure("Expectation failed: 1 == 2")
+        records = [definition("bad"), record("testStarted", "bad")]
+        records += [record("issueRecorded", "bad", issue=issue, messages=messages), record("testEnded", "bad")]
+        records += [record("runEnded")]
+        status, output = self.play(self.job("A", records, end="sys.exit(1)"), self.job("B", self.good("two")))
+        self.assertEqual(status, 1)
+        self.assertIn("failed: bad (Suite/File.swift:7)", output)
+        self.assertIn("Suite/File.swift:9: Expectation failed: 1 == 2", output)
+        self.assertTrue(output.endswith("\n1 passed, 1 failed, 0 skipped\n"), output)
+
+    def test_a_crash_is_reported_with_the_tests_that_had_started(self):
+        records = [definition("doomed"), record("testStarted", "doomed")]
+        end = "print('Fatal error: index out of range', flush=True); os.abort()"
+        status, output = self.play(self.job("A", records, end=end), self.job("B", self.good("two")))
+        self.assertEqual(status, 1)
+        self.assertIn("CRASHED (SIGABRT)", output)
+        self.assertIn("started and did not finish: doomed", output)
+        self.assertIn("Fatal error: index out of range", output)
+        self.assertTrue(output.endswith("\n1 passed, 1 failed, 0 skipped\n"), output)
+
+    def test_a_process_that_exits_early_is_a_crash(self):
+        records = [definition("doomed"), record("testStarted", "doomed")]
+        status, output = self.play(self.job("A", records, end="sys.exit(0)"))
+        self.assertEqual(status, 1)
+        self.assertIn("CRASHED (exit 0)", output)
+
+    def test_a_hung_test_is_stopped_and_reported_by_name(self):
+        records = [definition("hung"), record("testStarted", "hung")]
+        hung = self.job("A", records, end="time.sleep(600)", limit_seconds=1)
+        status, output = self.play(hung, self.job("B", self.good("two")))
+        self.assertEqual(status, 1)
+        self.assertIn("A: STOPPED after", output)
+        self.assertIn("started and did not finish: hung", output)
+        self.assertTrue(output.endswith("\n1 passed, 1 failed, 0 skipped\n"), output)
+
+    def test_a_skipped_test_is_counted_with_its_reason(self):
+        records = [definition("later"), record("testSkipped", "later", messages=[{"symbol": "skip", "text": "no root"}])]
+        status, output = self.play(self.job("A", records + self.good("one")))
+        self.assertEqual(status, 0)
+        self.assertIn("A: later: no root", output)
+        self.assertTrue(output.endswith("\n1 passed, 0 failed, 1 skipped\n"), output)
+
+    def test_a_suite_without_tests_fails(self):
+        status, output = self.play(self.job("A", [record("runEnded")]))
+        self.assertEqual(status, 1)
+        self.assertIn("FAILED (it has no tests)", output)
+
+    def test_known_issues_do_not_fail_a_test(self):
+        known = record("issueRecorded", "one", issue={"isKnown": True}, messages=[{"text": "known"}])
+        status, _ = self.play(self.job("A", self.good("one")[:2] + [known] + self.good("one")[2:]))
+        self.assertEqual(status, 0)
+
+    def test_a_failed_check_is_reported_with_its_last_lines(self):
+        log = os.path.join(self.folder, "check.log")
+        check = Job("check", [sys.executable, "-c", "print('no such page'); exit(3)"], log)
+        status, output = self.play(check, self.job("B", self.good("two")))
+        self.assertEqual(status, 1)
+        self.assertIn("check: FAILED (exit 3)", output)
+        self.assertIn("no such page", output)
+
+    def test_processes_that_a_suite_leaves_are_ended_with_it(self):
+        child = os.path.join(self.folder, "child")
+        end = f"import subprocess; p = subprocess.Popen(['sleep', '600']); open({child!r}, 'w').write(str(p.pid))"
+        self.play(self.job("A", self.good("one"), end=end))
+        with open(child, encoding="ascii") as file:
+            state = pathlib.Path("/proc", file.read(), "stat")
+        # A killed process that has not been reaped yet is a zombie (Z).
+        self.assertTrue(not state.exists() or state.read_text().split()[2] == "Z")
+
+    def test_jobs_run_at_the_same_time_within_the_capacity(self):
+        slow = dict(cores=0.1, end="time.sleep(1)")
+        jobs = [self.job(name, self.good(name), **slow) for name in "ABCD"]
+        order = []
+        schedule.run(jobs, lambda running: order.append(running.started), lambda *_: None)
+        self.assertLess(max(order) - min(order), 0.9)
+        self.assertIsNone(schedule.next_job(jobs, 0.05, False))
+        self.assertIs(schedule.next_job(jobs, 0.05, True), jobs[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
