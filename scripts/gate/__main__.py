@@ -10,7 +10,7 @@ Environment:
   VERBOSE=1         prints the log of each suite
   BUILD=no          takes what is built already
   TEST_OPTIONS      more options for the test process, such as --no-parallel
-  LIMIT_SECONDS     the longest time of one suite or check (900)
+  LIMIT_SECONDS     the longest time of one suite or check before it counts as hung (1800)
   ALSO="a"          more products to build, for `suites`
 """
 
@@ -33,7 +33,7 @@ class Stop(Exception):
 class Gate:
     def __init__(self):
         self.report = Report()
-        self.limit_seconds = float(os.environ.get("LIMIT_SECONDS") or 900)
+        self.limit_seconds = float(os.environ.get("LIMIT_SECONDS") or 1800)
         self.suites = os.environ.get("SUITES", "").split()
         self.options = os.environ.get("TEST_OPTIONS", "").split()
 

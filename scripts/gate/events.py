@@ -74,8 +74,9 @@ class EventStream:
                 self.tests.setdefault("", Test("outside of tests", "")).issues.append(issue_text(event))
             return
         time = event.get("instant", {}).get("absolute", 0.0)
-        if kind == "testStarted":
-            test.started = time
+        if kind == "testCaseStarted":
+            # A test is announced as started while it still waits for others. Its first case begins later.
+            test.started = time if test.started is None else test.started
         elif kind == "testEnded":
             test.ended = time
         elif kind == "testSkipped":

@@ -8,7 +8,25 @@ from events import EventStream
 from schedule import Job
 
 # The processors and the seconds that a suite uses on two cores, for the order alone. Others count as Job says.
-COSTS = {}
+COSTS = {
+    "ConsoleBrowserTests": (2, 300),
+    "CommandTests": (0.9, 250),
+    "KademliaTests": (1, 120),
+    "TidyTests": (1, 60),
+    "DiscoveryTests": (1, 60),
+    "SimulationTests": (1, 60),
+    "LabTests": (0.6, 90),
+    "IdentityTests": (1, 40),
+    "NodeCoreTests": (1, 40),
+    "QRCodeTests": (1, 40),
+    "ConsoleTests": (0.6, 40),
+    "ProgramTests": (0.8, 40),
+    "RunarNodeTests": (0.8, 40),
+    "NodeTests": (0.6, 30),
+    "PlatformTests": (0.6, 30),
+    "RunarCTests": (0.8, 30),
+    "InteropTests": (0.8, 30),
+}
 
 # The test bundle; with it come all programs that tests run.
 BUNDLE = "runarPackageTests"

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -14,7 +13,7 @@ PR_SET_CHILD_SUBREAPER = 36
 class Running:
     """A job that was started. Its output goes to `job.log`."""
 
-    def __init__(self, job, ended):
+    def __init__(self, job):
         self.job = job
         self.is_over_time = False
         self.started = time.monotonic()
@@ -27,23 +26,34 @@ class Running:
                 env={**os.environ, **job.environment},
                 start_new_session=True,
             )
-        threading.Thread(target=self.wait, args=(ended,), daemon=True).start()
 
-    def wait(self, ended):
-        """Waits on a thread of its own, because only wait4 returns the processor time of one child."""
-        _, status, usage = os.wait4(self.process.pid, 0)
-        self.status = os.waitstatus_to_exitcode(status)
+    def end(self, status, usage):
+        """Takes the result of wait4, and ends helpers that outlived the process: they would disturb the next one."""
+        self.status = self.process.returncode = os.waitstatus_to_exitcode(status)
         self.seconds = time.monotonic() - self.started
         self.processor_seconds = usage.ru_utime + usage.ru_stime
-        self.process.returncode = self.status
-        # Helpers that outlive their test process would disturb the next one.
         kill_group(self.process.pid)
-        ended.put(self)
 
     def stop_if_over_time(self):
         if not self.is_over_time and time.monotonic() - self.started > self.job.limit_seconds:
             self.is_over_time = True
             kill_group(self.process.pid)
+
+
+def reap(active):
+    """Returns the jobs of `active` that have ended, and reaps the orphans that this process has adopted."""
+    ended = []
+    while True:
+        try:
+            process, status, usage = os.wait4(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended
+        if process == 0:
+            return ended
+        for running in active:
+            if running.process.pid == process:
+                running.end(status, usage)
+                ended.append(running)
 
 
 def kill_group(group):
@@ -96,10 +106,13 @@ def kill_descendants():
 
 
 def interrupt_on_signals():
-    """Makes SIGTERM and SIGHUP end the gate as Ctrl-C does."""
+    """Makes signals end the gate as Ctrl-C does.
+
+    A signal with a handler has its default again in child processes, even if this process was started with it ignored.
+    """
 
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)

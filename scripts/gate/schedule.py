@@ -1,15 +1,15 @@
 """Runs jobs at the same time, as many as the processors bear: waiting jobs run next to computing ones."""
 
 import os
-import queue
 import time
 from dataclasses import dataclass, field
 
-from processes import Running
+from processes import Running, reap
 
 # Some oversubscription keeps the processors busy while jobs wait for the network and for each other.
 OVERSUBSCRIPTION = 1.25
 PROGRESS_SECONDS = 30
+PAUSE_SECONDS = 0.05
 
 
 @dataclass
@@ -34,19 +34,18 @@ def run(jobs, on_end, on_progress):
     """Runs all jobs, the longest first, and calls `on_end(running)` as each one ends."""
     capacity = (os.cpu_count() or 2) * OVERSUBSCRIPTION
     waiting = sorted(jobs, key=lambda job: (not job.is_urgent, -job.expected_seconds))
-    active, ended = [], queue.Queue()
+    active = []
     told = time.monotonic()
     while waiting or active:
         while job := next_job(waiting, capacity - sum(one.job.cores for one in active), not active):
             waiting.remove(job)
-            active.append(Running(job, ended))
-        try:
-            running = ended.get(timeout=1)
+            active.append(Running(job))
+        time.sleep(PAUSE_SECONDS)
+        for running in reap(active):
             active.remove(running)
             on_end(running)
-        except queue.Empty:
-            for one in active:
-                one.stop_if_over_time()
+        for running in active:
+            running.stop_if_over_time()
         if time.monotonic() - told > PROGRESS_SECONDS:
             told = time.monotonic()
             on_progress(active, waiting)
