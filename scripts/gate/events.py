@@ -80,7 +80,8 @@ class EventStream:
         elif kind == "testEnded":
             test.ended = time
         elif kind == "testSkipped":
-            test.skipped = "; ".join(texts(event, "skip")) or "no reason given"
+            words = "; ".join(texts(event, "skip")) or "no reason given"
+            test.skipped = words.split(" skipped: ")[-1].strip('"')
         elif kind == "issueRecorded" and is_failure(event):
             test.issues.append(issue_text(event))
 
