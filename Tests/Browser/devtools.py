@@ -115,10 +115,16 @@ class Browser:
 
     def read(self):
         """Hands on what the browser says until it is gone."""
-        unread = b""
+        unread = []
         try:
             while chunk := os.read(self.input, 1 << 20):
-                *messages, unread = (unread + chunk).split(b"\0")
+                # A long message comes in many pieces, which are joined once.
+                first, *others = chunk.split(b"\0")
+                unread.append(first)
+                if not others:
+                    continue
+                messages = [b"".join(unread), *others[:-1]]
+                unread = [others[-1]]
                 for message in messages:
                     if not message.startswith(UNUSED):
                         self.deliver(json.loads(message))

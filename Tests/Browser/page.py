@@ -91,8 +91,8 @@ class Page:
         self.target, self.session = context.open(self.take)
         for domain in ("Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
-        # The addresses are looked at, the bodies are not.
-        self.call("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0)
+        # Only the addresses are used. A page with a camera sends megabytes of grey bytes every second.
+        self.call("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0, maxPostDataSize=1)
         self.call("Runtime.addBinding", name="pageChanged", executionContextName="observer")
         self.call("Page.addScriptToEvaluateOnNewDocument", source=OBSERVER, worldName="observer")
         self.resize(width, height)
