@@ -188,7 +188,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("z")]
         ),
         // TLS for the console on the local network, with the library that the QUIC transport uses. swift-nio-ssl would
-        // bring a second copy of BoringSSL, a fifth of the build.
+        // bring a second copy of BoringSSL: 406 C files.
         .systemLibrary(
             name: "CGnuTLS",
             path: "Sources/Apps/CGnuTLS",

@@ -6,7 +6,4 @@ internal import Foundation
 package enum LongTests {
     /// Whether they run.
     package static let areRun = ProcessInfo.processInfo.environment["RUNAR_LONG"] != nil
-
-    /// The reason that a skipped test shows.
-    package static let reason = "takes long real time: make test-long"
 }
