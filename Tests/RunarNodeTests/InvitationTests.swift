@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Locking
+internal import TestSupport
 internal import Testing
 
 @testable internal import RunarNode
@@ -91,6 +92,20 @@ internal import Testing
         try await Self.run { network, owner, joiner in
             try await joiner.join(by: owner.invite(to: network, isPreallowed: true))
             #expect(joiner.connectedPeers(in: network) == [owner.peerId])
+        }
+    }
+
+    @Test(.aside) func `who joins hears that its inviter was connected, even if it has left by then`() async throws {
+        try await Self.run { network, owner, joiner in
+            let events = owner.eventStream
+            let hasLeft = DispatchSemaphore(value: 0)
+            async let membership = joiner.join(by: owner.invite(to: network, isPreallowed: true)) { _ in
+                hasLeft.wait()
+            }
+            _ = try await events.first { $0 == .peerJoined(joiner.peerId, network) }
+            await owner.stop()
+            hasLeft.signal()
+            #expect(try await membership.isConnected)
         }
     }
 

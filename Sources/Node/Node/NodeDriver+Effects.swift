@@ -77,6 +77,7 @@ extension NodeDriver {
             for entry in entries { self.events.send(.revoked(entry.peerId, entry.networkId)) }
         case .peerJoined(let peer, let network):
             self.configuration.logs[.membership].info("peer \(peer.short) joined network \(network.short)")
+            self.note(.admitted(network), of: peer, in: &state)
             self.events.send(.peerJoined(peer, network))
             Self.resume(&state, { $0.peer == peer && ($0.network ?? network) == network }, .success(()))
         case .peerLeft(let peer, let network, let code):

@@ -102,6 +102,11 @@ extension NodeDriver {
         self.state.withLock { $0.pathHistory[peer] }
     }
 
+    /// Whether a peer was admitted in `network` at `start` or later, by the monotonic clock; it may be gone again.
+    package func wasAdmitted(_ peer: PeerId, in network: NetworkId, since start: Duration) -> Bool {
+        self.pathHistory(of: peer).contains { $0.time.monotonic >= start && $0.event == .admitted(network) }
+    }
+
     /// How long packets to a peer and their answers take; nil when it is not connected, or before it was measured.
     package func roundTrip(to peer: PeerId) -> Duration? {
         self.state.withLock { state in

@@ -13,6 +13,8 @@ package struct PathHistory: Sendable {
         case notReached(SocketAddress, reason: String)
         /// The peer answered there.
         case reached(SocketAddress)
+        /// The two admitted each other in a network.
+        case admitted(NetworkId)
         /// One of the two refused the other: this device, or the peer.
         case refused(byPeer: Bool, reason: String)
         /// Others were asked to bring the two together.

@@ -109,6 +109,7 @@ extension RunarNode {
         onPending: @escaping @Sendable (_ digits: String) -> Void = { _ in }
     ) async throws -> NewMembership {
         let driver = try self.running()
+        let start = self.clock.now().monotonic
         let (pending, queue) = AsyncStream.makeStream(of: String.self)
         // The driver tells it under its lock; what is called here may ask the node something.
         let grant = try await withThrowingTaskGroup(of: Void.self) { group in
@@ -123,8 +124,9 @@ extension RunarNode {
             try await driver.reach(invitation.inviter, in: invitation.networkId)
             return NewMembership(metadata: grant.metadata, isConnected: true)
         } catch {
-            // A member it is already; the node goes on trying.
-            return NewMembership(metadata: grant.metadata, isConnected: false)
+            // A member it is already; the node goes on trying. An inviter that goes away at once was connected, too.
+            let wasConnected = driver.wasAdmitted(invitation.inviter, in: invitation.networkId, since: start)
+            return NewMembership(metadata: grant.metadata, isConnected: wasConnected)
         }
     }
 

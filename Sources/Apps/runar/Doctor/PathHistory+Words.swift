@@ -23,6 +23,7 @@ extension PeerFacts.Step {
             case .notReached(let address, let reason):
                 ("notReached", address, reason, "no answer at \(address): \(reason)")
             case .reached(let address): ("reached", address, nil, "answered at \(address)")
+            case .admitted(let network): ("admitted", nil, nil, "the two are members of network \(network.short)")
             case .refused(true, let reason): ("refusedByPeer", nil, reason, "the peer refused this device: \(reason)")
             case .refused(false, let reason): ("refusedHere", nil, reason, "this device refused the peer: \(reason)")
             case .traversal(let event): event.words
