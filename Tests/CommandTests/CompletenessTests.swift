@@ -5,7 +5,7 @@ internal import Testing
 @testable import runar
 
 /// What is promised of every command, held against the commands that there are.
-@Suite("Every command") struct CompletenessTests {
+@Suite("Every command", .aside) struct CompletenessTests {
     /// A command as the parser describes it.
     private struct Description: Decodable {
         struct Argument: Decodable {

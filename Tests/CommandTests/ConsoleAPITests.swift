@@ -9,7 +9,7 @@ internal import Testing
 @testable import runar
 
 /// The API behind the console, by its parts and from outside.
-@Suite("The console's API", .timeLimit(.minutes(15))) struct ConsoleAPITests {
+@Suite("The console's API", .aside, .timeLimit(.minutes(15))) struct ConsoleAPITests {
     /// What the console itself answers, besides the node.
     private static let own: Set = [
         "POST /api/v1/session", "POST /api/v1/session/renew", "DELETE /api/v1/session/all", "GET /metrics",

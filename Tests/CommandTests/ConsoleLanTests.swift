@@ -8,6 +8,7 @@ internal import Testing
 /// The console on other screens of the local network, by real processes.
 @Suite(
     "The console of a node on the local network",
+    .aside,
     .serialized,
     .timeLimit(.minutes(15)),
     .enabled(if: NetworkVisitor.missing.isEmpty, Comment(rawValue: NetworkVisitor.missing))

@@ -34,7 +34,7 @@ enum Coturn {
     }
 }
 
-@Suite("STUN and coturn", .enabled(if: Coturn.missing.isEmpty, "\(Coturn.missing)"))
+@Suite("STUN and coturn", .aside, .enabled(if: Coturn.missing.isEmpty, "\(Coturn.missing)"))
 struct CoturnTests {
     /// Two different ports that are free there.
     private func freePorts(_ address: String) throws -> (UInt16, UInt16) {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-@Suite("runar demo") struct DemoTests {
+@Suite("runar demo", .aside) struct DemoTests {
     @Test func `every step is seen from outside, and nothing is left behind`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "rd-" + String(UInt32.random(in: .min ... .max), radix: 36)

@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// A device with a root key and a new one, each with a place for a home.
-@Suite("Devices of one person") struct DeviceTests {
+@Suite("Devices of one person", .aside) struct DeviceTests {
     private let laptop: TemporaryHome
     private let phone: TemporaryHome
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-@Suite("runar doctor") struct DoctorTests {
+@Suite("runar doctor", .aside) struct DoctorTests {
     private func codes(_ outcome: Outcome) throws -> [String] {
         let findings = try #require(try outcome.json["findings"] as? [[String: Any]])
         return findings.compactMap { $0["code"] as? String }

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// What one member publishes and another prints, with nodes that find each other on loopback.
-@Suite("Events", .timeLimit(.minutes(15))) struct EventTests {
+@Suite("Events", .aside, .timeLimit(.minutes(15))) struct EventTests {
     private let pair: MeetingPair
 
     init() throws {

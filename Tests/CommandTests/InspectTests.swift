@@ -6,7 +6,7 @@ internal import Testing
 
 @testable import runar
 
-@Suite("runar inspect") struct InspectTests {
+@Suite("runar inspect", .aside) struct InspectTests {
     private let root = Ed25519KeyPair()
     private let peer = PeerId(publicKey: Ed25519KeyPair().publicKey)
 

@@ -47,7 +47,7 @@ extension Outcome {
     }
 }
 
-@Suite("Invitations") struct InvitationTests {
+@Suite("Invitations", .aside) struct InvitationTests {
     private let pair: InvitedPair
 
     init() throws { pair = try InvitedPair() }

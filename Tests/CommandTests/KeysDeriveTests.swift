@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-@Suite("runar keys derive") struct KeysDeriveTests {
+@Suite("runar keys derive", .aside) struct KeysDeriveTests {
     private struct Vector: Decodable {
         let seed: String
         let path: String

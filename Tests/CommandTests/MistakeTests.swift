@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// One mistake for each command, and what its message must say to do.
-@Suite("Mistakes") struct MistakeTests {
+@Suite("Mistakes", .aside) struct MistakeTests {
     struct Mistake: Sendable, CustomTestStringConvertible {
         let arguments: [String]
         let status: Int32

@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import runar
 
-@Suite("The console of a node", .serialized, .timeLimit(.minutes(15))) struct NodeConsoleTests {
+@Suite("The console of a node", .aside, .serialized, .timeLimit(.minutes(15))) struct NodeConsoleTests {
     @Test(.enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing)))
     func `up shows what is measured to whoever has the token of the home, over a restart the same`() async throws {
         let home = try TemporaryHome()

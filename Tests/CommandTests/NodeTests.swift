@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-@Suite("A running node") struct NodeTests {
+@Suite("A running node", .aside) struct NodeTests {
     @Test func `it serves commands, refuses a second node, and stops when asked`() throws {
         let home = try TemporaryHome()
         let peer = try home.makeNode()

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-@Suite("Commands without a network") struct OfflineTests {
+@Suite("Commands without a network", .aside) struct OfflineTests {
     @Test func `a person makes a network, admits a second device, and that device joins and leaves`() throws {
         let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
         try owner.makeNode()

@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// Peers by the beginnings of their ids and by their labels.
-@Suite("Names of peers") struct PeerNameTests {
+@Suite("Names of peers", .aside) struct PeerNameTests {
     private let owner: TemporaryHome
     /// Two ids that share their first eight characters, and one of its own.
     private let twins: [PeerId]

@@ -3,7 +3,7 @@ internal import QRCode
 internal import TestSupport
 internal import Testing
 
-@Suite("runar qr read") struct QRReadTests {
+@Suite("runar qr read", .aside) struct QRReadTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
 
     private func withFile(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {

@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// Texts shown as QR codes.
-@Suite("runar qr show") struct QRTests {
+@Suite("runar qr show", .aside) struct QRTests {
     private let text = #"{"type":"network","name":"Zuhause in Köln"}"#
 
     /// A link that reads as an invitation, secret and all.

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// What is stored by one member and read by another, with nodes that find each other on loopback.
-@Suite("Stored values", .timeLimit(.minutes(15))) struct RecordTests {
+@Suite("Stored values", .aside, .timeLimit(.minutes(15))) struct RecordTests {
     private let pair: MeetingPair
 
     init() throws {

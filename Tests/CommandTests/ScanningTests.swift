@@ -5,6 +5,7 @@ internal import Testing
 /// Two devices that hand everything over by showing and scanning codes; zbar is the camera.
 @Suite(
     "Codes from screen to screen",
+    .aside,
     .enabled(if: IndependentReaders.missing.isEmpty, "zbar or zxing-cpp is missing")
 ) struct ScanningTests {
     /// What a camera gets from a code that a command shows.

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import runar
 
 /// Two nodes that log everything they can, while a person handles everything that is secret.
-@Suite("Secrets and the log", .timeLimit(.minutes(15))) struct SecretLogTests {
+@Suite("Secrets and the log", .aside, .timeLimit(.minutes(15))) struct SecretLogTests {
     /// What was secret, and what the nodes keep of their logs.
     private struct Account: Decodable, Sendable {
         let secrets: [String: [String]]

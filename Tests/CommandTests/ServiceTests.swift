@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// Services that one member offers as commands and another one asks, with nodes that find each other on loopback.
-@Suite("Services", .timeLimit(.minutes(15))) struct ServiceTests {
+@Suite("Services", .aside, .timeLimit(.minutes(15))) struct ServiceTests {
     private let pair: MeetingPair
 
     init() throws {

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable import runar
 
-@Suite("runar simulate") struct SimulateTests {
+@Suite("runar simulate", .aside) struct SimulateTests {
     @Test func `the scenarios are named with what they show`() throws {
         let outcome = try runar(["simulate", "--list", "--json"])
         #expect(outcome.status == 0)

@@ -5,7 +5,7 @@ internal import Testing
 
 @testable import runar
 
-@Suite("runar stun") struct StunTests {
+@Suite("runar stun", .aside) struct StunTests {
     private func server(_ places: [String]) throws -> (command: RunningCommand, address: String, hears: [String]) {
         let arguments = ["stun", "--serve", "--json"] + places.flatMap { ["--listen", $0] }
         let command = try RunningCommand(arguments, home: TemporaryHome())

@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// A person decides at a terminal about the files that a peer offers.
-@Suite("Consent", .serialized) struct ConsentTests {
+@Suite("Consent", .aside, .serialized) struct ConsentTests {
     private let owner: TemporaryHome
     private let phone: TemporaryHome
     private let ownerId: String

@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// Who may speak to a running node: its own user alone, as the kernel says, and not as modes allow.
-@Suite("Users of the control socket") struct ControlUserTests {
+@Suite("Users of the control socket", .aside) struct ControlUserTests {
     private static let tools = ["/usr/bin/setpriv", "/usr/bin/perl"]
     private static var canBeOthers: Bool {
         geteuid() == 0 && self.tools.allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import runar
 
 /// A node whose process may open no more files.
-@Suite("Without descriptors", .timeLimit(.minutes(15))) struct DescriptorTests {
+@Suite("Without descriptors", .aside, .timeLimit(.minutes(15))) struct DescriptorTests {
     private static let prlimit = "/usr/bin/prlimit"
 
     private func openCount(_ node: RunningCommand) throws -> Int {

@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// What a person sees and types at a terminal.
-@Suite("Dialogues", .serialized) struct DialogueTests {
+@Suite("Dialogues", .aside, .serialized) struct DialogueTests {
     private let home: TemporaryHome
 
     init() throws { home = try TemporaryHome() }

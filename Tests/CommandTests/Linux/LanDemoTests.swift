@@ -6,6 +6,7 @@ internal import Testing
 /// The demo where there is nothing but the loopback interface: no uplink, no name server, no route.
 @Suite(
     "runar demo without a network",
+    .aside,
     .enabled(if: LanLab.obstacle == nil, Comment(rawValue: LanLab.obstacle ?? "")),
     .timeLimit(.minutes(15))
 ) struct LanDemoTests {

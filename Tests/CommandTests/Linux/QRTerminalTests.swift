@@ -6,6 +6,7 @@ internal import Testing
 /// Codes on the screen of a real terminal emulator, read back from what it shows.
 @Suite(
     "runar qr show on a terminal",
+    .aside,
     .serialized,
     .enabled(if: Tmux.isInstalled && IndependentReaders.missing.isEmpty, "tmux, zbar or zxing-cpp is missing")
 ) struct QRTerminalTests {

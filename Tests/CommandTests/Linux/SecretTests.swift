@@ -6,7 +6,7 @@ internal import TestSupport
 internal import Testing
 
 /// The secret of an invitation stands on the inviter's screen and nowhere else.
-@Suite("The secret of an invitation", .serialized) struct SecretTests {
+@Suite("The secret of an invitation", .aside, .serialized) struct SecretTests {
     /// Every form in which the secret could stand somewhere.
     private func forms(of link: String) throws -> [[UInt8]] {
         let invitation = try Invitation(text: link)

@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import runar
 
 /// A node that systemd started: a socket of ours stands for the manager's.
-@Suite("As a service", .serialized, .timeLimit(.minutes(15))) struct ServiceManagerTests {
+@Suite("As a service", .aside, .serialized, .timeLimit(.minutes(15))) struct ServiceManagerTests {
     @Test(arguments: [false, true])
     func `it says when it is ready, that it lives, and that it ends`(isAbstract: Bool) async throws {
         let home = try TemporaryHome()
