@@ -6,12 +6,17 @@ import json
 CRASH_WORDS = ("Fatal error", "Segmentation fault", "Program crashed", "ERROR: AddressSanitizer", "WARNING: ThreadSan")
 
 
+# More tests at once make one another late, and some measure how the machine behaves.
+PARALLEL_TESTS = 8
+
+
 class Test:
     """One test function, and its outcome so far."""
 
-    def __init__(self, name, place):
+    def __init__(self, name, place, has_cases=False):
         self.name = name
         self.place = place
+        self.has_cases = has_cases
         self.started = None
         self.ended = None
         self.skipped = None
@@ -28,6 +33,45 @@ class Test:
         return self.started is not None and self.ended is None
 
 
+class Turns:
+    """Whose turn it is. Swift Testing announces a test before its turn comes, and reports the beginning only for the
+    cases of a test with arguments. Turns come in the order of the announcements, as many at a time as may run."""
+
+    def __init__(self):
+        self.waiting = []
+        self.running = []
+        self.case_count = 0
+
+    def announce(self, test, time):
+        self.waiting.append(test)
+        self.give(time)
+
+    def begin_case(self, test, time):
+        test.started = time if test.started is None else test.started
+        self.case_count += 1
+
+    def end_case(self, time):
+        self.case_count -= 1
+        self.give(time)
+
+    def end(self, test, time):
+        if test in self.waiting and self.running:
+            # It overtook another one, whose turn has not come.
+            other = self.running.pop()
+            self.waiting.remove(test)
+            self.waiting.insert(0, other)
+            test.started, other.started = other.started, None
+        elif test in self.running:
+            self.running.remove(test)
+        self.give(time)
+
+    def give(self, time):
+        while self.waiting and len(self.running) + self.case_count < PARALLEL_TESTS:
+            test = self.waiting.pop(0)
+            test.started = time
+            self.running.append(test)
+
+
 class EventStream:
     """The tests of one process. `read()` may be called while the file grows."""
 
@@ -35,6 +79,7 @@ class EventStream:
         self.path = path
         self.position = 0
         self.tests = {}
+        self.turns = Turns()
         self.is_complete = False
 
     def read(self):
@@ -60,7 +105,11 @@ class EventStream:
             if payload.get("kind") == "function":
                 place = payload.get("sourceLocation", {})
                 name = payload.get("displayName") or payload.get("name", "?")
-                self.tests[payload["id"]] = Test(name.strip("`"), f"{place.get('fileID')}:{place.get('line')}")
+                self.tests[payload["id"]] = Test(
+                    name.strip("`"),
+                    f"{place.get('fileID')}:{place.get('line')}",
+                    has_cases=payload.get("isParameterized", False),
+                )
         elif record.get("kind") == "event":
             self.take_event(payload)
 
@@ -74,11 +123,15 @@ class EventStream:
                 self.tests.setdefault("", Test("outside of tests", "")).issues.append(issue_text(event))
             return
         time = event.get("instant", {}).get("absolute", 0.0)
-        if kind == "testCaseStarted":
-            # A test is announced as started while it still waits for others. Its first case begins later.
-            test.started = time if test.started is None else test.started
+        if kind == "testStarted" and not test.has_cases:
+            self.turns.announce(test, time)
+        elif kind == "testCaseStarted":
+            self.turns.begin_case(test, time)
+        elif kind == "testCaseEnded":
+            self.turns.end_case(time)
         elif kind == "testEnded":
             test.ended = time
+            self.turns.end(test, time)
         elif kind == "testSkipped":
             words = "; ".join(texts(event, "skip")) or "no reason given"
             test.skipped = words.split(" skipped: ")[-1].strip('"')
@@ -122,10 +175,12 @@ def issue_text(event):
 
 
 def crash_lines(log, most=12):
-    """The lines of a log that explain a crash, or its last lines."""
+    """The lines of a log that explain a crash and show the thread that crashed, or its last lines."""
     with open(log, "rb") as file:
         lines = file.read().decode(errors="replace").splitlines()
-    for index, line in enumerate(lines):
-        if any(word in line for word in CRASH_WORDS):
-            return lines[index : index + most]
-    return lines[-5:]
+    found = []
+    for words in (CRASH_WORDS, ('" crashed:',)):
+        start = next((index for index, line in enumerate(lines) if any(word in line for word in words)), None)
+        if start is not None:
+            found += lines[start : start + most]
+    return found or lines[-5:]

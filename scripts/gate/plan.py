@@ -4,7 +4,7 @@ import glob
 import os
 import sys
 
-from events import EventStream
+from events import PARALLEL_TESTS, EventStream
 from schedule import Job
 
 # The processors and the seconds that a suite uses on two cores, for the order alone. Others count as Job says.
@@ -40,10 +40,6 @@ CHECKS = [
     ("the gate itself", 0.3, 5, ["python3", "-B", "-m", "unittest", "discover", "scripts/gate"]),
 ]
 
-# More tests at once make one another late, and some measure how the machine behaves.
-PARALLEL_TESTS = "8"
-
-
 def all_suites():
     """The test targets, TidyTests first: it is the quickest to report that something is out of place."""
     names = sorted(os.path.basename(folder) for folder in glob.glob("Tests/*Tests"))
@@ -63,7 +59,7 @@ def suite_job(name, products, logs, limit_seconds, options=(), environment=None,
     if os.path.exists(events):
         os.remove(events)
     arguments = ["--filter", f"^{name}\\.", "--event-stream-output-path", events, "--event-stream-version", "0"]
-    arguments += ["--experimental-maximum-parallelization-width", PARALLEL_TESTS, *options]
+    arguments += ["--experimental-maximum-parallelization-width", str(PARALLEL_TESTS), *options]
     bundle = glob.glob(os.path.join(products, "*PackageTests.xctest"))
     if sys.platform == "linux" and bundle:
         # Run without the package manager, which lets one process at a time use a build folder.

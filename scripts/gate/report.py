@@ -83,7 +83,8 @@ class Report:
         if verdict.startswith("CRASHED"):
             lines += crash_lines(running.job.log)
         if verdict != "passed":
-            if not events.failed:
+            # What was cut short counts as one more, beside the tests that had failed before.
+            if verdict.startswith(("STOPPED", "CRASHED")) or not events.failed:
                 self.broken += 1
             self.findings.append((running.job.name, lines or crash_lines(running.job.log)))
         return verdict

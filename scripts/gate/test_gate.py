@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-from events import EventStream
+from events import PARALLEL_TESTS, EventStream
 from report import Report
 import schedule
 from schedule import Job
@@ -21,9 +21,9 @@ def record(kind, test=None, **more):
     return {"kind": "event", "payload": event | ({"testID": test} if test else {})}
 
 
-def definition(name):
+def definition(name, **more):
     place = {"fileID": "Suite/File.swift", "line": 7}
-    return {"kind": "test", "payload": {"kind": "function", "id": name, "name": name, "sourceLocation": place}}
+    return {"kind": "test", "payload": {"kind": "function", "id": name, "name": name, "sourceLocation": place} | more}
 
 
 def failure(text):
@@ -51,7 +51,7 @@ class GateTests(unittest.TestCase):
         return status, output.getvalue()
 
     def good(self, name):
-        return [definition(name), record("testCaseStarted", name), record("testEnded", name, at=2.5), record("runEnded")]
+        return [definition(name), record("testStarted", name), record("testEnded", name, at=2.5), record("runEnded")]
 
     def test_passed_tests_are_counted(self):
         status, output = self.play(self.job("A", self.good("one")), self.job("B", self.good("two")))
@@ -61,7 +61,7 @@ class GateTests(unittest.TestCase):
 
     def test_a_failure_is_reported_by_name_and_the_others_still_run(self):
         issue, messages = failure("Expectation failed: 1 == 2")
-        records = [definition("bad"), record("testCaseStarted", "bad")]
+        records = [definition("bad"), record("testStarted", "bad")]
         records += [record("issueRecorded", "bad", issue=issue, messages=messages), record("testEnded", "bad")]
         records += [record("runEnded")]
         status, output = self.play(self.job("A", records, end="sys.exit(1)"), self.job("B", self.good("two")))
@@ -71,7 +71,7 @@ class GateTests(unittest.TestCase):
         self.assertTrue(output.endswith("\n1 passed, 1 failed, 0 skipped\n"), output)
 
     def test_a_crash_is_reported_with_the_tests_that_had_started(self):
-        records = [definition("doomed"), record("testCaseStarted", "doomed")]
+        records = [definition("doomed"), record("testStarted", "doomed")]
         end = "print('Fatal error: index out of range', flush=True); os.abort()"
         status, output = self.play(self.job("A", records, end=end), self.job("B", self.good("two")))
         self.assertEqual(status, 1)
@@ -81,19 +81,37 @@ class GateTests(unittest.TestCase):
         self.assertTrue(output.endswith("\n1 passed, 1 failed, 0 skipped\n"), output)
 
     def test_a_process_that_exits_early_is_a_crash(self):
-        records = [definition("doomed"), record("testCaseStarted", "doomed")]
+        records = [definition("doomed"), record("testStarted", "doomed")]
         status, output = self.play(self.job("A", records, end="sys.exit(0)"))
         self.assertEqual(status, 1)
         self.assertIn("CRASHED (exit 0)", output)
 
     def test_a_hung_test_is_stopped_and_reported_by_name(self):
-        records = [definition("hung"), record("testCaseStarted", "hung")]
+        records = [definition("hung"), record("testStarted", "hung")]
         hung = self.job("A", records, end="time.sleep(600)", limit_seconds=1)
         status, output = self.play(hung, self.job("B", self.good("two")))
         self.assertEqual(status, 1)
         self.assertIn("A: STOPPED after", output)
         self.assertIn("started and did not finish: hung", output)
         self.assertTrue(output.endswith("\n1 passed, 1 failed, 0 skipped\n"), output)
+
+    def test_a_test_that_was_announced_and_did_not_get_its_turn_is_not_called_unfinished(self):
+        names = [f"test {number}" for number in range(PARALLEL_TESTS + 3)]
+        records = [definition(name) for name in names] + [record("testStarted", name) for name in names]
+        # The first and the last end: two of those that waited have begun, and one of them has ended.
+        records += [record("testEnded", names[0], at=1.0), record("testEnded", names[-1], at=3.0)]
+        hung = self.job("A", records, end="time.sleep(600)", limit_seconds=1)
+        _, output = self.play(hung)
+        unfinished = [name for name in names if f"started and did not finish: {name} (" in output]
+        self.assertEqual(unfinished, names[1 : PARALLEL_TESTS + 1])
+        self.assertIn("2.0 s  A: test 10", output)
+
+    def test_a_test_with_arguments_begins_with_its_first_case(self):
+        records = [definition("many", isParameterized=True), record("testStarted", "many")]
+        records += [record("testCaseStarted", "many", at=2.0), record("testCaseEnded", "many", at=3.0)]
+        records += [record("testCaseStarted", "many", at=4.0), record("testCaseEnded", "many", at=5.5)]
+        _, output = self.play(self.job("A", records + [record("testEnded", "many", at=6.0), record("runEnded")]))
+        self.assertIn("4.0 s  A: many", output)
 
     def test_a_skipped_test_is_counted_with_its_reason(self):
         records = [definition("later"), record("testSkipped", "later", messages=[{"symbol": "skip", "text": "no root"}])]
