@@ -52,6 +52,15 @@ internal import Testing
         }
     }
 
+    @Test func `a mark beside a separator takes nothing from it`() throws {
+        let path = try TopicPath("main:\u{301}auth/\u{301}users", network: "other")
+        #expect(path.network == "main" && path.segments == ["\u{301}auth", "\u{301}users"])
+        for segment in ["a/\u{301}b", "a:\u{301}b"] {
+            #expect(throws: TopicPathError.self) { try path.child(segment) }
+            #expect(throws: TopicPathError.self) { try TopicPath("users/{id}").filled(with: ["id": segment]) }
+        }
+    }
+
     @Test func `paths have children and parents`() throws {
         let path = try TopicPath("main:auth/users/details")
         #expect(try TopicPath("main:auth").child("login").description == "main:auth/login")

@@ -51,6 +51,38 @@ internal import Testing
         #expect(try scratch.bytes("link") == [2])
     }
 
+    @Test func `what is made in an open directory stays there when its path leads elsewhere`() throws {
+        let files = SystemFileSystem()
+        for name in ["chosen", "elsewhere"] { try files.makeDirectory(scratch.file(name), mode: 0o700) }
+        let directory = try files.openDirectory(scratch.file("chosen"))
+        defer { files.close(directory) }
+        let place = try FilePlace("a", in: directory, of: scratch.file("chosen"))
+        try files.rename(scratch.file("chosen"), to: scratch.file("moved"))
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.file("chosen"),
+            withDestinationPath: scratch.file("elsewhere")
+        )
+        files.close(try files.open(place, for: .creating))
+        try files.rename(place, to: FilePlace("b", in: directory, of: scratch.file("chosen")))
+        #expect(try files.names(in: scratch.file("moved")) == ["b"])
+        #expect(try files.names(in: scratch.file("elsewhere")).isEmpty)
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.file("moved/a"),
+            withDestinationPath: scratch.file("elsewhere/a")
+        )
+        for use in [FileUse.creating, .locking, .reading] {
+            #expect(throws: FileError.self) { try files.open(place, for: use) }
+        }
+        try files.remove(place)
+        #expect(try files.names(in: scratch.file("moved")) == ["b"])
+        #expect(try files.names(in: scratch.file("elsewhere")).isEmpty)
+    }
+
+    @Test(arguments: ["", ".", "..", "a/b", "/a", "a/\u{301}b", "a\0b"])
+    func `a place is one name`(name: String) {
+        #expect(throws: FileError.self) { try FilePlace(name, in: -1, of: "/directory") }
+    }
+
     @Test func `an error says what failed, where, and what to do`() {
         let error = FileError(operation: "open", path: "/a\u{1B}b", code: EACCES)
         #expect(
@@ -70,6 +102,7 @@ internal import Testing
         #expect(FilePath.joining("/a", "b") == "/a/b")
         #expect(FilePath.shellQuoted("/a/b-1.c") == "/a/b-1.c")
         #expect(FilePath.shellQuoted("/Application Support/it's") == #"'/Application Support/it'\''s'"#)
+        #expect(FilePath.shellQuoted("/a'\u{301}; b") == "'/a'\\''\u{301}; b'")
     }
 
     @Test func `a lock is held once, names its holder, and is free when the holder goes`() throws {

@@ -34,6 +34,8 @@ extension FileOffer {
     static let version: UInt8 = 1
     static let byteLimit = 1024
     private static let nameByteLimit = 255
+    /// Leaves room for a number within the 255 bytes that file systems allow.
+    private static let storedNameByteLimit = 200
 
     /// The first unit of a bulk stream: version, size, SHA-256, name.
     static func encode(name: String, byteCount: UInt64, sha256: [UInt8]) -> [UInt8] {
@@ -60,12 +62,22 @@ extension FileOffer {
     /// The last component of a name without anything that a file system or a terminal takes for more than a letter.
     ///
     /// Directories, leading dots, control and bidirectional characters go; what is left has at most 200 bytes.
+    ///
+    /// Invisible characters are removed first, and the rest compares Unicode scalars: a `Character` is a separator with
+    /// the marks that follow it, and not equal to the separator alone.
     static func harmless(_ name: String) -> String {
-        let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
-        var clean = PlainText.kept(of: last).filter { $0 != ":" }
-        while let first = clean.first, first == "." || first == " " || first == "-" { clean.removeFirst() }
-        while clean.utf8.count > 200 { clean.removeLast() }
-        while clean.last == " " || clean.last == "." { clean.removeLast() }
-        return clean.isEmpty ? "file" : clean
+        let shown = PlainText.kept(of: name).unicodeScalars
+        let last = shown.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? Substring.UnicodeScalarView()
+        let clean = last.filter { $0 != ":" }.drop { Self.isHiding($0) }
+        var text = String(String.UnicodeScalarView(clean))
+        while text.utf8.count > Self.storedNameByteLimit { text.removeLast() }
+        var scalars = text.unicodeScalars
+        while let end = scalars.last, end == "." || end == " " { scalars.removeLast() }
+        return scalars.isEmpty ? "file" : String(scalars)
+    }
+
+    /// Whether a scalar at the beginning of a name hides the file, makes an option of it, or does not show there.
+    private static func isHiding(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "." || scalar == " " || scalar == "-" || scalar.properties.isDefaultIgnorableCodePoint
     }
 }

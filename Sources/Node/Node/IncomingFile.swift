@@ -7,8 +7,9 @@ internal import Platform
 struct IncomingFile {
     let offer: FileOffer
     private(set) var received: UInt64 = 0
-    private let directory: String
-    private let partialPath: String
+    private let directory: Int32
+    private let directoryPath: String
+    private let partial: FilePlace
     private let fileSystem = SystemFileSystem()
     private let descriptor: Int32
     private var hash = SHA256()
@@ -16,32 +17,46 @@ struct IncomingFile {
     /// Takes up the partial file of an earlier attempt, or begins a new one; nil while another transfer writes it.
     ///
     /// - Throws: `FileError`.
-    init?(_ offer: FileOffer, directory: String) throws(FileError) {
+    init?(_ offer: FileOffer, directory path: String) throws(FileError) {
         self.offer = offer
-        self.directory = directory
-        let content = Hex.encode(Array(offer.sha256.prefix(16)))
-        self.partialPath = FilePath.joining(directory, ".\(offer.peer.short)-\(content).part")
-        let status = try self.fileSystem.status(of: self.partialPath, followingLink: false)
-        if let status, status.kind == .file, UInt64(status.byteCount) > offer.byteCount {
-            try self.fileSystem.remove(self.partialPath)  // it was another file
-        }
-        self.descriptor = try self.fileSystem.open(self.partialPath, for: .locking)
+        self.directoryPath = path
+        self.directory = try self.fileSystem.openDirectory(path)
         do throws(FileError) {
-            guard try self.fileSystem.lock(self.descriptor, path: self.partialPath) else {
-                self.fileSystem.close(self.descriptor)
+            let content = Hex.encode(Array(offer.sha256.prefix(16)))
+            self.partial = try FilePlace(".\(offer.peer.short)-\(content).part", in: self.directory, of: path)
+            self.descriptor = try Self.openPartial(self.partial, of: offer, self.fileSystem)
+        } catch {
+            self.fileSystem.close(self.directory)
+            throw error
+        }
+        do throws(FileError) {
+            guard try self.fileSystem.lock(self.descriptor, path: self.partial.path) else {
+                self.close()
                 return nil
             }
             try self.takeUp()
         } catch {
-            self.fileSystem.close(self.descriptor)
+            self.close()
             throw error
         }
+    }
+
+    private static func openPartial(
+        _ place: FilePlace,
+        of offer: FileOffer,
+        _ fileSystem: SystemFileSystem
+    ) throws(FileError) -> Int32 {
+        let status = try fileSystem.status(of: place.path, followingLink: false)
+        if let status, status.kind == .file, UInt64(status.byteCount) > offer.byteCount {
+            try fileSystem.remove(place)  // it was another file
+        }
+        return try fileSystem.open(place, for: .locking)
     }
 
     /// Hashes what an earlier attempt left, which also moves to the end of it.
     private mutating func takeUp() throws(FileError) {
         while true {
-            let chunk = try self.fileSystem.read(self.descriptor, count: 1 << 20, path: self.partialPath)
+            let chunk = try self.fileSystem.read(self.descriptor, count: 1 << 20, path: self.partial.path)
             if chunk.isEmpty { return }
             self.hash.update(data: chunk)
             self.received += UInt64(chunk.count)
@@ -51,7 +66,7 @@ struct IncomingFile {
     mutating func append(_ bytes: [UInt8]) throws(FileError) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            rest = rest.dropFirst(try self.fileSystem.write(rest, to: self.descriptor, path: self.partialPath))
+            rest = rest.dropFirst(try self.fileSystem.write(rest, to: self.descriptor, path: self.partial.path))
         }
         self.hash.update(data: bytes)
         self.received += UInt64(bytes.count)
@@ -60,31 +75,33 @@ struct IncomingFile {
     /// Gives the whole file its name and returns its path, or throws it away if it is not what was offered (then nil).
     func finish() throws(FileError) -> String? {
         guard self.received == self.offer.byteCount, Array(self.hash.finalize()) == self.offer.sha256 else {
-            try self.fileSystem.remove(self.partialPath)
+            try self.fileSystem.remove(self.partial)
             return nil
         }
-        try self.fileSystem.synchronize(self.descriptor, path: self.partialPath)
-        let path = try self.reservePath()
-        try self.fileSystem.rename(self.partialPath, to: path)
-        try self.fileSystem.synchronizeDirectory(self.directory)
-        return path
+        try self.fileSystem.synchronize(self.descriptor, path: self.partial.path)
+        let place = try self.reservePlace()
+        try self.fileSystem.rename(self.partial, to: place)
+        try self.fileSystem.synchronize(self.directory, path: self.directoryPath)
+        return place.path
     }
 
     func close() {
         self.fileSystem.close(self.descriptor)
+        self.fileSystem.close(self.directory)
     }
 
     /// Takes the offered name, numbered if it is taken, with an empty file of our own: nothing is ever overwritten.
-    private func reservePath() throws(FileError) -> String {
+    private func reservePlace() throws(FileError) -> FilePlace {
         let name = self.offer.name
         let dot = name.lastIndex(of: ".") ?? name.endIndex
         var number = 0
         while true {
             let suffix = number == 0 ? "" : " (\(number))"
-            let path = FilePath.joining(self.directory, String(name[..<dot]) + suffix + String(name[dot...]))
+            let numbered = String(name[..<dot]) + suffix + String(name[dot...])
+            let place = try FilePlace(numbered, in: self.directory, of: self.directoryPath)
             do throws(FileError) {
-                self.fileSystem.close(try self.fileSystem.open(path, for: .creating))
-                return path
+                self.fileSystem.close(try self.fileSystem.open(place, for: .creating))
+                return place
             } catch {
                 guard error.code == SystemErrors.exists else { throw error }
                 number += 1

@@ -9,13 +9,17 @@ package struct SystemFileSystem: FileSystem {
     package var userId: UInt32 { geteuid() }
 
     package func open(_ path: String, for use: FileUse) throws(FileError) -> Int32 {
+        try checked("open", path) { unsafe Darwin.open(path, Self.flags(of: use), 0o600) }
+    }
+
+    private static func flags(of use: FileUse) -> Int32 {
         let flags =
             switch use {
             case .reading: O_RDONLY
             case .creating: O_WRONLY | O_CREAT | O_EXCL
             case .locking: O_RDWR | O_CREAT
             }
-        return try checked("open", path) { unsafe Darwin.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600) }
+        return flags | O_CLOEXEC | O_NOFOLLOW
     }
 
     package func read(_ descriptor: Int32, count: Int, path: String) throws(FileError) -> [UInt8] {
@@ -58,9 +62,29 @@ package struct SystemFileSystem: FileSystem {
     }
 
     package func synchronizeDirectory(_ path: String) throws(FileError) {
-        let descriptor = try checked("open", path) { unsafe Darwin.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        let descriptor = try openDirectory(path)
         defer { close(descriptor) }
         try synchronize(descriptor, path: path)
+    }
+
+    package func openDirectory(_ path: String) throws(FileError) -> Int32 {
+        try checked("open", path) { unsafe Darwin.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    }
+
+    package func open(_ place: FilePlace, for use: FileUse) throws(FileError) -> Int32 {
+        try checked("open", place.path) {
+            unsafe openat(place.directory, place.name, Self.flags(of: use), 0o600)
+        }
+    }
+
+    package func rename(_ source: FilePlace, to destination: FilePlace) throws(FileError) {
+        _ = try checked("replace", destination.path) {
+            unsafe renameat(source.directory, source.name, destination.directory, destination.name)
+        }
+    }
+
+    package func remove(_ place: FilePlace) throws(FileError) {
+        _ = try checked("remove", place.path) { unsafe unlinkat(place.directory, place.name, 0) }
     }
 
     package func makeDirectory(_ path: String, mode: UInt32) throws(FileError) {

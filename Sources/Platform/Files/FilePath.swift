@@ -20,6 +20,12 @@ package enum FilePath {
         directory.utf8.last == UInt8(ascii: "/") ? directory + name : directory + "/" + name
     }
 
+    /// Whether `name` names something directly in a directory: it is not empty, neither `.` nor `..`, and has no
+    /// slash and no NUL byte.
+    package static func isComponent(_ name: String) -> Bool {
+        !name.isEmpty && name != "." && name != ".." && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
+    }
+
     /// The path as one word of a shell command.
     package static func shellQuoted(_ path: String) -> String {
         let isPlain = path.utf8.allSatisfy { byte in
@@ -30,8 +36,12 @@ package enum FilePath {
             }
         }
         guard !isPlain || path.isEmpty else { return path }
-        let quoted = path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
-        return "'" + Terminal.escaped(quoted) + "'"
+        // Among scalars: an apostrophe with a mark after it is another `Character`, and ends the word for a shell.
+        var quoted = String.UnicodeScalarView()
+        for scalar in path.unicodeScalars {
+            if scalar == "'" { quoted.append(contentsOf: #"'\''"#.unicodeScalars) } else { quoted.append(scalar) }
+        }
+        return "'" + Terminal.escaped(String(quoted)) + "'"
     }
 
     private static func trimmingSlashes(_ path: String) -> String {

@@ -11,6 +11,7 @@ package enum SystemErrors {
     package static let isLink = ELOOP
     package static let tooLarge = EFBIG
     package static let inputOutput = EIO
+    package static let invalid = EINVAL
 
     /// The system's words for an error number.
     package static func text(of code: Int32) -> String {

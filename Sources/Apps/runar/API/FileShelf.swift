@@ -198,7 +198,7 @@ final class FileShelf: Sendable {
     private static func paths(in directory: String) throws -> [String] {
         let fileSystem = SystemFileSystem()
         guard try fileSystem.status(of: directory, followingLink: true) != nil else { return [] }
-        return try fileSystem.names(in: directory).filter { !$0.hasPrefix(".") }.sorted()
+        return try fileSystem.names(in: directory).filter { $0.utf8.first != UInt8(ascii: ".") }.sorted()
             .map { FilePath.joining(directory, $0) }
             .filter { try fileSystem.status(of: $0, followingLink: false)?.kind == .file }
     }

@@ -106,10 +106,7 @@ extension NodeAPI {
     /// What the peer calls the file.
     private static func fileName(_ request: ConsoleRequest) throws -> String {
         let name = request.text("name") ?? ""
-        let isFit =
-            (1...fileNameByteLimit).contains(name.utf8.count) && name != "." && name != ".."
-            && !name.contains { $0 == "/" || $0 == "\0" }
-        guard isFit else {
+        guard name.utf8.count <= fileNameByteLimit, FilePath.isComponent(name) else {
             throw ConsoleRequest.badField("name", "must be a file's name: 1 to \(fileNameByteLimit) bytes, no slashes")
         }
         return name

@@ -23,17 +23,23 @@ public struct TopicPath: Hashable, Sendable {
         guard text.utf8.count <= Self.byteLimit else {
             throw .tooLong(limit: Self.byteLimit, found: text.utf8.count)
         }
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        // Among scalars: a separator with a mark after it is another `Character`, and a separator for everybody else.
+        let parts = text.unicodeScalars.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count <= 2 else { throw .malformed(text, reason: "it has more than one colon") }
         guard parts.count < 2 || !parts[0].isEmpty else {
             throw .malformed(text, reason: "no network stands before the colon")
         }
-        let path = parts.last ?? ""
+        let path = parts.last ?? Substring.UnicodeScalarView()
         try self.init(
-            segments: path.split(separator: "/").map(String.init),
+            segments: path.split(separator: "/").map { String($0) },
             network: parts.count == 2 ? String(parts[0]) : network,
             of: text
         )
+    }
+
+    /// Whether a text has no separator and is not empty.
+    private static func isSegment(_ text: String) -> Bool {
+        !text.isEmpty && !text.unicodeScalars.contains { $0 == "/" || $0 == ":" }
     }
 
     private init(segments: [String], network: String, of text: String) throws(TopicPathError) {
@@ -75,7 +81,7 @@ public struct TopicPath: Hashable, Sendable {
 
     /// The path with one more segment.
     public func child(_ segment: String) throws(TopicPathError) -> TopicPath {
-        guard !segment.contains("/"), !segment.contains(":"), !segment.isEmpty else {
+        guard Self.isSegment(segment) else {
             throw .malformed(segment, reason: "one segment has no slash, no colon and is not empty")
         }
         return try TopicPath(segments: segments + [segment], network: network, of: description + "/" + segment)
@@ -131,7 +137,7 @@ extension TopicPath {
                 continue
             }
             guard let value = values[String(name)] else { throw .missingParameter(String(name)) }
-            guard !value.contains("/"), !value.contains(":"), !value.isEmpty else {
+            guard Self.isSegment(value) else {
                 throw .malformed(value, reason: "the value of {\(name)} must be one segment")
             }
             filled.append(value)
