@@ -307,7 +307,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "Soak",
-            dependencies: ["RunarNode", "Locking"],
+            dependencies: ["RunarNode", "Locking", "TestSupport"],
             path: "Tests/Helpers/Soak",
             swiftSettings: house
         ),

@@ -89,7 +89,7 @@ internal import Testing
     }
 
     @Test(arguments: ["../x", "/x", "", ".", "..", "a/\u{301}b", "a\0b"])
-    func `the directory refuses what is not one name, whoever asks`(name: String) throws {
+    func `a directory refuses names of more than one component`(name: String) throws {
         let (outer, peer) = (try TemporaryDirectory(), PeerId(publicKey: generatePeerKey().publicKey))
         let inner = outer.path + "/inner"
         try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)

@@ -2,8 +2,7 @@ internal import Foundation
 
 /// A program, most often of this package, run as a process of its own, which can be killed at any moment.
 package final class ChildProcess: Sendable {
-    private let process = Process()
-    private let output = Pipe()
+    private let process: SpawnedProcess
     private let input: Pipe?
     private let lines: LineReader
 
@@ -42,18 +41,22 @@ package final class ChildProcess: Sendable {
         takesLines: Bool = false,
         environment changes: [String: String] = [:]
     ) throws {
+        let output = Pipe()
         input = takesLines ? Pipe() : nil
         lines = LineReader(output.fileHandleForReading)
-        process.executableURL = URL(filePath: path)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(changes) { $1 }
-        process.standardOutput = output
-        if let input { process.standardInput = input }
-        try process.run()
+        process = try SpawnedProcess(
+            path,
+            arguments,
+            environment: ProcessInfo.processInfo.environment.merging(changes) { $1 },
+            input: input?.fileHandleForReading ?? .nullDevice,
+            output: output.fileHandleForWriting
+        )
+        try output.fileHandleForWriting.close()
+        try input?.fileHandleForReading.close()
     }
 
     /// The system's number for it.
-    package var id: Int32 { process.processIdentifier }
+    package var id: Int32 { process.id }
 
     /// The next line that it writes, or nil once it has ended.
     package func nextLine() -> String? { lines.next() }
@@ -68,7 +71,7 @@ package final class ChildProcess: Sendable {
 
     /// Ends it as a loss of power would, without a chance to tidy up, and returns the lines that it wrote before.
     package func kill() -> [String] {
-        Foundation.kill(id, SIGKILL)
+        process.send(SIGKILL)
         var lines: [String] = []
         while let line = nextLine() { lines.append(line) }
         process.waitUntilExit()
@@ -76,17 +79,14 @@ package final class ChildProcess: Sendable {
     }
 
     /// Sends it a signal.
-    package func send(_ signal: Int32) { _ = Foundation.kill(id, signal) }
+    package func send(_ signal: Int32) { process.send(signal) }
 
     /// Waits for its end and returns the signal that ended it, or nil if it ended by itself.
     package func signalAtExit() -> Int32? {
-        process.waitUntilExit()
-        return process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil
+        let status = process.waitUntilExit()
+        return status < 0 ? -status : nil
     }
 
-    /// Waits for its end and returns its exit status.
-    package func waitUntilExit() -> Int32 {
-        process.waitUntilExit()
-        return process.terminationStatus
-    }
+    /// Waits for its end and returns its exit status, or the signal that ended it as a negative number.
+    package func waitUntilExit() -> Int32 { process.waitUntilExit() }
 }

@@ -93,32 +93,46 @@ package func environment(_ changes: [String: String]) -> [String: String] {
     return variables.merging(changes) { $1 }
 }
 
-/// The built command, run by `wrapper` if there is one, such as `ip netns exec`.
-private func process(_ arguments: [String], _ changes: [String: String], wrapper: [String] = []) -> Process {
-    let process = Process()
+/// Starts the built command by `wrapper` if there is one, such as `ip netns exec`.
+private func start(
+    _ arguments: [String],
+    _ changes: [String: String],
+    wrapper: [String] = [],
+    input: FileHandle,
+    output: FileHandle,
+    errors: FileHandle
+) throws -> SpawnedProcess {
     let command = wrapper + [ChildProcess.products.appending(path: "runar").path(percentEncoded: false)] + arguments
-    process.executableURL = URL(filePath: command[0])
-    process.arguments = Array(command.dropFirst())
-    process.environment = environment(changes)
-    return process
+    return try SpawnedProcess(
+        command[0],
+        Array(command.dropFirst()),
+        environment: environment(changes),
+        input: input,
+        output: output,
+        errors: errors
+    )
 }
 
 /// Runs the built command to its end.
 package func runar(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> Outcome {
-    let command = process(arguments, environment)
     let (output, errors, standardInput) = (Pipe(), Pipe(), Pipe())
-    command.standardOutput = output
-    command.standardError = errors
-    command.standardInput = standardInput
-    try command.run()
+    let command = try start(
+        arguments,
+        environment,
+        input: standardInput.fileHandleForReading,
+        output: output.fileHandleForWriting,
+        errors: errors.fileHandleForWriting
+    )
+    for end in [standardInput.fileHandleForReading, output.fileHandleForWriting, errors.fileHandleForWriting] {
+        try end.close()
+    }
     // A command that ends without reading closes the pipe; then its answer is what counts.
     try? standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))  // see above
     try? standardInput.fileHandleForWriting.close()  // the same
     let printed = try output.fileHandleForReading.readToEnd() ?? Data()
     let said = try errors.fileHandleForReading.readToEnd() ?? Data()
-    command.waitUntilExit()
     return Outcome(
-        status: command.terminationStatus,
+        status: command.waitUntilExit(),
         output: String(decoding: printed, as: UTF8.self),
         errors: String(decoding: said, as: UTF8.self)
     )
@@ -126,7 +140,7 @@ package func runar(_ arguments: [String], input: String = "", environment: [Stri
 
 /// A command that runs until it is stopped, such as `up` and `listen`.
 package final class RunningCommand: Sendable {
-    private let command: Process
+    private let command: SpawnedProcess
     private let lines: LineReader
     private let keyboard: FileHandle?
 
@@ -142,27 +156,30 @@ package final class RunningCommand: Sendable {
         wrapper: [String] = [],
         errors: String? = nil
     ) throws {
-        let output = Pipe()
-        command = process(arguments, ["RUNAR_HOME": home.path].merging(environment) { $1 }, wrapper: wrapper)
-        command.standardOutput = output
-        command.standardError =
-            try errors.map { try FileHandle(forWritingTo: URL(filePath: $0)) } ?? FileHandle.nullDevice
+        let (output, pipe) = (Pipe(), Pipe())
+        command = try start(
+            arguments,
+            ["RUNAR_HOME": home.path].merging(environment) { $1 },
+            wrapper: wrapper,
+            input: input == nil && !keepsInput ? .nullDevice : pipe.fileHandleForReading,
+            output: output.fileHandleForWriting,
+            errors: errors.map { try FileHandle(forWritingTo: URL(filePath: $0)) } ?? .nullDevice
+        )
         lines = LineReader(output.fileHandleForReading)
-        let pipe = Pipe()
-        command.standardInput = input == nil && !keepsInput ? FileHandle.nullDevice : pipe
         keyboard = keepsInput ? pipe.fileHandleForWriting : nil
-        try command.run()
+        try output.fileHandleForWriting.close()
+        try pipe.fileHandleForReading.close()
         guard let input else { return }
         try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try pipe.fileHandleForWriting.close()
     }
 
     deinit {
-        if command.isRunning { command.terminate() }
+        if command.isRunning { command.send(SIGTERM) }
         command.waitUntilExit()
     }
 
-    package var id: Int32 { command.processIdentifier }
+    package var id: Int32 { command.id }
 
     /// Gives a command that was started with `keepsInput` what it waits for, and the end of its input.
     package func type(_ text: String) throws {
@@ -182,9 +199,8 @@ package final class RunningCommand: Sendable {
 
     /// Waits for its end after `signal`, and returns its exit status.
     package func end(by signal: Int32? = nil) -> Int32 {
-        if let signal { kill(id, signal) }
-        command.waitUntilExit()
-        return command.terminationReason == .exit ? command.terminationStatus : -command.terminationStatus
+        if let signal { command.send(signal) }
+        return command.waitUntilExit()
     }
 
     /// Waits for its end and returns how that was and what it has printed by then.

@@ -95,6 +95,11 @@ internal import Testing
         #expect(try Rules.wordFindings(source(text), banned: Rules.bannedEverywhere).count == 1)
     }
 
+    @Test func `a process of Foundation's in a test is found`() throws {
+        #expect(try Rules.wordFindings(source("let a = Process()"), banned: Rules.bannedInTests).count == 1)
+        #expect(try Rules.wordFindings(source("let a = ChildProcess()"), banned: Rules.bannedInTests).isEmpty)
+    }
+
     @Test(arguments: [
         "try await Task.sleep(for: .seconds(1))", "try await Task.sleep(nanoseconds: 1)", "let pause = Task.sleep",
         "try await Task<Never, Never>.sleep(for: pause)",

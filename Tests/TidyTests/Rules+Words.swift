@@ -21,7 +21,8 @@ extension Rules {
 
     /// The words that are banned in test targets and in the targets that tests share.
     static let bannedInTests = [
-        BannedWord(#"\bTask\s*(<[^>]*>)?\s*\.\s*sleep\b"#, "wait for the event, not for time")
+        BannedWord(#"\bTask\s*(<[^>]*>)?\s*\.\s*sleep\b"#, "wait for the event, not for time"),
+        BannedWord(#"\bProcess\(\)"#, "Foundation's Process leaks descriptors, use SpawnedProcess"),
     ]
 
     /// Whether a source may pause for a time: helper programs make load at a fixed pace.

@@ -6,10 +6,6 @@ import json
 CRASH_WORDS = ("Fatal error", "Segmentation fault", "Program crashed", "ERROR: AddressSanitizer", "WARNING: ThreadSan")
 
 
-# More tests at once make one another late, and some measure how the machine behaves.
-PARALLEL_TESTS = 8
-
-
 class Test:
     """One test function, and its outcome so far."""
 
@@ -37,7 +33,8 @@ class Turns:
     """Whose turn it is. Swift Testing announces a test before its turn comes, and reports the beginning only for the
     cases of a test with arguments. Turns come in the order of the announcements, as many at a time as may run."""
 
-    def __init__(self):
+    def __init__(self, width):
+        self.width = width
         self.waiting = []
         self.running = []
         self.case_count = 0
@@ -66,20 +63,20 @@ class Turns:
         self.give(time)
 
     def give(self, time):
-        while self.waiting and len(self.running) + self.case_count < PARALLEL_TESTS:
+        while self.waiting and len(self.running) + self.case_count < self.width:
             test = self.waiting.pop(0)
             test.started = time
             self.running.append(test)
 
 
 class EventStream:
-    """The tests of one process. `read()` may be called while the file grows."""
+    """The tests of one process, which runs `width` of them at a time. `read()` may be called while the file grows."""
 
-    def __init__(self, path):
+    def __init__(self, path, width):
         self.path = path
         self.position = 0
         self.tests = {}
-        self.turns = Turns()
+        self.turns = Turns(width)
         self.is_complete = False
 
     def read(self):

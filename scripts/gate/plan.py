@@ -4,7 +4,7 @@ import glob
 import os
 import sys
 
-from events import PARALLEL_TESTS, EventStream
+from events import EventStream
 from schedule import Job
 
 # The processors and the seconds that a suite uses on two cores, for the order alone. Others count as Job says.
@@ -27,6 +27,10 @@ COSTS = {
     "RunarCTests": (0.8, 30),
     "InteropTests": (0.8, 30),
 }
+
+# Tests at the same time in one process: as many as threads where tests compute, so that none waits for a thread after
+# it has begun, and more where they wait. Too many make one another late, and some measure how the machine behaves.
+WIDTH, COMPUTING_WIDTH = 8, 2
 
 # The test bundle; with it come all programs that tests run.
 BUNDLE = "runarPackageTests"
@@ -59,14 +63,15 @@ def suite_job(name, products, logs, limit_seconds, options=(), environment=None,
     if os.path.exists(events):
         os.remove(events)
     arguments = ["--filter", f"^{name}\\.", "--event-stream-output-path", events, "--event-stream-version", "0"]
-    arguments += ["--experimental-maximum-parallelization-width", str(PARALLEL_TESTS), *options]
+    cores, seconds = COSTS.get(name, (Job.cores, Job.expected_seconds))
+    width = COMPUTING_WIDTH if cores == 1 else WIDTH
+    arguments += ["--experimental-maximum-parallelization-width", str(width), *options]
     bundle = glob.glob(os.path.join(products, "*PackageTests.xctest"))
     if sys.platform == "linux" and bundle:
         # Run without the package manager, which lets one process at a time use a build folder.
         command = [bundle[0], "--testing-library", "swift-testing", *arguments]
     else:
         command = ["swift", "test", "--skip-build", "--disable-xctest", *swift_options, *arguments]
-    cores, seconds = COSTS.get(name, (Job.cores, Job.expected_seconds))
     return Job(
         name=name,
         command=command,
@@ -75,7 +80,7 @@ def suite_job(name, products, logs, limit_seconds, options=(), environment=None,
         expected_seconds=seconds,
         limit_seconds=limit_seconds,
         environment=environment or {},
-        events=EventStream(events),
+        events=EventStream(events, width),
         is_urgent=name == "TidyTests",
     )
 

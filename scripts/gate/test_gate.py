@@ -10,10 +10,13 @@ import tempfile
 import time
 import unittest
 
-from events import PARALLEL_TESTS, EventStream
+from events import EventStream
 from report import Report
 import schedule
 from schedule import Job
+
+
+WIDTH = 8
 
 
 def record(kind, test=None, **more):
@@ -40,7 +43,7 @@ class GateTests(unittest.TestCase):
         lines = "".join(json.dumps(one) + "\n" for one in records)
         program = f"import os, sys, time\nopen({events!r}, 'w').write({lines!r})\n{end}"
         log = os.path.join(self.folder, f"{name}.log")
-        return Job(name, [sys.executable, "-c", program], log, events=EventStream(events), **options)
+        return Job(name, [sys.executable, "-c", program], log, events=EventStream(events, WIDTH), **options)
 
     def play(self, *jobs):
         """Runs the jobs; returns the exit status and what was printed."""
@@ -96,14 +99,14 @@ class GateTests(unittest.TestCase):
         self.assertTrue(output.endswith("\n1 passed, 1 failed, 0 skipped\n"), output)
 
     def test_a_test_that_was_announced_and_did_not_get_its_turn_is_not_called_unfinished(self):
-        names = [f"test {number}" for number in range(PARALLEL_TESTS + 3)]
+        names = [f"test {number}" for number in range(WIDTH + 3)]
         records = [definition(name) for name in names] + [record("testStarted", name) for name in names]
         # The first and the last end: two of those that waited have begun, and one of them has ended.
         records += [record("testEnded", names[0], at=1.0), record("testEnded", names[-1], at=3.0)]
         hung = self.job("A", records, end="time.sleep(600)", limit_seconds=1)
         _, output = self.play(hung)
         unfinished = [name for name in names if f"started and did not finish: {name} (" in output]
-        self.assertEqual(unfinished, names[1 : PARALLEL_TESTS + 1])
+        self.assertEqual(unfinished, names[1 : WIDTH + 1])
         self.assertIn("2.0 s  A: test 10", output)
 
     def test_a_test_with_arguments_begins_with_its_first_case(self):

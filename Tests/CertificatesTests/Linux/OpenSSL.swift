@@ -1,5 +1,6 @@
 #if os(Linux)
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// The `openssl` command, which shares no code with ours.
@@ -14,17 +15,12 @@ enum OpenSSL {
 
     /// Runs the command and gives its exit status and what it printed.
     static func run(_ arguments: String...) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["openssl"] + arguments
         let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
+        let writer = pipe.fileHandleForWriting
+        let process = try SpawnedProcess("/usr/bin/env", ["openssl"] + arguments, output: writer, errors: writer)
+        try writer.close()
         let output = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, output)
+        return (process.waitUntilExit(), output)
     }
 
     static func withFolder(_ body: (URL) throws -> Void) throws {

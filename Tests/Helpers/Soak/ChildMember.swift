@@ -1,25 +1,26 @@
 internal import Foundation
+internal import TestSupport
 
 /// A member in a process of its own.
 final class ChildMember: Sendable {
-    private let process: Process
+    private let process: SpawnedProcess
     private let input = Pipe()
     private let output = Pipe()
 
     init(arguments: [String]) throws {
-        let process = Process()
-        process.executableURL = Bundle.main.executableURL
-        process.arguments = arguments
-        process.standardInput = input
-        process.standardOutput = output
-        self.process = process
-        try process.run()
+        process = try SpawnedProcess(
+            Bundle.main.executablePath ?? CommandLine.arguments[0],
+            arguments,
+            input: input.fileHandleForReading,
+            output: output.fileHandleForWriting
+        )
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
     }
 
     /// Hands over the lines of its output on a thread of their own, and says when there are no more.
     func read(_ line: @escaping @Sendable (String) -> Void, ended: @escaping @Sendable () -> Void) {
-        let output = output
-        let thread = Thread {
+        let thread = Thread { [process, output] in
             var rest = Data()
             while case let bytes = output.fileHandleForReading.availableData, !bytes.isEmpty {
                 rest += bytes
@@ -28,6 +29,7 @@ final class ChildMember: Sendable {
                     rest = Data(rest[rest.index(after: end)...])
                 }
             }
+            process.waitUntilExit()
             ended()
         }
         thread.start()
@@ -36,7 +38,7 @@ final class ChildMember: Sendable {
     /// Asks it to go, or does not ask.
     func end(isCrash: Bool) {
         if isCrash {
-            kill(process.processIdentifier, SIGKILL)
+            process.send(SIGKILL)
         } else {
             try? input.fileHandleForWriting.close()  // it may be gone already
         }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Locking
+internal import TestSupport
 
 /// A process of the independent QUIC implementation (Tests/Interop/peer.py), and what it says it observed.
 final class PythonPeer: Sendable {
@@ -41,8 +42,9 @@ final class PythonPeer: Sendable {
         var isEnded = false
     }
 
-    private let process: Process
+    private let process: SpawnedProcess
     private let input = Pipe()
+    private let output = Pipe()
     private let state = Locked(State())
     private let changes: AsyncStream<Void>
     private let change: AsyncStream<Void>.Continuation
@@ -56,23 +58,25 @@ final class PythonPeer: Sendable {
             throw Failure(description: "the Python environment is missing; run ./scripts/python-env.sh")
         }
         (changes, change) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let output = Pipe()
-        process = Process()
-        process.executableURL = python
-        process.arguments = [root.appending(path: "Tests/Interop/peer.py").path] + arguments
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = output
+        process = try SpawnedProcess(
+            python.path,
+            [root.appending(path: "Tests/Interop/peer.py").path] + arguments,
+            input: input.fileHandleForReading,
+            output: output.fileHandleForWriting,
+            errors: output.fileHandleForWriting
+        )
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
         output.fileHandleForReading.readabilityHandler = { [weak self] handle in
             let data = handle.availableData
             if data.isEmpty { handle.readabilityHandler = nil }
             self?.take(data)
         }
-        try process.run()
     }
 
     deinit {
-        if process.isRunning { process.terminate() }
+        if process.isRunning { process.send(SIGTERM) }
+        process.waitUntilExit()
     }
 
     /// Takes what the process wrote; nothing means that it has ended.

@@ -57,19 +57,20 @@ package final class NetworkSpaces: Sendable {
     /// Runs a script of the shell, which ends at the first command that fails.
     @discardableResult
     package static func run(_ script: String) throws -> String {
-        let process = Process()
         let (input, output) = (Pipe(), Pipe())
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [searchPath, "/bin/sh", "-e"]
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
+        let process = try SpawnedProcess(
+            "/usr/bin/env",
+            [searchPath, "/bin/sh", "-e"],
+            input: input.fileHandleForReading,
+            output: output.fileHandleForWriting,
+            errors: output.fileHandleForWriting
+        )
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
         try input.fileHandleForWriting.write(contentsOf: Data(script.utf8))
         try input.fileHandleForWriting.close()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure(description: "\(text)in: \(script)") }
+        guard process.waitUntilExit() == 0 else { throw Failure(description: "\(text)in: \(script)") }
         return text
     }
 
