@@ -64,15 +64,22 @@ internal import Testing
     }
 
     @Test func `a mapping that nobody uses is forgotten, and one that is used is not`() async throws {
-        // A busy machine comes seconds too late.
-        let lab = try await NatLab.with([.init(.symmetric)], mappingSeconds: 20)
+        let life = 20
+        let lab = try await NatLab.with([.init(.symmetric)], mappingSeconds: life)
         let host = try await DatagramSocket(.site(1), of: lab, port: 40_000)
         let echo = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000, echoes: true)
         defer { withExtendedLifetime(echo) {} }
-        let first = try await host.mapping(seenBy: server[0], 7_000)
-        for _ in 0..<4 {
+        var began = ContinuousClock.now
+        var first = try await host.mapping(seenBy: server[0], 7_000)
+        // Longer in all than a mapping lives without use.
+        var keptCount = 0
+        while keptCount < 4 {
+            let next = ContinuousClock.now
             let used = try await host.mapping(seenBy: server[0], 7_000, afterSeconds: 6)
-            #expect(used.port == first.port)
+            // On a busy machine a use may come too late for the mapping: then another one begins.
+            let isInTime = ContinuousClock.now - began < .seconds(life - 1)
+            if isInTime { #expect(used.port == first.port) }
+            (began, first, keptCount) = (next, used, isInTime ? keptCount + 1 : 0)
         }
         let later = try await host.mapping(seenBy: server[0], 7_000, afterSeconds: 30)
         #expect(later.port != first.port)
