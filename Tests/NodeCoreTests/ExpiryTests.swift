@@ -24,6 +24,18 @@ internal import Testing
         #expect(net.count(by: 0) { if case .peerLeft = $0 { true } else { false } } == 1)
     }
 
+    @Test func `a member that reconnects often leaves nothing behind, and its admission still ends`() throws {
+        var net = try self.pair()
+        for _ in 0..<200 {
+            net.breakAll(of: 1)
+            net.connect(1, 0)
+        }
+        let membership = try #require(net.nodes[0].core.memberships[net.network()])
+        #expect(net.areAdmitted(0, 1) && membership.endCount <= 32)
+        net.advance(by: .seconds(3661))
+        #expect(!net.isAdmitted(0, 1) && !net.isAdmitted(1, 0))
+    }
+
     @Test func `streams of the ended admission are reset`() throws {
         var net = try self.pair()
         net.advance(by: .seconds(3661))

@@ -29,8 +29,10 @@ struct Membership: Sendable {
     /// by the wall clock.
     var askedSeconds: UInt64?
     var warnedSeconds: UInt64?
-    /// When the tokens of peers end, the earliest first; an end that a renewed token put off is stale.
+    /// When the tokens of peers end, the earliest first; those that are not the end of their connection are stale.
     private var ends: Heap<TokenEnd> = []
+    /// When the token that a peer showed last on a connection ends.
+    private var endsByConnection: [ConnectionId: UInt64] = [:]
 
     init(token: AccessToken, obtainedSeconds: UInt64, revocations: RevocationSet) {
         self.token = token
@@ -72,17 +74,38 @@ struct Membership: Sendable {
     // MARK: Ends of tokens
 
     mutating func noteEnd(of token: AccessToken, on id: ConnectionId) {
-        guard let seconds = token.expirationSeconds else { return }
+        guard let seconds = token.expirationSeconds else { return self.forgetEnd(on: id) }
+        guard self.endsByConnection.updateValue(seconds, forKey: id) != seconds else { return }
         self.ends.insert(TokenEnd(seconds: seconds, connection: id))
+        self.dropStaleEnds()
     }
+
+    /// Forgets the end of the token that a peer showed on a connection.
+    mutating func forgetEnd(on id: ConnectionId) {
+        if self.endsByConnection.removeValue(forKey: id) != nil { self.dropStaleEnds() }
+    }
+
+    /// Builds the heap anew when most of it is stale, so that it never holds more than a few times what counts.
+    private mutating func dropStaleEnds() {
+        guard self.ends.count > 2 * self.endsByConnection.count + 16 else { return }
+        self.ends = Heap(self.endsByConnection.map { TokenEnd(seconds: $0.value, connection: $0.key) })
+    }
+
+    /// How many ends are held, stale ones included.
+    var endCount: Int { self.ends.count }
 
     /// When the next token of a peer ends.
     var nextEnd: UInt64? { self.ends.min?.seconds }
 
     /// Takes the connection of a token that has ended by `seconds`.
     mutating func takeEnded(at seconds: UInt64) -> ConnectionId? {
-        guard let first = self.ends.min, UnixTime.isPast(first.seconds, at: seconds) else { return nil }
-        return self.ends.removeMin().connection
+        while let first = self.ends.min, UnixTime.isPast(first.seconds, at: seconds) {
+            self.ends.removeMin()
+            guard self.endsByConnection[first.connection] == first.seconds else { continue }
+            self.endsByConnection[first.connection] = nil
+            return first.connection
+        }
+        return nil
     }
 }
 

@@ -75,7 +75,10 @@ extension NodeCore {
         self.noteStrangerGone(id)
         guard let state = self.connections.removeValue(forKey: id) else { return nil }
         self.peers[state.link.peer]?.connections.removeAll { $0 == id }
-        for network in state.peerings.keys { self.memberships[network]?.connections.remove(id) }
+        for network in state.peerings.keys {
+            self.memberships[network]?.connections.remove(id)
+            self.memberships[network]?.forgetEnd(on: id)
+        }
         return state
     }
 
