@@ -47,10 +47,19 @@ internal import Testing
         #expect(gate.judge(proved, at: 1_000_000_000) == .accept)
     }
 
-    @Test func `answers without state are limited`() {
-        var gate = gate { _ in }
-        let sent = (0..<20_000).filter { _ in gate.mayReply(at: 0) }.count
-        #expect(sent == AdmissionGate.repliesPerSecond)
+    @Test func `answers without state are limited, each kind apart from the others`() {
+        var gate = gate { $0.retryThreshold = 0 }
+        for reply in [AdmissionGate.Reply.statelessReset, .versionNegotiation, .retry] {
+            #expect((0..<20_000).filter { _ in gate.mayReply(reply, at: 0) }.count == reply.perSecond)
+        }
+        #expect((0..<20_000).filter { _ in gate.mayCheckReset(at: 0) }.count == AdmissionGate.resetChecksPerSecond)
+    }
+
+    @Test func `junk of no connection takes no Retry from anybody`() {
+        var gate = gate { $0.retryThreshold = 0 }
+        for _ in 0..<20_000 { _ = (gate.mayCheckReset(at: 0), gate.mayReply(.statelessReset, at: 0)) }
+        for _ in 0..<20_000 { _ = gate.mayReply(.versionNegotiation, at: 0) }
+        #expect(gate.judge(forged, at: 0) == .demandRetry)
     }
 }
 

@@ -7,6 +7,7 @@
 
 enum { RQ_SILENT_TIMEOUTS = 3, RQ_SUSPICIOUS_TIMEOUTS = 2 };
 static const uint64_t RQ_RAISE_NANOSECONDS = 600 * NGTCP2_SECONDS;
+static const uint64_t RQ_DRAINING_NANOSECONDS = 3 * NGTCP2_SECONDS;
 
 static bool is_swallowed(const rq_conn *conn) {
     for (const rq_stream *stream = conn->streams; stream != NULL; stream = stream->next) {
@@ -36,6 +37,16 @@ uint64_t rq_conn_round_trip(const rq_conn *conn) {
     rq_info info;
     get_info(conn, &info);
     return info.min_rtt == UINT64_MAX ? 0 : info.smoothed_rtt;
+}
+
+// ngtcp2's own probe timeout has the peer's max_ack_delay in it, which may be 16 s.
+uint64_t rq_conn_draining_time(const rq_conn *conn) {
+    rq_info info;
+    get_info(conn, &info);
+    uint64_t variation = 4 * info.rttvar;
+    if (variation < NGTCP2_MILLISECONDS) variation = NGTCP2_MILLISECONDS;
+    uint64_t time = 3 * (info.smoothed_rtt + variation);
+    return time < RQ_DRAINING_NANOSECONDS ? time : RQ_DRAINING_NANOSECONDS;
 }
 
 bool rq_conn_is_silent(const rq_conn *conn) { return conn->silent_timeouts >= RQ_SUSPICIOUS_TIMEOUTS; }

@@ -3,7 +3,6 @@
 
 #include "internal.h"
 
-uint64_t rq_conn_draining_time(const rq_conn *conn) { return 3 * ngtcp2_conn_get_pto(conn->engine); }
 
 size_t rq_conn_close_packet(rq_conn *conn, bool is_application, uint64_t code, rq_bytes reason, uint64_t now,
                             uint8_t *out, size_t size) {

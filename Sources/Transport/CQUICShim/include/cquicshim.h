@@ -231,7 +231,7 @@ int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now);
 // When rq_conn_expire must be called.
 uint64_t rq_conn_expiry(const rq_conn *conn);
 int rq_conn_expire(rq_conn *conn, uint64_t now);
-// Three probe timeouts.
+// Three probe timeouts (RFC 9000, section 10.2) of our own, at most 3 s, whatever delay the peer announces.
 uint64_t rq_conn_draining_time(const rq_conn *conn);
 // Writes CONNECTION_CLOSE: with the application's code, or with the recorded error when `is_application` is false.
 size_t rq_conn_close_packet(rq_conn *conn, bool is_application, uint64_t code, rq_bytes reason, uint64_t now,

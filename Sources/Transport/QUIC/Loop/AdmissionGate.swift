@@ -14,12 +14,33 @@ struct AdmissionGate {
 
     /// Sources remembered at a time.
     static let maximumSources = 4096
-    /// Retry packets, and other answers without state, per second.
-    static let repliesPerSecond = 5000
+    /// Answers without state.
+    enum Reply: Hashable, Sendable, CaseIterable {
+        /// Proves an address (RFC 9000, section 8.1.2); without it nobody gets in while it is crowded.
+        case retry
+        /// RFC 9000, section 6.
+        case versionNegotiation
+        /// RFC 9000, section 10.3.
+        case statelessReset
+
+        /// The most of them in a second.
+        var perSecond: Int {
+            switch self {
+            case .retry: 5000
+            case .versionNegotiation, .statelessReset: 500
+            }
+        }
+    }
+    /// Packets of no known connection that are compared with the reset tokens of peers, per second.
+    static let resetChecksPerSecond = 100
 
     private let limits: QUICLimits
     private var sources: [Source: TokenBucket] = [:]
-    private var replies = TokenBucket(capacity: repliesPerSecond, perSecond: repliesPerSecond)
+    /// One bucket for each kind: junk that asks for one uses up nothing of another.
+    private var replies = Dictionary(
+        uniqueKeysWithValues: Reply.allCases.map { ($0, TokenBucket(capacity: $0.perSecond, perSecond: $0.perSecond)) }
+    )
+    private var resetChecks = TokenBucket(capacity: resetChecksPerSecond, perSecond: resetChecksPerSecond)
     /// Handshakes under way.
     private(set) var halfOpen = 0
 
@@ -39,9 +60,9 @@ struct AdmissionGate {
     mutating func judge(_ source: Source, at now: UInt64) -> Verdict {
         guard halfOpen < limits.halfOpen else { return .drop }
         let isCrowded = halfOpen >= limits.retryThreshold
-        if isCrowded, !source.isValidated { return mayReply(at: now) ? .demandRetry : .drop }
+        if isCrowded, !source.isValidated { return mayReply(.retry, at: now) ? .demandRetry : .drop }
         guard take(from: source, at: now) else {
-            return !source.isValidated && mayReply(at: now) ? .demandRetry : .drop
+            return !source.isValidated && mayReply(.retry, at: now) ? .demandRetry : .drop
         }
         halfOpen += 1
         return .accept
@@ -55,8 +76,11 @@ struct AdmissionGate {
         if hasCompleted { sources[source]?.giveBack() }
     }
 
-    /// Whether one more answer without state may leave.
-    mutating func mayReply(at now: UInt64) -> Bool { replies.take(at: now) }
+    /// Whether one more answer of this kind may leave.
+    mutating func mayReply(_ reply: Reply, at now: UInt64) -> Bool { replies[reply]?.take(at: now) ?? false }
+
+    /// Whether one more packet may be compared with reset tokens.
+    mutating func mayCheckReset(at now: UInt64) -> Bool { resetChecks.take(at: now) }
 
     private mutating func take(from source: Source, at now: UInt64) -> Bool {
         if sources[source] == nil, sources.count >= Self.maximumSources {

@@ -56,13 +56,13 @@ extension IOLoop {
         case RQ_PACKET_INITIAL:
             unsafe judge(&initial, datagram, train)
         case RQ_PACKET_UNSUPPORTED:
-            guard gate.mayReply(at: now) else { return }
+            guard gate.mayReply(.versionNegotiation, at: now) else { return }
             unsafe reply(to: train) { room, size in
                 unsafe rq_write_version_negotiation(datagram.baseAddress, datagram.count, room, size)
             }
         case RQ_PACKET_UNKNOWN_SHORT:
-            guard gate.mayReply(at: now) else { return }
             if unsafe wasReset(by: datagram, train) { return }
+            guard gate.mayReply(.statelessReset, at: now) else { return }
             var cid = cid
             unsafe reply(to: train) { room, size in
                 unsafe withSecret { unsafe rq_write_stateless_reset(&cid, $0, datagram.count, room, size) }
@@ -74,13 +74,12 @@ extension IOLoop {
 
     /// Whether the datagram was a stateless reset for one of our connections, which has ended then.
     ///
-    /// A reset names no connection (RFC 9000, section 10.3): its last bytes are compared by those whose packets go to
-    /// where it came from. Callers bound how often, because every connection is looked at.
+    /// Its last bytes are compared by those whose packets go to where it came from.
     private func wasReset(by datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) -> Bool {
         guard let source = unsafe train.pointee.source.socketAddress else { return false }
-        var tried: Set<ObjectIdentifier> = []
-        for core in table.values where core.shared.withLock({ $0.remoteAddress }) == source {
-            guard tried.insert(ObjectIdentifier(core)).inserted, case .open = core.phase else { continue }
+        let candidates = places.candidates(at: source)
+        guard !candidates.isEmpty, gate.mayCheckReset(at: now) else { return false }
+        for core in candidates {
             unsafe feed(core, datagram, train)
             if case .open = core.phase { continue }
             return true
@@ -99,7 +98,7 @@ extension IOLoop {
             let isGood = unsafe withSecret { unsafe rq_initial_check_token(&initial, $0, &remote, now) }
             guard isGood else { return }
         }
-        guard timers.count < limits.connections, !isShuttingDown else { return }
+        guard timers.count - closingCount < limits.connections, !isShuttingDown else { return }
         let source = unsafe AdmissionGate.Source(prefix: remote.sourcePrefix, isValidated: initial.is_validated)
         switch gate.judge(source, at: now) {
         case .drop:
@@ -205,6 +204,7 @@ extension IOLoop {
     private func advance(_ core: ConnectionCore) {
         guard let raw = unsafe core.raw, unsafe rq_conn_is_confirmed(raw) else { return }
         core.phase = .open
+        places.set(core, at: core.shared.withLock { $0.remoteAddress })
         let secret = unsafe [UInt8](unsafeUninitializedCapacity: Int(RQ_MAX_EXPORTER_SECRET)) { room, count in
             count = unsafe rq_conn_exporter_secret(raw, room.baseAddress)
         }
@@ -249,7 +249,10 @@ extension IOLoop {
             shared.remoteAddress = address
             return true
         }
-        if hasMoved { core.pathQueue.yield(.moved(address)) }
+        if hasMoved {
+            core.pathQueue.yield(.moved(address))
+            if case .open = core.phase { places.set(core, at: address) }
+        }
         notice(core)
     }
 

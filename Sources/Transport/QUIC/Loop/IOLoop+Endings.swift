@@ -2,8 +2,8 @@ internal import CQUICShim
 internal import Transport
 
 extension IOLoop {
-    /// Closing periods kept at a time; above that connections just vanish.
-    private static let maximumClosing = 4096
+    /// Closing periods kept at a time; above that connections just vanish, and late packets are answered by a reset.
+    static let maximumClosing = 4096
 
     /// Ends a connection: its streams fail, its users hear why, and for three probe timeouts its ids stay known so that
     /// late packets get the right answer.
@@ -31,9 +31,9 @@ extension IOLoop {
         core.pathQueue.finish()
         core.established.set(core.refusal ?? asHandshakeFailure(error))
         core.ended.set(error)
-        var mustLinger = !isSilent(ending)
-        if timers.count > Self.maximumClosing + limits.connections { mustLinger = false }
-        guard mustLinger else { return vanish(core) }
+        places.remove(core)
+        guard !isSilent(ending), closingCount < Self.maximumClosing else { return vanish(core) }
+        closingCount += 1
         core.phase = .closing(ClosingPeriod(packet: packet, local: local, remote: remote))
         timers.set(core, deadline: now &+ lingering)
     }
@@ -50,7 +50,9 @@ extension IOLoop {
 
     /// Nothing finds the connection any more.
     func vanish(_ core: ConnectionCore) {
+        if case .closing = core.phase { closingCount -= 1 }
         core.phase = .gone
+        places.remove(core)
         forgetPaths(over: core)
         timers.remove(core)
         for id in core.ids { table[id] = nil }

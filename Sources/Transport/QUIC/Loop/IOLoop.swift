@@ -26,6 +26,10 @@ final class IOLoop: @unchecked Sendable {
     private let batch: OpaquePointer
 
     var table: [ConnectionID: ConnectionCore] = [:]
+    /// The open connections by where their packets go.
+    var places = PlaceIndex()
+    /// Connections of which nothing is left but their closing period.
+    var closingCount = 0
     /// The relays of our channels.
     var channels: [ChannelId: ConnectionCore] = [:]
     /// What this endpoint forwards for others.

@@ -1,0 +1,34 @@
+internal import Identity
+
+/// Open connections by the address to which their packets go: a stateless reset (RFC 9000, section 10.3) names no
+/// connection, and only those whose peer is where it came from can be meant.
+struct PlaceIndex {
+    /// How many connections to one address a reset is compared with: a peer has one or two.
+    static let comparisonLimit = 8
+
+    private var cores: [SocketAddress: [ConnectionCore]] = [:]
+    private var places: [ObjectIdentifier: SocketAddress] = [:]
+
+    /// Those that are compared with a reset from `address`, the newest first.
+    func candidates(at address: SocketAddress) -> [ConnectionCore] {
+        Array((cores[address] ?? []).suffix(Self.comparisonLimit).reversed())
+    }
+
+    /// Puts a connection where its packets go now.
+    mutating func set(_ core: ConnectionCore, at address: SocketAddress) {
+        guard places[ObjectIdentifier(core)] != address else { return }
+        remove(core)
+        places[ObjectIdentifier(core)] = address
+        cores[address, default: []].append(core)
+    }
+
+    /// Takes a connection out.
+    mutating func remove(_ core: ConnectionCore) {
+        guard let address = places.removeValue(forKey: ObjectIdentifier(core)) else { return }
+        cores[address]?.removeAll { $0 === core }
+        if cores[address]?.isEmpty == true { cores[address] = nil }
+    }
+
+    /// How many connections are in it.
+    var count: Int { places.count }
+}
