@@ -20,7 +20,12 @@ from aioquic.buffer import Buffer
 from aioquic.quic import events
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection, QuicNetworkPath
-from aioquic.quic.packet import PARAMS, QuicTransportParameters, pull_quic_transport_parameters
+from aioquic.quic.packet import (
+    PARAMS,
+    QuicTransportParameters,
+    pull_quic_transport_parameters,
+    push_quic_transport_parameters,
+)
 from aioquic.tls import CipherSuite, Epoch
 
 from credentials import Credentials, peer_id_of
@@ -48,6 +53,17 @@ class Connection(QuicConnection):
     def _parse_transport_parameters(self, data, from_session_ticket=False):
         self.parameters = pull_quic_transport_parameters(Buffer(data=data))
         super()._parse_transport_parameters(data, from_session_ticket)
+
+
+class PatientConnection(Connection):
+    """Announces the longest delay of acknowledgements that there is: 16383 ms."""
+
+    def _serialize_transport_parameters(self):
+        parameters = pull_quic_transport_parameters(Buffer(data=super()._serialize_transport_parameters()))
+        parameters.max_ack_delay = 16383
+        room = Buffer(capacity=512)
+        push_quic_transport_parameters(room, parameters)
+        return room.data
 
 
 class MutualConnection(Connection):
@@ -293,6 +309,24 @@ async def wait(peer, _):
     await peer.wait_closed()
 
 
+async def late(peer, _):
+    """Is closed by the other side; then sends a late packet for each line that it is given, and says what comes back."""
+    await peer.wait_closed()
+    answers = asyncio.Queue()
+    peer.datagram_received = lambda data, _: answers.put_nowait(data)
+    packet = b"\x40" + peer._quic._peer_cid.cid + bytes(40)
+    own = peer._quic.host_cid
+    say("closed")
+    while await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline):
+        peer._transport.sendto(packet, peer._quic._network_paths[0].addr)
+        try:
+            answer = await asyncio.wait_for(answers.get(), 20)
+            # A stateless reset names no connection.
+            say("answer", equal=answer[1 : 1 + len(own)] == own)
+        except asyncio.TimeoutError:
+            say("silence")
+
+
 async def tickets(peer, received):
     """Stays long enough for a session ticket to arrive with the answers, if one were sent."""
     equal = True
@@ -314,6 +348,7 @@ SCENARIOS = {
     "close": close,
     "closed": closed,
     "wait": wait,
+    "late": late,
     "tickets": tickets,
 }
 
@@ -369,7 +404,8 @@ async def foreign_ticket(options):
 
 async def dial(options):
     settings = configuration(options, True)
-    aioquic.asyncio.client.QuicConnection = aioquic.asyncio.server.QuicConnection = Connection
+    kind = PatientConnection if options.patient else Connection
+    aioquic.asyncio.client.QuicConnection = aioquic.asyncio.server.QuicConnection = kind
     say("ready", peer=settings.peer_id)
     if options.offer_ticket:
         settings.session_ticket = await foreign_ticket(options)
@@ -421,6 +457,7 @@ def main():
     client.add_argument("port", type=int)
     client.add_argument("scenario", choices=sorted(SCENARIOS))
     client.add_argument("--offer-ticket", action="store_true")
+    client.add_argument("--patient", action="store_true", help="announce the longest delay of acknowledgements")
     server = roles.add_parser("serve")
     server.add_argument("--retry", action="store_true")
     server.add_argument("--tickets", action="store_true")

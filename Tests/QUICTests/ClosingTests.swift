@@ -8,7 +8,7 @@ internal import TransportConformance
 ///
 /// The clocks stand still, so that those timeouts pass when a test says so and not before.
 @Suite("Closing", .timeLimit(.minutes(15))) struct ClosingTests {
-    /// Less than three probe timeouts: each has the peer's 25 ms of patience in it.
+    /// Less than three probe timeouts: each has 25 ms for a delayed acknowledgement in it.
     private static let within: Int64 = 60
     /// Far more than three.
     private static let beyond: Int64 = 60_000

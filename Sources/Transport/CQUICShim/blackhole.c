@@ -39,13 +39,13 @@ uint64_t rq_conn_round_trip(const rq_conn *conn) {
     return info.min_rtt == UINT64_MAX ? 0 : info.smoothed_rtt;
 }
 
-// ngtcp2's own probe timeout has the peer's max_ack_delay in it, which may be 16 s.
+// ngtcp2's own probe timeout has the peer's max_ack_delay in it, which may be 16 s; this has the default of 25 ms.
 uint64_t rq_conn_draining_time(const rq_conn *conn) {
     rq_info info;
     get_info(conn, &info);
     uint64_t variation = 4 * info.rttvar;
     if (variation < NGTCP2_MILLISECONDS) variation = NGTCP2_MILLISECONDS;
-    uint64_t time = 3 * (info.smoothed_rtt + variation);
+    uint64_t time = 3 * (info.smoothed_rtt + variation + NGTCP2_DEFAULT_MAX_ACK_DELAY);
     return time < RQ_DRAINING_NANOSECONDS ? time : RQ_DRAINING_NANOSECONDS;
 }
 

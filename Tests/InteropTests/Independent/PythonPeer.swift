@@ -120,6 +120,11 @@ final class PythonPeer: Sendable {
         return state.withLock { $0.waiting }
     }
 
+    /// Gives it a line.
+    func tell(_ line: String) throws {
+        try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+    }
+
     /// Tells a server that it may end.
     func finish() throws {
         try input.fileHandleForWriting.close()
