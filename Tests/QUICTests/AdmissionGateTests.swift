@@ -55,7 +55,7 @@ internal import Testing
         #expect((0..<20_000).filter { _ in gate.mayCheckReset(at: 0) }.count == AdmissionGate.resetChecksPerSecond)
     }
 
-    @Test func `junk of no connection takes no Retry from anybody`() {
+    @Test func `junk of unknown connections leaves the Retry packets alone`() {
         var gate = gate { $0.retryThreshold = 0 }
         for _ in 0..<20_000 { _ = (gate.mayCheckReset(at: 0), gate.mayReply(.statelessReset, at: 0)) }
         for _ in 0..<20_000 { _ = gate.mayReply(.versionNegotiation, at: 0) }

@@ -29,9 +29,9 @@ struct Membership: Sendable {
     /// by the wall clock.
     var askedSeconds: UInt64?
     var warnedSeconds: UInt64?
-    /// When the tokens of peers end, the earliest first; those that are not the end of their connection are stale.
+    /// The ends of peers' tokens, the earliest first. An entry that differs from `endsByConnection` is stale.
     private var ends: Heap<TokenEnd> = []
-    /// When the token that a peer showed last on a connection ends.
+    /// The end of the last token on each connection, in seconds since 1970.
     private var endsByConnection: [ConnectionId: UInt64] = [:]
 
     init(token: AccessToken, obtainedSeconds: UInt64, revocations: RevocationSet) {
@@ -91,7 +91,7 @@ struct Membership: Sendable {
         self.ends = Heap(self.endsByConnection.map { TokenEnd(seconds: $0.value, connection: $0.key) })
     }
 
-    /// How many ends are held, stale ones included.
+    /// The number of entries in memory, stale ones included.
     var endCount: Int { self.ends.count }
 
     /// When the next token of a peer ends.

@@ -16,7 +16,7 @@ struct AdmissionGate {
     static let maximumSources = 4096
     /// Answers without state.
     enum Reply: Hashable, Sendable, CaseIterable {
-        /// Proves an address (RFC 9000, section 8.1.2); without it nobody gets in while it is crowded.
+        /// Proves an address (RFC 9000, section 8.1.2): the only way in for new clients above the threshold.
         case retry
         /// RFC 9000, section 6.
         case versionNegotiation

@@ -3,13 +3,13 @@ internal import Identity
 /// Open connections by the address to which their packets go: a stateless reset (RFC 9000, section 10.3) names no
 /// connection, and only those whose peer is where it came from can be meant.
 struct PlaceIndex {
-    /// How many connections to one address a reset is compared with: a peer has one or two.
+    /// The most connections to one address that a reset is compared with: a peer has one or two.
     static let comparisonLimit = 8
 
     private var cores: [SocketAddress: [ConnectionCore]] = [:]
     private var places: [ObjectIdentifier: SocketAddress] = [:]
 
-    /// Those that are compared with a reset from `address`, the newest first.
+    /// The connections to compare with a reset from `address`, the newest first.
     func candidates(at address: SocketAddress) -> [ConnectionCore] {
         Array((cores[address] ?? []).suffix(Self.comparisonLimit).reversed())
     }
@@ -28,7 +28,4 @@ struct PlaceIndex {
         cores[address]?.removeAll { $0 === core }
         if cores[address]?.isEmpty == true { cores[address] = nil }
     }
-
-    /// How many connections are in it.
-    var count: Int { places.count }
 }
