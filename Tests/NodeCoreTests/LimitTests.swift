@@ -5,6 +5,49 @@ internal import Testing
 @testable internal import NodeCore
 
 @Suite("Limits") struct LimitTests {
+    /// Somebody connects to the first node and says nothing.
+    private static func arrive(_ number: UInt64, from address: IPAddress, at net: inout CoreNetwork) {
+        let link = Link(
+            peer: PeerId(publicKey: generatePeerKey().publicKey),
+            isDialler: false,
+            address: SocketAddress(address, port: 4000),
+            exporter: [UInt8](repeating: 1, count: 32)
+        )
+        net.feed(0, .connectionUp(ConnectionId(number), link))
+    }
+
+    @Test func `strangers take no place of a member, however few peers are kept`() throws {
+        var limits = Limits()
+        limits.keep(peers: 100)
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember(limits: limits)
+        for number in UInt64(1_000)..<1_100 { Self.arrive(number, from: .v4(0x0A00_0001), at: &net) }
+        #expect(net.nodes[0].core.connections.count == 25)
+        for node in 1...20 {
+            try net.addMember()
+            net.connect(node, 0)
+            #expect(net.areAdmitted(0, node))
+        }
+        // Nor do they keep it from dialling.
+        try net.addMember()
+        net.connect(0, 21)
+        #expect(net.areAdmitted(0, 21))
+    }
+
+    @Test func `of several strangers that come for the last place one is admitted`() throws {
+        var limits = Limits()
+        limits.keep(peers: 1)
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember(limits: limits)
+        for _ in 1...3 { try net.addMember() }
+        net.isHolding = true
+        for node in 1...3 { net.connect(node, 0) }
+        net.isHolding = false
+        net.deliver()
+        #expect((1...3).filter { net.areAdmitted(0, $0) }.count == 1)
+        #expect(net.closeCodes(by: 0) == [.tooManyPeers, .tooManyPeers])
+    }
+
     @Test func `a connection too many is refused and a dialled one is tried again later`() throws {
         var limits = Limits()
         limits.connections = 2
@@ -62,15 +105,7 @@ internal import Testing
         limits.strangers = 6
         var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
-        func arrive(_ number: UInt64, from address: IPAddress) {
-            let link = Link(
-                peer: PeerId(publicKey: generatePeerKey().publicKey),
-                isDialler: false,
-                address: SocketAddress(address, port: 4000),
-                exporter: [UInt8](repeating: 1, count: 32)
-            )
-            net.feed(0, .connectionUp(ConnectionId(number), link))
-        }
+        func arrive(_ number: UInt64, from address: IPAddress) { Self.arrive(number, from: address, at: &net) }
         for number in UInt64(1)...20 { arrive(number, from: .v4(0x0A00_0001)) }
         #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [1, 2, 3, 4, 5, 6])
         // Whoever holds the most makes room, its oldest first, until others hold as many.

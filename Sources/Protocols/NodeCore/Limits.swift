@@ -5,7 +5,7 @@ package struct Limits: Hashable, Sendable {
     package var partingPause = Duration.seconds(600)
     /// How long a connection may stay without an admission: a hello takes one round trip.
     package var helloTimeout = Duration.seconds(5)
-    /// Connections at a time; a further one is closed with `tooManyPeers`.
+    /// Connections to peers at a time; a further one is closed with `tooManyPeers`.
     package var connections = 2048
     /// Connections that are kept when nobody uses them; of more the least recently used are closed.
     package var keptConnections = 64
@@ -15,7 +15,7 @@ package struct Limits: Hashable, Sendable {
     package var surplusLook = Duration.seconds(5)
     /// How long a peer is not sought again after one of the two had no room for an idle connection.
     package var surplusPause = Duration.seconds(600)
-    /// Accepted connections at a time that nobody is admitted on yet, so that strangers leave room for members.
+    /// Accepted connections at a time that nobody is admitted on yet, beside the connections to peers.
     package var strangers = 512
     /// Connections to one peer: the one in use, and some that drain.
     package var connectionsPerPeer = 4
@@ -78,10 +78,10 @@ package struct Limits: Hashable, Sendable {
 }
 
 extension Limits {
-    /// Keeps at most so many connections; whoever comes then is refused as one too many.
+    /// Keeps at most so many connections to peers; whoever comes then is refused as one too many.
     package mutating func keep(peers: Int) {
         self.connections = peers
         self.keptConnections = min(self.keptConnections, peers)
-        self.strangers = min(self.strangers, peers)
+        self.strangers = min(self.strangers, max(16, peers / 4))
     }
 }

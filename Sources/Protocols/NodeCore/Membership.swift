@@ -29,7 +29,7 @@ struct Membership: Sendable {
     /// by the wall clock.
     var askedSeconds: UInt64?
     var warnedSeconds: UInt64?
-    /// The ends of peers' tokens, the earliest first. An entry that differs from `endsByConnection` is stale.
+    /// The ends of peers' tokens, the earliest first; an entry that differs from `endsByConnection` is stale.
     private var ends: Heap<TokenEnd> = []
     /// The end of the last token on each connection, in seconds since 1970.
     private var endsByConnection: [ConnectionId: UInt64] = [:]

@@ -20,7 +20,7 @@ extension NodeCore {
             return effects.append(.close(id, .parted))
         }
         let limits = self.configuration.limits
-        guard self.connections.count < limits.connections,
+        guard self.peerConnectionCount < limits.connections,
             link.isDialler || self.hasRoomForStranger(from: link.address, now, &effects)
         else {
             effects.append(.refused(link.peer, nil, .tooManyPeers))

@@ -113,7 +113,7 @@ extension NodeCore {
             self.hasBusiness(with: known)
         else { return }
         let limits = self.configuration.limits
-        guard self.dialCount < limits.dials, self.connections.count < limits.connections else {
+        guard self.dialCount < limits.dials, self.peerConnectionCount < limits.connections else {
             guard self.dialQueue.count < limits.queuedDials else {
                 return self.wait(for: limits.firstRetry, beforeDialling: peer, now, &effects)
             }
@@ -144,7 +144,7 @@ extension NodeCore {
     /// Dials whose turn it is, now that there is room.
     mutating func dialNext(_ now: NodeTime, _ effects: inout [Effect]) {
         let limits = self.configuration.limits
-        while self.dialCount < limits.dials, self.connections.count < limits.connections,
+        while self.dialCount < limits.dials, self.peerConnectionCount < limits.connections,
             let peer = self.dialQueue.popFirst()
         {
             guard let known = self.peers[peer], known.dialling == .queued else { continue }

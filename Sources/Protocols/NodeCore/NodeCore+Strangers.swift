@@ -29,6 +29,19 @@ extension NodeCore {
         return oldest
     }
 
+    /// The connections that count as peers: those with an admission, and those that this node dialled.
+    var peerConnectionCount: Int { self.connections.count - self.strangers.count }
+
+    /// Whether a stranger may become a peer; several may have come for the last place.
+    mutating func hasRoomForPeer(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+        guard let state = self.connections[id], state.strangerSource != nil,
+            self.peerConnectionCount >= self.configuration.limits.connections
+        else { return true }
+        effects.append(.refused(state.link.peer, nil, .tooManyPeers))
+        self.close(id, .tooManyPeers, now, &effects)
+        return false
+    }
+
     mutating func noteStranger(_ id: ConnectionId, from address: SocketAddress) {
         let key = Strangers.key(of: address)
         self.connections[id]?.strangerSource = key
