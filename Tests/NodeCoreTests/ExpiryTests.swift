@@ -1,4 +1,5 @@
 internal import Identity
+internal import OrderedCollections
 internal import Testing
 
 @testable internal import NodeCore
