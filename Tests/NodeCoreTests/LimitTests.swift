@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import NodeCore
 
 @Suite("Limits") struct LimitTests {
-    /// Somebody connects to the first node and says nothing.
+    /// A silent connection to the first node arrives.
     private static func arrive(_ number: UInt64, from address: IPAddress, at net: inout CoreNetwork) {
         let link = Link(
             peer: PeerId(publicKey: generatePeerKey().publicKey),

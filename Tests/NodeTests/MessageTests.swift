@@ -28,6 +28,20 @@ internal import Transport
         }
     }
 
+    @Test func `a message on a connection that has just ended fails with an error of the node`() async throws {
+        try await Lab.run(2) { _, nodes in
+            let (driver, peer) = (nodes[0].driver, nodes[1].peerId)
+            try await driver.reach(peer)
+            let connections = driver.state.withLock { $0.links.values.map(\.connection) }
+            for connection in connections {
+                connection.close(code: CloseCode.helloTimeout.rawValue, reason: CloseCode.helloTimeout.explanation)
+            }
+            // The core may not have heard of it.
+            let error = await failure { try await driver.withStream(kind: .message, to: peer, in: nil) { _, _ in } }
+            #expect(error is NodeError, "\(String(describing: error))")
+        }
+    }
+
     @Test func `the sender hears that a listener is full`() async throws {
         let lab = Lab()
         let nodes = [try lab.makeNode(), try lab.makeNode(capacity: 2)]

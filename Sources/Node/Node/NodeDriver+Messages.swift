@@ -82,7 +82,7 @@ extension NodeDriver {
             guard let route = state.core.route(to: peer, in: network),
                 let connection = state.links[route.connection]?.connection
             else { return nil }
-            let stream = try connection.openStream()
+            let stream = try Self.openStream(on: connection)
             let number = self.track(stream, route.network, on: route.connection, in: &state)
             return number.map { (stream, $0, route) }
         }
@@ -101,6 +101,15 @@ extension NodeDriver {
         } catch {
             stream.reset(code: CloseCode.goodbye.rawValue)
             throw error
+        }
+    }
+
+    /// Opens a stream; the end of the connection, of which the core may not have heard, is a ``NodeError`` too.
+    private static func openStream(on connection: any Connection) throws -> any Stream {
+        do {
+            return try connection.openStream()
+        } catch let error as TransportError {
+            throw self.nodeError(for: error, connection.remotePeerId)
         }
     }
 

@@ -15,7 +15,7 @@ package struct Limits: Hashable, Sendable {
     package var surplusLook = Duration.seconds(5)
     /// How long a peer is not sought again after one of the two had no room for an idle connection.
     package var surplusPause = Duration.seconds(600)
-    /// Accepted connections at a time that nobody is admitted on yet, beside the connections to peers.
+    /// Accepted connections without an admission at a time, beside the connections to peers.
     package var strangers = 512
     /// Connections to one peer: the one in use, and some that drain.
     package var connectionsPerPeer = 4
@@ -78,7 +78,7 @@ package struct Limits: Hashable, Sendable {
 }
 
 extension Limits {
-    /// Keeps at most so many connections to peers; whoever comes then is refused as one too many.
+    /// Keeps at most so many connections to peers; further ones are refused with `tooManyPeers`.
     package mutating func keep(peers: Int) {
         self.connections = peers
         self.keptConnections = min(self.keptConnections, peers)
