@@ -78,7 +78,7 @@ package struct Limits: Hashable, Sendable {
 }
 
 extension Limits {
-    /// Keeps at most so many connections to peers; further ones are refused with `tooManyPeers`.
+    /// Limits the connections to `peers`; the node refuses further ones with `tooManyPeers`.
     package mutating func keep(peers: Int) {
         self.connections = peers
         self.keptConnections = min(self.keptConnections, peers)
