@@ -1,5 +1,6 @@
 internal import Identity
 internal import Locking
+internal import NodeCore
 internal import Services
 internal import Testing
 internal import Transport
@@ -18,6 +19,24 @@ internal import Transport
             var answers: [UInt8] = []
             for _ in 0..<6 { answers += try await nodes[0].request("math/add", in: lab) }
             #expect(answers == [0, 1, 0, 1, 0, 1] || answers == [1, 0, 1, 0, 1, 0])
+        }
+    }
+
+    @Test(arguments: Lab.Wire.allCases)
+    func `whoever's connection has just ended is passed over`(over wire: Lab.Wire) async throws {
+        try await Lab.runStar(3, over: wire) { lab, nodes in
+            for node in nodes.dropFirst() { try node.offer("math", ["add"], in: lab) }
+            try await nodes[0].waitForProviders(2, of: "math", in: lab)
+            let driver = nodes[0].driver
+            let route = try #require(driver.state.withLock { $0.core.route(to: nodes[1].peerId) })
+            let connection = try #require(driver.state.withLock { $0.links[route.connection]?.connection })
+            connection.close(code: CloseCode.goodbye.rawValue, reason: "")
+            // The core may not have heard of it.
+            let deadline = driver.configuration.clock.now().monotonic + .seconds(60)
+            for _ in 0..<2 {
+                let opening = try driver.openConnected("math/add", deadline, in: lab.networkId, excluding: [])
+                #expect(opening.peer == nodes[2].peerId)
+            }
         }
     }
 

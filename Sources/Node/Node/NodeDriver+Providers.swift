@@ -36,7 +36,7 @@ extension NodeDriver {
         let found = try await self.search(path.prefix { $0 != "/" }, deadline, in: network)
         // Whoever was just connected may have announced itself meanwhile.
         do {
-            if let opening = try self.openNow(path, deadline, in: network, to: nil, excluding: tried) { return opening }
+            return try self.openConnected(path, deadline, in: network, excluding: tried)
         } catch is ServiceFailure {
             // Still nobody.
         }
@@ -48,7 +48,7 @@ extension NodeDriver {
         }
         for provider in providers.prefix(Self.searchLimit) {
             do {
-                return try await self.reachAndOpen(path, deadline, in: network, provider)
+                return try await self.reachAndOpen(provider, deadline, in: network)
             } catch is NodeError {
                 continue
             }

@@ -12,7 +12,7 @@ extension NodeDriver {
     /// A stream that was opened for a request, in one round under the lock.
     struct Opening: Sendable {
         let peer: PeerId
-        let isIdempotent: Bool
+        var isIdempotent = false
         let stream: any Stream
         let number: Int
         let route: Route
@@ -193,65 +193,75 @@ extension NodeDriver {
         to peer: PeerId?,
         excluding tried: [PeerId]
     ) async throws -> Opening {
+        if let peer { return try await self.reachAndOpen(peer, deadline, in: network) }
         do {
-            if let opening = try self.openNow(path, deadline, in: network, to: peer, excluding: tried) {
-                return opening
-            }
+            return try self.openConnected(path, deadline, in: network, excluding: tried)
         } catch let failure as ServiceFailure {
             return try await self.openElsewhere(path, deadline, in: network, excluding: tried, orThrow: failure)
         }
-        guard let peer else { throw ServiceFailure(kind: .unreachable) }
-        return try await self.reachAndOpen(path, deadline, in: network, peer)
     }
 
-    func reachAndOpen(
-        _ path: String,
-        _ deadline: Duration,
-        in network: NetworkId,
-        _ peer: PeerId
-    ) async throws -> Opening {
+    /// Opens a stream to a peer, connecting to it if need be.
+    func reachAndOpen(_ peer: PeerId, _ deadline: Duration, in network: NetworkId) async throws -> Opening {
+        func openNow() throws -> Opening? {
+            try self.opening(in: network) { state in self.open(to: peer, deadline, in: network, &state) }
+        }
+        if let opening = try openNow() { return opening }
         try await self.within(deadline, orThrow: ServiceFailure(kind: .deadline)) {
             try await self.reach(peer, in: network)
         }
-        guard let opening = try self.openNow(path, deadline, in: network, to: peer, excluding: []) else {
+        guard let opening = try openNow() else {
             throw NodeError.interrupted(peer, "the connection just ended")
         }
         return opening
     }
 
-    /// Chooses a provider and opens a stream to it; nil when there is no connection.
-    func openNow(
+    /// Opens a stream to the connected provider whose turn it is.
+    ///
+    /// - Throws: ``ServiceFailure`` if no connected member can be asked.
+    func openConnected(
         _ path: String,
         _ deadline: Duration,
         in network: NetworkId,
-        to peer: PeerId?,
         excluding tried: [PeerId]
-    ) throws -> Opening? {
-        try self.state.withLock { state throws -> Opening? in
+    ) throws -> Opening {
+        try self.opening(in: network) { state in
+            var excluded = tried
+            while true {
+                let provider = try state.core.provider(of: path, in: network, excluding: excluded).get()
+                if var opening = self.open(to: provider.peer, deadline, in: network, &state) {
+                    opening.isIdempotent = provider.isIdempotent
+                    return opening
+                }
+                // Its connection just ended, of which the core will hear.
+                excluded.append(provider.peer)
+            }
+        }
+    }
+
+    /// Calls `body` under the lock of a node that runs and belongs to the network.
+    private func opening<Result>(in network: NetworkId, _ body: (inout State) throws -> Result) throws -> Result {
+        try self.state.withLock { state throws -> Result in
             guard !state.isStopped, !state.isRetiring else { throw NodeError.notRunning }
             guard state.core.isMember(of: network) else { throw NodeError.notAMember(network) }
-            var provider = peer
-            var isIdempotent = false
-            if peer == nil {
-                let chosen = try state.core.provider(of: path, in: network, excluding: tried).get()
-                (provider, isIdempotent) = (chosen.peer, chosen.isIdempotent)
-            }
-            guard let provider, let route = state.core.route(to: provider, in: network),
-                let connection = state.links[route.connection]?.connection,
-                let stream = try? connection.openStream()  // the connection just ended, and the core will hear of it
-            else { return nil }
-            let end = RequestEnd()
-            let request = TrackedRequest(end: end, deadline: deadline, isOurs: true)
-            let number = self.track(stream, network, on: route.connection, request, in: &state)
-            guard let number else { return nil }
-            return Opening(
-                peer: provider,
-                isIdempotent: isIdempotent,
-                stream: stream,
-                number: number,
-                route: route,
-                end: end
-            )
+            return try body(&state)
         }
+    }
+
+    /// Opens a stream to a peer; nil when there is no connection.
+    private func open(
+        to peer: PeerId,
+        _ deadline: Duration,
+        in network: NetworkId,
+        _ state: inout State
+    ) -> Opening? {
+        guard let route = state.core.route(to: peer, in: network),
+            let connection = state.links[route.connection]?.connection,
+            let stream = try? connection.openStream()  // the connection just ended, and the core will hear of it
+        else { return nil }
+        let end = RequestEnd()
+        let request = TrackedRequest(end: end, deadline: deadline, isOurs: true)
+        guard let number = self.track(stream, network, on: route.connection, request, in: &state) else { return nil }
+        return Opening(peer: peer, stream: stream, number: number, route: route, end: end)
     }
 }
