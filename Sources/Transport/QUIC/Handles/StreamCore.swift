@@ -236,7 +236,6 @@ final class StreamCore: @unchecked Sendable {
 
     /// Copies bytes that just arrived; they are handed over once per pass.
     func stage(_ bytes: UnsafeBufferPointer<UInt8>) {
-        if staged.isEmpty, bytes.count > 1024 { staged.reserveCapacity(64 << 10) }
         unsafe staged.append(contentsOf: bytes)
     }
 
