@@ -182,5 +182,7 @@ internal import Testing
         let message = try listener.next("message")
         #expect(message["text"] as? String == "hello")
         #expect(message["peerId"] as? String == phoneId)
+        #expect(try phone.runar(["send", ownerId, "-", "--json"], input: "from a pipe\n").status == 0)
+        #expect(try listener.next("message")["text"] as? String == "from a pipe\n")
     }
 }

@@ -4,12 +4,17 @@ internal import Platform
 
 /// A text that comes as an argument, from a file, or from standard input.
 enum InputText {
+    /// The advice where a larger text cannot be what was meant.
+    private static let isOther = "it is something else"
+
     /// Reads a file; `-` is standard input.
     ///
     /// - Throws: ``CommandFailure`` when there is no such file or it is no text.
-    static func read(_ path: String, limit: Int) throws -> String {
-        guard let text = String(validating: try bytes(path, limit: limit), as: UTF8.self) else {
-            throw CommandFailure("bad-text", .data, "\(path == "-" ? "standard input" : path) is not a text in UTF-8")
+    static func read(_ path: String, limit: Int, otherwise advice: String? = nil) throws -> String {
+        let bytes = try bytes(path, limit: limit, otherwise: advice ?? Self.isOther)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            let failure = "\(path == "-" ? "standard input" : path) is not a text in UTF-8"
+            throw CommandFailure("bad-text", .data, advice.map { "\(failure): \($0)" } ?? failure)
         }
         return text
     }
@@ -22,7 +27,7 @@ enum InputText {
     static func bytes(
         _ path: String,
         limit: Int,
-        otherwise advice: String = "it is something else"
+        otherwise advice: String = isOther
     ) throws -> [UInt8] {
         guard path != "-" else { return try bytes(of: 0, "standard input", limit: limit, advice) }
         let descriptor = Posix.openForReading(path)

@@ -7,10 +7,15 @@ struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send a message or a file, and return once the other side has it.",
         discussion: """
-            `runar send PEER TEXT`, `runar send PEER --file PATH`, or `runar send --all TEXT` to everybody who is \
-            connected. An interrupted file is resumed by sending it again.
+            `runar send PEER TEXT`, `runar send PEER --file PATH`, or `runar send --all TEXT` to all connected peers. \
+            With - the text is read from standard input. An interrupted file is resumed by sending it again.
             """
     )
+
+    /// The largest text that is read from standard input, in bytes.
+    ///
+    /// A control frame has room for it even if JSON escapes each byte with six characters.
+    private static let textByteLimit = ControlFrame.byteLimit / 8
 
     @Argument(help: "PEER TEXT; only PEER with --file; only TEXT with --all. PEER: id, its beginning, or label.")
     var words: [String] = []
@@ -37,15 +42,21 @@ struct Send: AsyncParsableCommand {
     func run() async throws {
         if let file { return try await sendFile(HomeOptions.absolute(file)) }
         if all { return try await broadcast() }
-        let request = ControlRequest.send(PeerName(words[0]), text: words[1])
+        let request = ControlRequest.send(PeerName(words[0]), text: try Self.text(words[1]))
         let report = try await Session.with(home, node, onNetwork: true) {
             try await $0.ask(request, for: SentReport.self)
         }
         Output.report(report, asJSON: home.output.json)
     }
 
+    /// Returns the message that an argument means; `-` is standard input.
+    private static func text(_ word: String) throws -> String {
+        guard word == "-" else { return word }
+        return try InputText.read("-", limit: textByteLimit, otherwise: "send it with `runar send PEER --file PATH`")
+    }
+
     private func broadcast() async throws {
-        let request = ControlRequest.broadcast(network: network.map { NetworkName($0) }, text: words[0])
+        let request = ControlRequest.broadcast(network: network.map { NetworkName($0) }, text: try Self.text(words[0]))
         let report = try await Session.with(home, node, onNetwork: true) {
             try await $0.ask(request, for: BroadcastReport.self)
         }
