@@ -87,6 +87,21 @@ internal import Transport
         #expect(await failure { _ = try await node.dhtGet(networkId: network, key: key) } as? NodeError == .notRunning)
     }
 
+    @Test func `the record of a service is neither listed nor counted as a value`() async throws {
+        let household = Household()
+        let node = try household.makeNode()
+        let network = try node.createNetwork(name: "Home").networkId
+        try await node.start()
+        let label = Array("runar/service-provider/v1".utf8)
+        let serviceKey = Data([UInt8(label.count)] + label + Array("lamp".utf8))
+        try await node.dhtPut(networkId: network, key: serviceKey, value: Data([1]))
+        try await node.dhtPut(networkId: network, key: key, value: Data([1]))
+        #expect(node.heldHeads(networkId: network).map(\.key) == [Array(key)])
+        let status = try #require(node.dhtStatus(networkId: network))
+        #expect(status.records == 1 && status.ownRecords == 1)
+        await node.stop()
+    }
+
     @Test func `records survive a restart`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

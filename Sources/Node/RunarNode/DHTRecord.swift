@@ -75,10 +75,10 @@ public struct DHTStatus: Hashable, Sendable {
     public let contacts: Int
     /// Of these, connected.
     public let connected: Int
-    /// Records that this node holds, also for others.
+    /// The values that this node holds, also for other members, without the records by which services are found.
     public let records: Int
-    /// Bytes of these.
+    /// The bytes of everything held, the records of services included.
     public let recordBytes: Int
-    /// Records of these that this node wrote.
+    /// The values that this node wrote.
     public let ownRecords: Int
 }

@@ -148,12 +148,13 @@ extension RunarNode {
     /// How a network's hash table stands; nil when this device is no member or the node is stopped.
     public func dhtStatus(networkId: NetworkId) -> DHTStatus? {
         guard let health = try? self.running().tableHealth(of: networkId) else { return nil }  // nil: stopped
+        let values = self.heldHeads(networkId: networkId)
         return DHTStatus(
             contacts: health.contacts,
             connected: health.connected,
-            records: health.records,
+            records: values.count,
             recordBytes: health.recordBytes,
-            ownRecords: health.ownRecords
+            ownRecords: values.count { $0.writer == self.peerId }
         )
     }
 

@@ -1,6 +1,7 @@
 package import Identity
 package import Kademlia
 package import Node
+internal import Services
 internal import Storage
 
 /// Somebody who is, was or may become a member of a network, as far as this device knows.
@@ -56,8 +57,11 @@ extension RunarNode {
         (try? self.running().tableRows(of: networkId)) ?? []  // see above
     }
 
-    /// The heads of all records that this node holds for a network, tombstones included; none while it is stopped.
+    /// The heads of the values that this node holds for a network, tombstones included; none while it is stopped.
+    ///
+    /// The records by which services are found are the node's own and left out.
     package func heldHeads(networkId: NetworkId) -> [Record.Head] {
-        (try? self.running().heldHeads(in: networkId)) ?? []  // see above
+        let heads = (try? self.running().heldHeads(in: networkId)) ?? []  // see above
+        return heads.filter { !Services.isRecordKey($0.key) }
     }
 }

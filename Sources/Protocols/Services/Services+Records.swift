@@ -16,6 +16,9 @@ extension Services {
         self.recordLabel.message(Array(service.utf8))
     }
 
+    /// Whether a key of the hash table belongs to the records of a service, so that an application never wrote it.
+    package static func isRecordKey(_ key: [UInt8]) -> Bool { key.starts(with: self.recordLabel.prefix) }
+
     /// Has records of services written that are new, and those deleted of services that are not offered any more.
     mutating func keepRecords(of offers: [ServiceOffer], _ effects: inout [Effect]) {
         for name in self.records.keys { self.records[name]?.isOffered = false }
