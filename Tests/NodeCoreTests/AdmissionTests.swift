@@ -12,6 +12,26 @@ internal import Testing
         #expect(net.nodes[bob].effects.contains(.peerJoined(net.nodes[alice].peerId, net.network())))
     }
 
+    @Test func `each side extends the limits of a connection once, whatever the number of networks`() throws {
+        var net = CoreNetwork()
+        let (alice, bob) = (try net.addMember(of: [0, 1]), try net.addMember(of: [0, 1]))
+        net.connect(alice, bob, networks: [0, 1])
+        #expect(net.areAdmitted(alice, bob, network: 0) && net.areAdmitted(alice, bob, network: 1))
+        for node in [alice, bob] {
+            #expect(net.count(by: node) { if case .admitted = $0 { true } else { false } } == 1)
+        }
+    }
+
+    @Test func `a connection keeps its first limits until both sides have shown a token`() throws {
+        var net = CoreNetwork()
+        let (alice, bob) = (try net.addMember(of: [0]), try net.addMember(of: [0]))
+        net.isHolding = true
+        net.connect(alice, bob)
+        for node in [alice, bob] {
+            #expect(net.count(by: node) { if case .admitted = $0 { true } else { false } } == 0)
+        }
+    }
+
     @Test func `the responder is silent until it has verified a token`() throws {
         var net = CoreNetwork()
         let (alice, bob) = (try net.addMember(), try net.addMember())

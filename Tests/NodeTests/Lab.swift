@@ -91,6 +91,7 @@ struct Lab: Sendable {
         case .sockets:
             let addresses = [try SocketAddress(parsing: "127.0.0.1:0")]
             var configuration = QUICConfiguration(identity: key, addresses: addresses)
+            configuration.limits.unadmitted = UnadmittedLimits()
             configuration.seams.fault = { [mute] _, _, _ in mute.withLock { $0.contains(peerId) ? 1 : 0 } }
             return try QUICEndpoint.bind(configuration)
         }

@@ -21,6 +21,26 @@ internal import Transport
         }
     }
 
+    @Test func `members send more at once than unadmitted peers may`() async throws {
+        try await Lab.run(2, over: .sockets) { _, nodes in
+            let listeners = nodes.map { $0.messages.listen() }
+            // With its receipt both sides know that they are members.
+            try await nodes[0].driver.send([1], to: nodes[1].peerId)
+            let payload = [UInt8](repeating: 7, count: 200_000)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 {
+                    group.addTask { try await nodes[0].driver.send(payload, to: nodes[1].peerId) }
+                    group.addTask { try await nodes[1].driver.send(payload, to: nodes[0].peerId) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await listeners[1].first { _ in true }.payload == [1])
+            for listener in listeners {
+                for _ in 0..<20 { #expect(try await listener.first { _ in true }.payload == payload) }
+            }
+        }
+    }
+
     @Test func `the sender hears that nobody listens`() async throws {
         try await Lab.run(2) { _, nodes in
             let error = await failure { try await nodes[0].driver.send([1], to: nodes[1].peerId) }

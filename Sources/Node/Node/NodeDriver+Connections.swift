@@ -83,6 +83,7 @@ extension NodeDriver {
                 group.addTask { await self.openControlStream(on: id, connection, outbox) }
             }
             group.addTask { await self.followPath(of: id, connection) }
+            // A task for each stream: of a peer that is not admitted, over QUIC, two in all (`UnadmittedLimits`).
             while let stream = try? await connection.acceptStream() {  // the end of the connection ends the loop
                 group.addTask { await self.serve(stream, on: id, connection, outbox, inbox) }
             }

@@ -33,6 +33,7 @@ extension NodeDriver {
     private func carryOut(_ effect: Effect, in state: inout State) {
         switch effect {
         case .send(let id, let frame): self.send(frame, on: id, in: &state)
+        case .admitted(let id): state.links[id]?.connection.extendLimits()
         case .drain(let id): self.jobQueue.yield(.drain(id))
         case .resetStreams(let id, let network, let code):
             for (_, entry) in state.links[id]?.streams ?? [:] where entry.network == network {

@@ -33,17 +33,17 @@ extension RunarNode {
                 try MulticastSocket.open(.init(groups: .none, bound: endpoint.localAddresses))
             }
         ) { key, config in
-            try QUICEndpoint.bind(
-                QUICConfiguration(
-                    identity: key,
-                    addresses: try config.network.listenAddresses(
-                        config.listenAddresses,
-                        of: NetworkInterface.all() ?? [],
-                        kind: \.kind
-                    ),
-                    resetSecret: try Self.resetSecret(in: config.keyStorage)
-                )
+            var configuration = QUICConfiguration(
+                identity: key,
+                addresses: try config.network.listenAddresses(
+                    config.listenAddresses,
+                    of: NetworkInterface.all() ?? [],
+                    kind: \.kind
+                ),
+                resetSecret: try Self.resetSecret(in: config.keyStorage)
             )
+            configuration.limits.unadmitted = UnadmittedLimits()
+            return try QUICEndpoint.bind(configuration)
         }
     }
 

@@ -10,6 +10,8 @@ package enum Effect: Hashable, Sendable {
     case send(ConnectionId, Frame)
     /// Close the connection.
     case close(ConnectionId, CloseCode)
+    /// The peer was admitted on the connection for the first time: grant it the limits of a member.
+    case admitted(ConnectionId)
     /// Open no more streams, and close with `superseded` once those under way have ended.
     case drain(ConnectionId)
     /// What is sent on the connection stays unanswered: let somebody else do what can be done twice.

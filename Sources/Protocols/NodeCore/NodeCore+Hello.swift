@@ -361,6 +361,7 @@ extension NodeCore {
         self.connections[id]?.admittedSince = now.monotonic
         self.connections[id]?.lastUsed = now.monotonic
         self.noteStrangerGone(id)
+        effects.append(.admitted(id))
         self.armBudget(now, &effects)
     }
 

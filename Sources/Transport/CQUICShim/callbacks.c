@@ -82,6 +82,7 @@ static int recv_stream_data(ngtcp2_conn *engine, uint32_t flags, int64_t id, uin
         return 0;
     }
     if (length > 0) stream->conn->hooks->stream_data(stream->user, data, length);
+    if ((flags & NGTCP2_STREAM_DATA_FLAG_FIN) == 0) rq_stream_widen(stream);
     rq_touch(stream, RQ_EVENT_DATA | ((flags & NGTCP2_STREAM_DATA_FLAG_FIN) ? RQ_EVENT_FIN : 0));
     return 0;
 }

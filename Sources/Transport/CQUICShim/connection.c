@@ -23,7 +23,10 @@ static rq_conn *make(const rq_tls *tls, const rq_options *options, const rq_hook
     conn->last_now = now;
     conn->expiry = now;
     conn->keep_alive = options->keep_alive;
-    conn->max_streams = conn->streams_left = options->max_streams;
+    conn->initial = options->initial;
+    conn->full = options->full;
+    conn->is_extended = memcmp(&conn->initial, &conn->full, sizeof(conn->full)) == 0;
+    conn->streams_left = options->initial.max_streams;
     memcpy(conn->secret, options->secret, sizeof(conn->secret));
     rq_ccerr_default(&conn->error);
     return conn;
@@ -40,10 +43,11 @@ static void fill_settings(ngtcp2_settings *settings, const rq_options *options, 
 
 static void fill_params(ngtcp2_transport_params *params, const rq_options *options) {
     ngtcp2_transport_params_default(params);
-    params->initial_max_stream_data_bidi_local = options->stream_window;
-    params->initial_max_stream_data_bidi_remote = options->stream_window;
-    params->initial_max_data = options->connection_window;
-    params->initial_max_streams_bidi = options->max_streams;
+    // On streams of ours the window of the connection is bound enough, as this side decides how many there are.
+    params->initial_max_stream_data_bidi_local = options->full.stream_window;
+    params->initial_max_stream_data_bidi_remote = options->initial.stream_window;
+    params->initial_max_data = options->initial.connection_window;
+    params->initial_max_streams_bidi = options->initial.max_streams;
     params->initial_max_streams_uni = 0;
     params->max_idle_timeout = options->idle_timeout;
     params->active_connection_id_limit = 4;

@@ -73,6 +73,7 @@ struct rq_stream {
     bool is_sending, is_waiting, is_touched, is_blocked, is_closed;
     bool has_finish, sent_finish, is_reset, is_dropped;
     bool is_deaf, has_stopped;          // nobody reads any more; the peer knows
+    bool is_wide;                       // has the full window, as those that we open have from the start
 };
 
 struct rq_conn {
@@ -90,7 +91,7 @@ struct rq_conn {
     rq_stream *wait_first, *wait_last;
     rq_stream *blocked_first, *blocked_last;
     rq_stream *touched_first, *touched_last;
-    uint64_t max_streams;               // streams that the peer may have open at a time
+    rq_flow_limits initial, full;
     uint64_t streams_left;              // how many more it may open before it is told of further ones
     uint64_t streams_due;               // further ones that it was not told of
     rq_ccerr error;
@@ -98,6 +99,7 @@ struct rq_conn {
     uint8_t exporter[RQ_MAX_EXPORTER_SECRET];
     uint8_t exporter_length;
     bool is_server, is_completed, is_confirmed, has_paced, has_error;
+    bool is_extended;                   // the full limits hold
     bool has_heard;                     // a packet came since the last pass
     uint32_t send_errors;
     uint32_t timeouts;                  // probe timeouts that passed, counted one by one
@@ -139,6 +141,7 @@ uint64_t rq_stream_unacknowledged(const rq_stream *stream);
 void rq_stream_drop_queue(rq_stream *stream);
 void rq_conn_open_waiting(rq_conn *conn);
 void rq_conn_grant_streams(rq_conn *conn);
+void rq_stream_widen(rq_stream *stream);
 
 // callbacks.c
 void rq_callbacks_fill(ngtcp2_callbacks *callbacks, bool is_server);

@@ -17,7 +17,9 @@ rq_stream *rq_stream_make(rq_conn *conn, int64_t id) {
 
 rq_stream *rq_stream_open(rq_conn *conn, void *user) {
     rq_stream *stream = rq_stream_make(conn, -1);
-    if (stream != NULL) stream->user = user;
+    if (stream == NULL) return NULL;
+    stream->user = user;
+    stream->is_wide = true;
     return stream;
 }
 
@@ -283,10 +285,29 @@ void rq_conn_consume(rq_conn *conn, rq_stream *stream, uint64_t length) {
 
 // MAX_STREAMS costs a packet and its acknowledgement: while the peer may open many more streams it need not be told.
 void rq_conn_grant_streams(rq_conn *conn) {
-    if (conn->streams_due == 0 || conn->streams_left > conn->max_streams / 2) return;
+    if (!conn->is_extended || conn->streams_due == 0 || conn->streams_left > conn->full.max_streams / 2) return;
     ngtcp2_conn_extend_max_streams_bidi(conn->engine, conn->streams_due);
     conn->streams_left += conn->streams_due;
     conn->streams_due = 0;
+}
+
+// A stream of the peer begins with the window of the transport parameters, which stay what they were in the handshake.
+// It is widened with its first bytes, unless these are all that comes.
+void rq_stream_widen(rq_stream *stream) {
+    rq_conn *conn = stream->conn;
+    if (!conn->is_extended || stream->is_wide || stream->is_deaf || stream->is_closed) return;
+    stream->is_wide = true;
+    uint64_t more = conn->full.stream_window - conn->initial.stream_window;
+    if (more > 0) ngtcp2_conn_extend_max_stream_offset(conn->engine, stream->id, more);
+}
+
+void rq_conn_extend_limits(rq_conn *conn) {
+    if (conn->is_extended) return;
+    conn->is_extended = true;
+    ngtcp2_conn_extend_max_offset(conn->engine, conn->full.connection_window - conn->initial.connection_window);
+    conn->streams_due += conn->full.max_streams - conn->initial.max_streams;
+    rq_conn_grant_streams(conn);
+    for (rq_stream *stream = conn->streams; stream != NULL; stream = stream->next) rq_stream_widen(stream);
 }
 
 void rq_conn_allow_stream(rq_conn *conn) {

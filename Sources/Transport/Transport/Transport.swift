@@ -103,6 +103,11 @@ public protocol Connection: AnyObject, Sendable {
     /// the side that dialled. `port` is one of ``Endpoint/openPorts(count:)``.
     func migrate(to address: SocketAddress, from port: UInt16?)
 
+    /// Grants the peer all of this endpoint's windows and streams, now that it is admitted.
+    ///
+    /// Until then a transport may keep a peer that only TLS has authenticated to small ones.
+    func extendLimits()
+
     /// Bytes that both sides and nobody else can derive from the handshake (RFC 8446, section 7.5, with an empty context).
     ///
     /// - Throws: ``TransportError/closed(code:reason:)`` once the connection is gone.
@@ -123,6 +128,11 @@ public protocol Connection: AnyObject, Sendable {
     ///
     /// A task that is cancelled while it waits gets ``TransportError/misuse(_:)`` at once, and the connection lives on.
     func closed() async -> TransportError
+}
+
+extension Connection {
+    /// Does nothing: a transport whose limits are the same for all peers.
+    public func extendLimits() {}
 }
 
 /// Ordered bytes in both directions with back-pressure both ways.

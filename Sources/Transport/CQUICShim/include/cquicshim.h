@@ -176,8 +176,15 @@ bool rq_is_inside(void);
 
 enum { RQ_CUBIC = 0, RQ_BBR = 1, RQ_RENO = 2 };
 
-typedef struct rq_options {
+// The credit of a peer (RFC 9000, section 4): unread bytes of a stream that it opens, those of the connection, and open
+// streams.
+typedef struct rq_flow_limits {
     uint64_t stream_window, connection_window, max_streams;
+} rq_flow_limits;
+
+typedef struct rq_options {
+    rq_flow_limits initial;     // announced in the handshake
+    rq_flow_limits full;        // granted by rq_conn_extend_limits; at least `initial`
     uint64_t idle_timeout, keep_alive, handshake_timeout;
     uint8_t congestion;
     uint8_t secret[RQ_SECRET_LENGTH];
@@ -286,7 +293,10 @@ void rq_stream_reset(rq_stream *stream, uint64_t code);
 void rq_stream_stop_reading(rq_stream *stream);
 // Bytes were consumed: gives credit for them. `stream` may be NULL when it is gone.
 void rq_conn_consume(rq_conn *conn, rq_stream *stream, uint64_t length);
-// Lets the peer open one more stream, in place of one that is closed and was accepted.
+// Raises the credit of the peer from the initial limits to the full ones; does nothing the second time.
+void rq_conn_extend_limits(rq_conn *conn);
+// Lets the peer open one more stream, in place of one that is closed and was accepted. While the initial limits hold,
+// the credit is only noted: the peer opens no more streams than they say, closed ones included.
 void rq_conn_allow_stream(rq_conn *conn);
 
 enum {

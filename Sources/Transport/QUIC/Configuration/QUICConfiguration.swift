@@ -71,6 +71,8 @@ package struct QUICLimits: Sendable, Hashable {
     package var connectionWindow = 8 << 20
     /// Streams that a peer may have open at a time: as many requests as a node takes at once, and some for the rest.
     package var concurrentStreams = 1280
+    /// The credit of a peer until ``Connection/extendLimits()``; nil grants all of the above at once.
+    package var unadmitted: UnadmittedLimits?
     /// Bytes of one stream that wait to be acknowledged before `write` suspends.
     package var sendHighWater = 2 << 20
     /// Bytes below which `write` goes on.
@@ -91,6 +93,22 @@ package struct QUICLimits: Sendable, Hashable {
     package var foreignDatagrams = 256
     /// The longest of them.
     package var foreignDatagramBytes = 2048
+
+    /// The defaults.
+    package init() {}
+}
+
+/// The credit of a peer that only TLS has authenticated (RFC 9000, section 4).
+///
+/// ngtcp2 keeps bytes that came out of order in pieces of 8 KiB, so a peer fills the whole window of a connection with
+/// few packets, and each stream costs a task. Windows move on as data is read: an exchange of any length works.
+package struct UnadmittedLimits: Sendable, Hashable {
+    /// Unread bytes of one stream that the peer opens: two frames of admission.
+    package var streamWindow = 32 << 10
+    /// Unread bytes of all streams of one connection.
+    package var connectionWindow = 64 << 10
+    /// Streams that the peer may open in all, closed ones included: the control stream, and one that comes early.
+    package var streams = 2
 
     /// The defaults.
     package init() {}

@@ -15,6 +15,8 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         /// Smoothed, in nanoseconds; 0 before it was measured.
         var roundTrip: UInt64 = 0
         var exporterSecret: [UInt8] = []
+        /// Bytes of one stream that were read before the I/O thread is woken to give credit for them.
+        var creditThreshold: Int
     }
 
     /// Where a connection is in its life, for the I/O thread.
@@ -38,7 +40,6 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     let expected: PeerId?
     let highWater: Int
     let lowWater: Int
-    let creditThreshold: Int
     /// Nil once both sides know each other, or why not.
     let established = Latch<TransportError?>()
     let ended = Latch<TransportError>()
@@ -72,13 +73,16 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         let limits = loop.limits
         highWater = limits.sendHighWater
         lowWater = limits.sendLowWater
-        creditThreshold = max(limits.streamWindow / 4, min(256 << 10, limits.streamWindow / 2))
-        shared = Locked(Shared(remotePeerId: nil, remoteAddress: remote))
+        // Small windows are full before anything else wakes the I/O thread, so there every byte counts at once.
+        let threshold = limits.unadmitted == nil ? limits.creditThreshold : 1
+        shared = Locked(Shared(remotePeerId: nil, remoteAddress: remote, creditThreshold: threshold))
         (pathEvents, pathQueue) = AsyncStream.makeStream(
             of: PathEvent.self,
             bufferingPolicy: .bufferingNewest(Self.pathEventLimit)
         )
     }
+
+    var creditThreshold: Int { shared.withLock { $0.creditThreshold } }
 
     /// Whether the user can do anything with it.
     var isEnded: Bool { ended.value != nil }
@@ -100,6 +104,11 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         shared.withLock { $0.remotePeerId = found }
         return true
     }
+}
+
+extension QUICLimits {
+    /// Bytes of one stream that are credited together.
+    var creditThreshold: Int { max(streamWindow / 4, min(256 << 10, streamWindow / 2)) }
 }
 
 /// The three probe timeouts after a close, in which late packets are answered with the same words (RFC 9000, section

@@ -38,6 +38,10 @@ final class QUICConnection: Connection {
         core.mailbox.post(.migrate(core, rq_addr(address.unmapped), port: port))
     }
 
+    func extendLimits() {
+        core.mailbox.post(.extendLimits(core))
+    }
+
     func exportKeyingMaterial(label: String, byteCount: Int) throws -> [UInt8] {
         if let error = core.ended.value { throw error }
         let secret = core.shared.withLock { $0.exporterSecret }

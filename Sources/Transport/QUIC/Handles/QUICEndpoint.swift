@@ -97,9 +97,19 @@ extension rq_options {
     fileprivate init(_ configuration: QUICConfiguration) throws(TransportError) {
         self.init()
         let limits = configuration.limits
-        stream_window = UInt64(limits.streamWindow)
-        connection_window = UInt64(limits.connectionWindow)
-        max_streams = UInt64(limits.concurrentStreams)
+        full = rq_flow_limits(
+            stream_window: UInt64(limits.streamWindow),
+            connection_window: UInt64(limits.connectionWindow),
+            max_streams: UInt64(limits.concurrentStreams)
+        )
+        initial = full
+        if let unadmitted = limits.unadmitted {
+            initial = rq_flow_limits(
+                stream_window: min(full.stream_window, UInt64(unadmitted.streamWindow)),
+                connection_window: min(full.connection_window, UInt64(unadmitted.connectionWindow)),
+                max_streams: min(full.max_streams, UInt64(unadmitted.streams))
+            )
+        }
         idle_timeout = configuration.timers.idle.nanoseconds
         keep_alive = configuration.timers.keepAlive.nanoseconds
         handshake_timeout = configuration.timers.handshake.nanoseconds

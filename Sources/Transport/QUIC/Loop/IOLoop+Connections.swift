@@ -167,6 +167,14 @@ extension IOLoop {
 
     // MARK: Living
 
+    /// Gives the peer of a connection the full windows and streams.
+    func extendLimits(of core: ConnectionCore) {
+        guard let raw = unsafe core.raw else { return }
+        unsafe rq_conn_extend_limits(raw)
+        core.shared.withLock { $0.creditThreshold = limits.creditThreshold }
+        markDirty(core)
+    }
+
     func feed(_ core: ConnectionCore, _ datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) {
         guard let raw = unsafe core.raw else { return answerLate(core) }
         let isFirst = !core.isDirty

@@ -163,6 +163,7 @@ final class IOLoop: @unchecked Sendable {
         case .close(let core, let code, let reason):
             close(core, code: code, reason: reason)
         case .probe(let core): probe(core)
+        case .extendLimits(let core): extendLimits(of: core)
         case .sendForeign(let bytes, let address, let port):
             sendForeign(bytes, to: address, from: port)
         case .networkChanged:

@@ -7,6 +7,7 @@ enum Job: Sendable {
     case dial(ConnectionCore, rq_addr, port: UInt16?)
     case close(ConnectionCore, code: UInt64, reason: String)
     case probe(ConnectionCore)
+    case extendLimits(ConnectionCore)
     case sendForeign([UInt8], rq_addr, port: UInt16?)
     case migrate(ConnectionCore, rq_addr, port: UInt16?)
     case openChannel(ChannelId, ConnectionCore)
