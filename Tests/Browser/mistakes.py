@@ -81,7 +81,7 @@ def admitting(scene):
     laptop.go(f"/networks/{path_part(network['networkId'])}/admit?peer={network['networkIdText']}")
     page.see("This is the id of a network.")
     laptop.go(f"/networks/{path_part(network['networkId'])}/admit")
-    laptop.node.answer("network", "revoke", "phone")
+    laptop.node.answer("network", "revoke", "phone", "--yes")
     scene.expect_refusal(422, "/networks/[^/]+/tokens")
     paste(page, asked, "Or paste its device id")
     page.click("button", "Make its token")

@@ -114,7 +114,7 @@ internal import Testing
         try check("discover")
         try check("network issue", [peer, "--label", "other"])
         try check("network address", ["--address", "192.0.2.1:1"])
-        try check("network revoke", ["other"])
+        try check("network revoke", ["other", "--yes"])
         try check("peers", ["--all"])
         try check("join", input: try home.answer(["network", "show"]).text("text"))
         let seed = "000102030405060708090a0b0c0d0e0f"
@@ -133,7 +133,7 @@ internal import Testing
         try check("doctor", [peer])
         try check("publish", ["home/door", "open"])
         try check("stop")
-        try check("network leave", ["Cabin"])
+        try check("network leave", ["Cabin", "--yes"])
         try check("completion", ["bash"])
         try check("qr show", ["text"])
         try check("reset", ["--yes"])

@@ -62,7 +62,7 @@ internal import Testing
         let peer = try guest.makeNode()
         let token = try phone.answer(["network", "issue", peer, "--network", "Home"]).text("text")
         #expect(try guest.answer(["join"], input: token).json["isMember"] as? Bool == true)
-        _ = try phone.answer(["network", "revoke", peer, "--network", "Home"])
+        _ = try phone.answer(["network", "revoke", peer, "--network", "Home", "--yes"])
         let refused = try phone.runar(["device", "add", "--yes", "--json"], input: link)
         #expect(try refused.failure["code"] as? String == "no-root-key")
         #expect(refused.status == 77)

@@ -29,7 +29,8 @@ internal import Testing
         Mistake(["network", "issue", peer], 65, "runar network create"),
         Mistake(["network", "issue", peer, "--expires", "soon"], 64, "30d"),
         Mistake(["network", "issue", "nobody"], 65, "runar network create"),
-        Mistake(["network", "revoke", peer], 65, "runar network create"),
+        Mistake(["network", "revoke", peer, "--yes"], 65, "runar network create"),
+        Mistake(["network", "revoke", peer], 77, "--yes"),
         Mistake(["network", "rename", "Nowhere", "New"], 65, "runar network list"),
         Mistake(["network", "leave", "Nowhere"], 65, "runar network list"),
         Mistake(["network", "address"], 65, "runar network create"),
@@ -122,7 +123,7 @@ internal import Testing
         try owner.makeNode()
         try phone.makeNode()
         _ = try phone.answer(["join", owner.answer(["network", "create", "Home"]).text("text")])
-        for command in [["network", "issue", Self.peer], ["network", "revoke", Self.peer]] {
+        for command in [["network", "issue", Self.peer], ["network", "revoke", Self.peer, "--yes"]] {
             let outcome = try phone.runar(command + ["--json"])
             #expect(outcome.status == 77)
             #expect(try outcome.failure["code"] as? String == "not-the-owner")

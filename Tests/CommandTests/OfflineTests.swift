@@ -45,7 +45,7 @@ internal import Testing
         _ = try phone.answer(["join", text, token])
         _ = try owner.answer(["network", "rename", "Home", "Cabin"])
         for (home, name, role) in [(owner, "Cabin", "owner"), (phone, "Home", "none")] {
-            _ = try home.answer(["network", "leave", name])
+            _ = try home.answer(["network", "leave", name, "--yes"])
             #expect(try (home.answer(["network", "list"]).json["networks"] as? [Any])?.isEmpty == true)
             let again = try home.answer(["join", text])
             #expect(try again.text("name") == name)

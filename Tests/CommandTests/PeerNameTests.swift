@@ -25,7 +25,7 @@ internal import Testing
     @Test func `the beginning of an id is enough where a token was issued`() throws {
         try issue(other)
         try issue(twins[0])
-        let revoked = try owner.answer(["network", "revoke", String(other.text.prefix(4)).uppercased()])
+        let revoked = try owner.answer(["network", "revoke", String(other.text.prefix(4)).uppercased(), "--yes"])
         #expect(try revoked.text("peerId") == other.base64Encoded)
         let renewed = try owner.answer(["network", "issue", String(twins[0].text.prefix(8))])
         #expect(try renewed.text("peerId") == twins[0].base64Encoded)
@@ -34,7 +34,7 @@ internal import Testing
     @Test func `a beginning that several share is refused with the candidates, and nobody is revoked`() throws {
         try issue(twins[0], ["--label", "old phone"])
         try issue(twins[1])
-        let refused = try owner.runar(["network", "revoke", String(twins[0].text.prefix(8)), "--json"])
+        let refused = try owner.runar(["network", "revoke", String(twins[0].text.prefix(8)), "--json", "--yes"])
         #expect(refused.status == 65)
         #expect(try refused.failure["code"] as? String == "ambiguous-peer")
         let message = try #require(try refused.failure["message"] as? String)
@@ -43,13 +43,15 @@ internal import Testing
         // What the message shows tells them apart.
         let words = message.split { " :,".contains($0) }
         let shown = try #require(words.first { twins[1].text.hasPrefix($0) && $0.count > 8 })
-        #expect(try owner.answer(["network", "revoke", String(shown)]).text("peerId") == twins[1].base64Encoded)
+        #expect(
+            try owner.answer(["network", "revoke", String(shown), "--yes"]).text("peerId") == twins[1].base64Encoded
+        )
         _ = try owner.answer(["network", "issue", twins[0].base64Encoded])
     }
 
     @Test func `a label names its device, and after a revocation the successor`() throws {
         try issue(other, ["--label", "phone"])
-        #expect(try owner.answer(["network", "revoke", "phone"]).text("peerId") == other.base64Encoded)
+        #expect(try owner.answer(["network", "revoke", "phone", "--yes"]).text("peerId") == other.base64Encoded)
         try issue(twins[0], ["--label", "phone"])
         #expect(try owner.answer(["network", "issue", "phone"]).text("peerId") == twins[0].base64Encoded)
         try issue(twins[1], ["--label", "phone"])
@@ -62,9 +64,9 @@ internal import Testing
         try issue(twins[0], ["--network", "Home"])
         try issue(twins[1], ["--network", "Office"])
         let begin = String(twins[0].text.prefix(6))
-        let revoked = try owner.answer(["network", "revoke", begin, "--network", "Office"])
+        let revoked = try owner.answer(["network", "revoke", begin, "--network", "Office", "--yes"])
         #expect(try revoked.text("peerId") == twins[1].base64Encoded)
-        let nobody = try owner.runar(["network", "revoke", begin, "--network", "Office", "--json"])
+        let nobody = try owner.runar(["network", "revoke", begin, "--network", "Office", "--json", "--yes"])
         #expect(nobody.status == 65)
         #expect(try (nobody.failure["message"] as? String)?.contains("in this network") == true)
     }

@@ -128,6 +128,25 @@ internal import Testing
         #expect(try new.answer(["network", "show"]).text("role") == "owner")
     }
 
+    @Test func `a revocation wants the word and an owner who leaves types the network's name`() throws {
+        _ = try makeOwner()
+        let kept = try TerminalCommand(["network", "revoke", "phone"], home: home)
+        kept.answer("Type revoke to go on: ", "yes")
+        #expect(kept.terminal.screen(until: "no peer was revoked").contains("no peer was revoked"))
+        #expect(kept.exitStatus() == 77)
+        let refused = try TerminalCommand(["network", "leave", "Mine"], home: home)
+        refused.answer("Type Mine to go on: ", "yes")
+        #expect(refused.terminal.screen(until: "nothing was left").contains("nothing was left"))
+        #expect(refused.exitStatus() == 77)
+        let unattended = try home.runar(["network", "leave", "Mine", "--json"])
+        #expect(unattended.status == 77)
+        #expect(try unattended.failure["code"] as? String == "no-terminal")
+        let meant = try TerminalCommand(["network", "leave", "Mine"], home: home)
+        meant.answer("Type Mine to go on: ", "Mine")
+        #expect(meant.terminal.screen(until: "left Mine").contains("left Mine"))
+        #expect(meant.exitStatus() == 0)
+    }
+
     @Test func `a reset says what is lost and wants the word`() throws {
         try home.makeNode()
         let refused = try TerminalCommand(["reset"], home: home)

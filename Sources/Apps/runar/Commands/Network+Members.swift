@@ -63,16 +63,25 @@ extension Network {
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke a peer for good: it is cut off at once wherever the revocation arrives.",
-            discussion: "A revoked device can come back only with a new key, in a new home."
+            discussion: "Asks first. A revoked device can come back only with a new key, in a new home."
         )
 
         @Argument(help: "The peer's id, the beginning of it, or its label; `runar peers --all` lists them.")
         var peer: String
         @Option(help: "The network; not needed if this device owns one only.")
         var network: String?
+        @Flag(help: "Do not ask.")
+        var yes = false
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
+            if !yes {
+                try await Prompt.requireConsent(
+                    "This cuts off \(Terminal.quoted(peer)) for good: it can come back only with a new key.",
+                    with: "revoke",
+                    otherwise: "no peer was revoked"
+                )
+            }
             let request = ControlRequest.revoke(PeerName(peer), network: network.map { NetworkName($0) })
             let report = try await Session.with(home) { try await $0.ask(request, for: RevocationReport.self) }
             Output.report(report, asJSON: home.output.json)

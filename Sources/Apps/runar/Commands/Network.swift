@@ -95,17 +95,38 @@ extension Network {
 
     struct Leave: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Leave a network; its token is forgotten on this device."
+            abstract: "Leave a network; its token is forgotten on this device.",
+            discussion: """
+                Asks first if this device owns the network: without it, members are invited, renewed and revoked only by \
+                another device with the same root key.
+                """
         )
 
         @Argument(help: "The network.")
         var network: String
+        @Flag(help: "Do not ask.")
+        var yes = false
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            let request = ControlRequest.leaveNetwork(NetworkName(network))
-            let report = try await Session.with(home) { try await $0.ask(request, for: LeaveReport.self) }
+            let name = NetworkName(network)
+            let report = try await Session.with(home) { session in
+                if !yes { try await confirm(try await session.ask(.network(name), for: NetworkReport.self)) }
+                return try await session.ask(.leaveNetwork(name), for: LeaveReport.self)
+            }
             Output.report(report, asJSON: home.output.json)
+        }
+
+        /// Asks the owner, as the console does; a member comes back with a new invitation.
+        private func confirm(_ network: NetworkReport) async throws {
+            guard network.role == "owner" || network.role == "admin" else { return }
+            let name = network.name ?? network.networkIdText
+            try await Prompt.requireConsent(
+                "You own \(name): without this device its members are invited, renewed and revoked only by another device"
+                    + " with the same root key.",
+                with: name,
+                otherwise: "nothing was left"
+            )
         }
     }
 

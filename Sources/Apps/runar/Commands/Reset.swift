@@ -33,8 +33,7 @@ struct Reset: AsyncParsableCommand {
         if !yes {
             Output.note("This removes the node in \(directory.path). Lost for good are:")
             for loss in losses { Output.note("  - \(loss)") }
-            let isMeant = try await Prompt.confirms("", with: "reset", otherwise: "use --yes if you are sure")
-            guard isMeant else { throw CommandFailure("not-confirmed", .notPermitted, "nothing was removed") }
+            try await Prompt.requireConsent("", with: "reset", otherwise: "nothing was removed")
         }
         var removed: [String] = []
         for name in Self.names {

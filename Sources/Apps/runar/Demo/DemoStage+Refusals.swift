@@ -54,7 +54,7 @@ extension DemoStage {
         note("old secret", try await secretDates(of: members).joined(separator: ","))
         let positions = members.map(\.node.position)
         let started = ContinuousClock.now
-        let _: RevocationReport = try await owner.run(["network", "revoke", id])
+        let _: RevocationReport = try await owner.run(["network", "revoke", id, "--yes"])
         let reason = try await server.node.first("its membership ended", after: positions[2]) { line -> String? in
             switch line.event {
             case "membershipEnded", "peerLeft", "refusedByPeer":

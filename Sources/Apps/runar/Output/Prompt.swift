@@ -58,6 +58,15 @@ enum Prompt {
         }
     }
 
+    /// Asks for `word` before a step that cannot be undone, and throws unless the person types it.
+    ///
+    /// - Throws: ``CommandFailure``, `not-confirmed` with `refusal` for another answer; `CancellationError`.
+    static func requireConsent(_ question: String, with word: String, otherwise refusal: String) async throws {
+        guard try await confirms(question, with: word, otherwise: "use --yes if you are sure") else {
+            throw CommandFailure("not-confirmed", .notPermitted, refusal)
+        }
+    }
+
     private static func line(_ question: String, otherwise advice: String) throws(CommandFailure) -> String {
         do {
             return try terminal.line(Terminal.escaped(question))
