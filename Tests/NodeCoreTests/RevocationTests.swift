@@ -1,5 +1,6 @@
 internal import Identity
 internal import Testing
+internal import Traversal
 
 @testable internal import NodeCore
 
@@ -50,6 +51,36 @@ internal import Testing
         #expect(net.frames(by: 0).count { if case .reach = $0 { true } else { false } } == (isRevoked ? 1 : 2))
         let failures = net.count(by: 0) { if case .unreachable(other, _) = $0 { true } else { false } }
         #expect(failures == (isRevoked ? 1 : 0))
+    }
+
+    @Test(arguments: [false, true]) func `a call of the revoked is declined without a probe`(
+        isRevoked: Bool
+    ) throws {
+        var net = CoreNetwork()
+        net.hasPaths = true
+        for _ in 0..<2 { try net.addMember() }
+        net.connect(0, 1)
+        let caller = PeerId(publicKey: generatePeerKey().publicKey)
+        if isRevoked { net.feed(1, .revocationsAdded([try net.revocation(of: caller)])) }
+        net.deliver()
+        net.nodes[1].effects = []
+        let key = try #require(CallKey([UInt8](1...16)))
+        let place = SocketAddress(.v4(0xCB00_7109), port: 5000)
+        let ring = Reach.Message.ring(
+            CallId(number: 1),
+            from: caller,
+            key,
+            Reach.Offer(mapping: .unknown, addresses: [place]),
+            Reach.Introduction(observed: place, channel: nil)
+        )
+        let id = try #require(net.nodes[0].links.keys.first)
+        net.forge(.reach(index: 0, ring.bytes), from: 0, on: id)
+        let answers = net.frames(by: 1).compactMap { frame -> Reach.Message? in
+            if case .reach(_, let bytes) = frame { try? Reach.Message(bytes) } else { nil }  // those of a node are good
+        }
+        let isDeclined = answers.contains { if case .decline(_, .refused) = $0 { true } else { false } }
+        #expect(isDeclined == isRevoked)
+        #expect(net.count(by: 1) { if case .sendProbe = $0 { true } else { false } } == (isRevoked ? 0 : 1))
     }
 
     @Test func `each node stores and passes on an entry once`() throws {

@@ -106,6 +106,11 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let (peer, network) = self.sender(of: index, on: id, now) else { return }
+        if let ring = Reach.Message.ring(in: bytes), !self.isPossibleMember(ring.caller, of: network) {
+            // Nothing is sent to where a caller is said to be that was revoked.
+            let decline = Reach.Message.decline(ring.id, .refused)
+            return effects.append(.send(id, .reach(index: index, decline.bytes)))
+        }
         self.tellReach(.messageReceived(from: peer, network, bytes), now, &effects)
     }
 

@@ -16,6 +16,7 @@ struct Solo {
     /// Every datagram so far, by destination.
     var probes: OrderedDictionary<SocketAddress, Int> = [:]
     private var random: SeededGenerator
+    private var channels: UInt64 = 0
     private var wake: Duration?
 
     init(seed: UInt64 = 1, limits: Reach.Limits = Reach.Limits()) throws {
@@ -48,8 +49,21 @@ struct Solo {
         in network: NetworkId? = nil,
         isDialler: Bool = false
     ) throws -> PeerId {
+        try self.connect(at: SocketAddress(parsing: address), in: network, isDialler: isDialler)
+    }
+
+    /// A new peer that is connected over a relay, and dialled.
+    mutating func connectOverRelay() throws -> PeerId {
+        self.channels += 1
+        return try self.connect(at: ChannelId(self.channels).address)
+    }
+
+    private mutating func connect(
+        at remote: SocketAddress,
+        in network: NetworkId? = nil,
+        isDialler: Bool = false
+    ) throws -> PeerId {
         let peer = try self.peer()
-        let remote = try SocketAddress(parsing: address)
         let link = Reach.Link(isDialler: isDialler, remote: remote, pathKey: try self.key())
         self.feed(.connected(peer, network ?? self.network, link))
         return peer

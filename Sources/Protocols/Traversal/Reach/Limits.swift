@@ -1,6 +1,8 @@
+package import Identity
+
 extension Reach {
     /// Bounds and times of reaching peers.
-    package struct Limits: Hashable, Sendable {
+    package struct Limits: Sendable {
         // MARK: Calls
 
         /// Calls under way at once, as caller and as callee.
@@ -34,8 +36,20 @@ extension Reach {
         package var unobservedAddresses = 32
         /// The minute over which probes and searches are counted.
         package var countingTime = Duration.seconds(60)
-        /// Peers of which they are counted.
+        /// Peers of which they are counted, as callers and as coordinators.
         package var countedPeers = 1024
+        /// Probes to one IPv4 address or IPv6 /64 from which no peer answered, over all peers and coordinators: a call's
+        /// five seconds at once, then few enough that no third party gets 100 in 40 s.
+        package var targetProbes = Rate(every: .seconds(1), atOnce: 50)
+        /// Such probes on the word of one coordinator, over all peers: sixteen calls at once need about 20 each.
+        package var coordinatorProbes = Rate(every: .milliseconds(100), atOnce: 400)
+        /// Searches at one address: one, and its repetition a minute later, for it fails once in 60 times.
+        package var targetSearches = Rate(every: .seconds(150), atOnce: 2)
+        /// Searches over one coordinator, for a household that it brings together.
+        package var coordinatorSearches = Rate(every: .seconds(60), atOnce: 4)
+        /// Addresses for which they are counted: more than two coordinators can have probed in the time that a bucket
+        /// takes to be full again.
+        package var countedTargets = 4096
         /// How long the first address that works waits for a better one.
         package var choiceTime = Duration.milliseconds(50)
         /// How long a call waits for a direct way before it takes the one over the relay.
@@ -58,6 +72,8 @@ extension Reach {
 
         /// When it begins, after the punching did.
         package var searchDelay = Duration.seconds(2)
+        /// The pause before it is tried again while the peer has not proved over a relay that it is a member.
+        package var searchRetry = Duration.seconds(1)
         /// Ports that are opened beside the node's own.
         package var searchPorts = 255
         /// Probes of one round, to random ports.

@@ -31,6 +31,14 @@ extension Reach {
 
         /// The most peers in one `tryMe`.
         package static let knownLimit = 64
+
+        /// The call that bytes announce, if they are a `ring`.
+        package static func ring(in bytes: [UInt8]) -> (id: CallId, caller: PeerId)? {
+            guard bytes.first == Kind.ring.rawValue,
+                case .ring(let id, let caller, _, _, _)? = try? Message(bytes)  // reported where messages are handled
+            else { return nil }
+            return (id, caller)
+        }
     }
 
     /// Where a side of a call might be found, by its own account.

@@ -93,7 +93,9 @@ extension Reach {
         guard self.peers[helper]?.rings.take(under: rate, at: now) == true,
             self.implausibility(of: place, isObserved: true) == nil
         else { return }
-        for _ in 0..<Self.strangerProbes where self.ledger.takeProbe(to: place, of: helper, self.limits, now) {
+        for _ in 0..<Self.strangerProbes {
+            let permission = self.ledger.takeProbe(to: place, isUnobserved: true, of: helper, over: helper, at: now)
+            guard permission == .granted else { return }
             let request = STUNMessage(
                 .request,
                 transaction: STUNTransactionId(using: &self.random),

@@ -65,7 +65,14 @@ extension Reach {
             guard let time = candidate.probeAt, time <= now else { continue }
             let address = candidate.way.address
             self.sessions[id]?.candidates[position].probeAt = nil
-            if candidate.isUnobserved, !self.ledger.takeProbe(to: address, of: session.peer, self.limits, now) {
+            switch self.permission(candidate, session, now) {
+            case .granted: break
+            case .later:
+                let next = self.nextProbe(session, candidate.count, now)
+                let earliest = now + self.limits.probeInterval
+                self.sessions[id]?.candidates[position].probeAt = next.map { max($0, earliest) }
+                continue
+            case .refused:
                 if candidate.count == 0 { effects.append(.record(session.peer, .leftOut(address, .usedUp))) }
                 continue
             }
@@ -79,6 +86,18 @@ extension Reach {
             self.sessions[id]?.candidates[position].probeAt = next
             self.sendProbe(id, candidate.way, now, &effects)
         }
+    }
+
+    /// Whether an address gets one more probe; the address that the connection itself used always does.
+    private mutating func permission(_ candidate: Candidate, _ session: Session, _ now: Duration) -> Ledger.Permission {
+        guard candidate.kind != .used else { return .granted }
+        return self.ledger.takeProbe(
+            to: candidate.way.address,
+            isUnobserved: candidate.isUnobserved,
+            of: session.peer,
+            over: session.voucher,
+            at: now
+        )
     }
 
     /// When an address that got `count` probes gets the next one.
@@ -185,7 +204,7 @@ extension Reach {
             packet.isAuthentic(under: SymmetricKey(data: session.key.bytes), by: .sha256)
         else { return }
         _ = self.transactions.remove(transaction)
-        self.ledger.answered(from: way.address, session.peer, self.limits, now)
+        self.ledger.answered(from: way.address, session.peer, at: now)
         self.stopSearch(request.call)
         self.sessions[request.call]?.searchAt = nil
         if let port = way.port { self.sessions[request.call]?.search?.hits.append(port) }

@@ -77,6 +77,7 @@ extension Reach {
         guard let session = self.sessions[id] else { return }
         self.sessions[id]?.helpers.append(helper)
         if session.punchedAt == nil {
+            self.sessions[id]?.introducer = helper
             self.sessions[id]?.punchedAt = now
             self.sessions[id]?.searchAt = now + self.limits.searchDelay
             self.sessions[id]?.endsAt = now + self.limits.callPatience
@@ -90,8 +91,8 @@ extension Reach {
         effects.append(.record(session.peer, .mappings(own: self.mapping, peer: offer.mapping)))
         let addresses = offer.addresses.prefix(self.limits.candidates).map(\.unmapped)
         if let observed {
-            // Two members must say where a peer is before an address gets more than a few probes: the peer itself, and
-            // whoever sees it.
+            // Both the coordinator and the caller's offer name the address. The coordinator passed on the offer, so that
+            // agreement only lifts the bound per caller; those per target and per coordinator hold until it answers.
             let isAgreed = addresses.contains { $0.ip == observed.ip }
             if isAgreed { self.sessions[id]?.peerObserved = observed }
             self.propose(observed, .observed, isUnobserved: !isAgreed, in: id, now, &effects)

@@ -14,9 +14,13 @@ extension Reach {
         else { return }
         let isOwn = self.mapping == .endpointDependent
         guard isOwn != (session.peerMapping == .endpointDependent),
-            !isOwn || self.searcher == nil && !self.isOpeningInVain,
-            self.ledger.takeSearch(of: session.peer, self.limits, now)
+            !isOwn || self.searcher == nil && !self.isOpeningInVain
         else { return }
+        guard self.isProvenMember(session.peer) else {
+            self.sessions[id]?.searchAt = now + self.limits.searchRetry
+            return
+        }
+        guard self.ledger.takeSearch(at: observed.ip, of: session.peer, over: session.voucher, at: now) else { return }
         effects.append(.record(session.peer, .searched(ownPorts: isOwn)))
         let interval = Duration.seconds(1) / self.limits.searchProbesPerSecond
         let opening = interval * (self.limits.searchPorts + 1)
@@ -32,6 +36,15 @@ extension Reach {
         }
         let end = now + opening + length + self.limits.searchLinger
         self.sessions[id]?.endsAt = max(session.endsAt, end)
+    }
+
+    /// Whether the peer is admitted on a connection that needs another path: over a relay, or lost.
+    ///
+    /// A coordinator can invent a caller, but not the connection over the relay, on which the caller proves its key and
+    /// shows its token. It is up long before a search begins.
+    private func isProvenMember(_ peer: PeerId) -> Bool {
+        guard let peer = self.peers[peer] else { return false }
+        return peer.channel != nil || peer.isSuspect
     }
 
     mutating func portsOpened(_ ports: [UInt16], _ now: Duration, _ effects: inout [Effect]) {

@@ -175,7 +175,7 @@ package struct Reach: Sendable {
     var brokered: OrderedDictionary<CallId, BrokeredCall> = [:]
     /// Connections over relays, and when they are tried to be made direct.
     var upgrades: OrderedDictionary<PeerId, Upgrade> = [:]
-    var ledger = Ledger()
+    var ledger: Ledger
     var transactions = Transactions()
     /// The call for which ports were opened, or are being opened.
     var searcher: CallId?
@@ -187,6 +187,7 @@ package struct Reach: Sendable {
     package init(_ configuration: Configuration) {
         self.configuration = configuration
         self.limits = configuration.limits
+        self.ledger = Ledger(configuration.limits)
         self.random = SeededGenerator(seed: configuration.randomSeed)
         self.secrets = SecretSource(secret: configuration.secret)
     }

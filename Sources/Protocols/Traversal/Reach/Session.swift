@@ -35,6 +35,8 @@ struct Session: Sendable {
     // The punching, from when the two were brought together.
     /// Over whom that was.
     var helpers = OrderedSet<PeerId>()
+    /// The first of them, to whom what is sent for the call is counted; nil under a connection's key.
+    var introducer: PeerId?
     var punchedAt: Duration?
     var candidates: [Candidate] = []
     var peerMapping = MappingBehaviour.unknown
@@ -63,6 +65,9 @@ struct Session: Sendable {
         let address: SocketAddress
         let port: UInt16?
     }
+
+    /// The peer to whom probes are counted: only it and the peer itself know the key.
+    var voucher: PeerId { self.introducer ?? self.peer }
 
     var isWorking: Bool { self.candidates.contains { $0.workedAt != nil } }
 

@@ -1,0 +1,149 @@
+internal import Identity
+internal import OrderedCollections
+
+/// The probes and searches that this node sent on the word of others, so that no member makes it flood a third party.
+///
+/// Callers cost nothing to invent, so what is sent is counted by the address that receives it and by the coordinator
+/// that named it, too: both are something that a member has only one of.
+struct Ledger: Sendable {
+    /// Whether a probe may be sent.
+    enum Permission: Hashable, Sendable {
+        case granted
+        /// The target or the coordinator has had its share; a later probe may go.
+        case later
+        /// The peer has had its share of this minute.
+        case refused
+    }
+
+    private struct Entry: Sendable {
+        /// Probes to each address that no other member observed, and when the last one went.
+        var probes: OrderedDictionary<SocketAddress, (count: Int, last: Duration)> = [:]
+        /// Addresses from which the peer answered.
+        var answered = OrderedSet<SocketAddress>()
+        var searched: Duration?
+        var touched = Duration.zero
+    }
+
+    private static let answeredLimit = 16
+    private let limits: Reach.Limits
+    private var entries: OrderedDictionary<PeerId, Entry> = [:]
+    private var targetProbes: AllowanceTable<IPAddress>
+    private var targetSearches: AllowanceTable<IPAddress>
+    private var coordinatorProbes: AllowanceTable<PeerId>
+    private var coordinatorSearches: AllowanceTable<PeerId>
+
+    init(_ limits: Reach.Limits) {
+        self.limits = limits
+        self.targetProbes = AllowanceTable(limits.targetProbes, capacity: limits.countedTargets)
+        self.targetSearches = AllowanceTable(limits.targetSearches, capacity: limits.countedTargets)
+        self.coordinatorProbes = AllowanceTable(limits.coordinatorProbes, capacity: limits.countedPeers)
+        self.coordinatorSearches = AllowanceTable(limits.coordinatorSearches, capacity: limits.countedPeers)
+    }
+
+    /// Whether one more probe may go to an address that the peer has not answered from; counts it if so.
+    ///
+    /// `isUnobserved` says that only the peer itself named the address.
+    mutating func takeProbe(
+        to address: SocketAddress,
+        isUnobserved: Bool,
+        of peer: PeerId,
+        over coordinator: PeerId,
+        at now: Duration
+    ) -> Permission {
+        guard let position = self.position(of: peer, now) else { return .refused }
+        if self.entries.values[position].answered.contains(address) { return .granted }
+        self.entries.values[position].probes.removeAll { now - $0.value.last >= self.limits.countingTime }
+        let count = self.entries.values[position].probes[address]?.count ?? 0
+        if isUnobserved {
+            guard count > 0 || self.entries.values[position].probes.count < self.limits.unobservedAddresses,
+                count < self.limits.unobservedProbes
+            else { return .refused }
+        }
+        let target = Self.target(address.ip)
+        guard self.targetProbes.hasRoom(for: target, at: now), self.coordinatorProbes.hasRoom(for: coordinator, at: now)
+        else { return .later }
+        self.targetProbes.charge(target, at: now)
+        self.coordinatorProbes.charge(coordinator, at: now)
+        if isUnobserved { self.entries.values[position].probes[address] = (count + 1, now) }
+        return .granted
+    }
+
+    /// Whether ports of the peer's address may be searched, or from many ports; counts it if so.
+    mutating func takeSearch(
+        at ip: IPAddress,
+        of peer: PeerId,
+        over coordinator: PeerId,
+        at now: Duration
+    ) -> Bool {
+        guard let position = self.position(of: peer, now) else { return false }
+        if let last = self.entries.values[position].searched, now - last < self.limits.countingTime { return false }
+        let target = Self.target(ip)
+        guard self.targetSearches.hasRoom(for: target, at: now),
+            self.coordinatorSearches.hasRoom(for: coordinator, at: now)
+        else { return false }
+        self.targetSearches.charge(target, at: now)
+        self.coordinatorSearches.charge(coordinator, at: now)
+        self.entries.values[position].searched = now
+        return true
+    }
+
+    /// Notes that the peer answered from there, with a key that only it has.
+    ///
+    /// An answer names the probe's transaction, so that address takes part and is no third party: it begins anew.
+    mutating func answered(from address: SocketAddress, _ peer: PeerId, at now: Duration) {
+        self.targetProbes.forget(Self.target(address.ip))
+        guard let position = self.position(of: peer, now) else { return }
+        guard self.entries.values[position].answered.append(address).inserted,
+            self.entries.values[position].answered.count > Self.answeredLimit
+        else { return }
+        self.entries.values[position].answered.removeFirst()
+    }
+
+    /// The address as it is counted: an IPv6 host has its whole /64.
+    private static func target(_ ip: IPAddress) -> IPAddress {
+        guard case .v6(let high, _, _) = ip else { return ip }
+        return .v6(high: high, low: 0, scope: 0)
+    }
+
+    private mutating func position(of peer: PeerId, _ now: Duration) -> Int? {
+        if let position = self.entries.index(forKey: peer) {
+            self.entries.values[position].touched = now
+            return position
+        }
+        if self.entries.count >= self.limits.countedPeers {
+            self.entries.removeAll { now - $0.value.touched >= self.limits.countingTime }
+            guard self.entries.count < self.limits.countedPeers else { return nil }
+        }
+        self.entries[peer] = Entry()
+        self.entries[peer]?.touched = now
+        return self.entries.count - 1
+    }
+}
+
+/// Token buckets by key, of which only those that are not full are kept.
+private struct AllowanceTable<Key: Hashable & Sendable>: Sendable {
+    private let rate: Rate
+    private let capacity: Int
+    private var allowances: OrderedDictionary<Key, Allowance> = [:]
+
+    init(_ rate: Rate, capacity: Int) {
+        self.rate = rate
+        self.capacity = capacity
+    }
+
+    /// Whether one more unit may be used; false also for a new key while the table is full.
+    mutating func hasRoom(for key: Key, at now: Duration) -> Bool {
+        if let allowance = self.allowances[key] { return allowance.hasRoom(under: self.rate, at: now) }
+        if self.allowances.count >= self.capacity {
+            let isFull = Rate(every: self.rate.interval, atOnce: 1)
+            self.allowances.removeAll { $0.value.hasRoom(under: isFull, at: now) }
+        }
+        return self.allowances.count < self.capacity
+    }
+
+    mutating func charge(_ key: Key, at now: Duration) {
+        self.allowances[key, default: Allowance()].charge(under: self.rate, at: now)
+    }
+
+    mutating func forget(_ key: Key) { self.allowances[key] = nil }
+}
