@@ -94,6 +94,12 @@ static int acked_stream_data(ngtcp2_conn *engine, int64_t id, uint64_t offset, u
     return 0;
 }
 
+static int extend_max_stream_data(ngtcp2_conn *engine, int64_t id, uint64_t maximum, void *user, void *stream_user) {
+    (void)engine, (void)id, (void)maximum, (void)user;
+    if (stream_user != NULL) rq_stream_unblock(stream_user);
+    return 0;
+}
+
 static int stream_close(ngtcp2_conn *engine, uint32_t flags, int64_t id, uint64_t code, void *user,
                         void *stream_user) {
     (void)user;
@@ -160,6 +166,7 @@ void rq_callbacks_fill(ngtcp2_callbacks *callbacks, bool is_server) {
     callbacks->remove_connection_id = remove_connection_id;
     callbacks->recv_stream_data = recv_stream_data;
     callbacks->acked_stream_data_offset = acked_stream_data;
+    callbacks->extend_max_stream_data = extend_max_stream_data;
     callbacks->stream_open = stream_open;
     callbacks->stream_close = stream_close;
     callbacks->stream_reset = stream_reset;

@@ -4,6 +4,9 @@
 
 #include "system.h"
 
+// How soon further blocked streams try again.
+static const uint64_t RQ_RETRY_NANOSECONDS = NGTCP2_MILLISECONDS;
+
 static ngtcp2_conn *engine_of(ngtcp2_crypto_conn_ref *ref) { return ((rq_conn *)(void *)ref)->engine; }
 
 static ngtcp2_cid from_cid(const rq_cid *cid) {
@@ -260,13 +263,8 @@ static ngtcp2_ssize fill_packet(rq_conn *conn, ngtcp2_path *path, ngtcp2_pkt_inf
         }
         else if (written < 0 && written != NGTCP2_ERR_WRITE_MORE) return written;
         else if (taken >= 0) rq_stream_sent(stream, (uint64_t)taken, finish && (uint64_t)taken == total);
-        if (!is_done && taken >= 0) {
-            // To the end of the queue, if anything is left: streams take turns.
-            conn->send_first = stream->next_to_send;
-            if (conn->send_first == NULL) conn->send_last = NULL;
-            stream->is_sending = false;
-            rq_stream_enqueue(stream);
-        }
+        // Streams take turns.
+        if (!is_done && taken >= 0) rq_stream_requeue(stream);
         if (written >= 0) return written;
     }
 }
@@ -309,8 +307,7 @@ int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
     bool has_sent = false;
     rq_clamp(conn, now);
     rq_conn_open_waiting(conn);
-    if (conn->has_heard) rq_conn_retry_blocked(conn);
-    conn->has_heard = false;
+    rq_conn_retry_blocked(conn);
     size_t size = rq_conn_packet_size(conn);
     size_t quantum = ngtcp2_conn_get_send_quantum(conn->engine), sent = 0;
     if (quantum > RQ_TRAIN_BYTES) quantum = RQ_TRAIN_BYTES;
@@ -339,6 +336,9 @@ int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
     depart(conn, &train, ipv4, ipv6);
     if (status != RQ_OK) return status;
     settle(conn, has_sent);
+    if (conn->retries > 0 && conn->expiry > conn->last_now + RQ_RETRY_NANOSECONDS) {
+        conn->expiry = conn->last_now + RQ_RETRY_NANOSECONDS;
+    }
     return RQ_OK;
 }
 

@@ -59,7 +59,7 @@ struct rq_stream {
     int64_t id; // -1 until the peer allows it
     void *user;
     rq_stream *previous, *next;         // all streams of the connection
-    rq_stream *next_to_send;            // the send queue, or of those that wait for an id or for credit
+    rq_stream *previous_to_send, *next_to_send; // the send queue, or of those that wait for an id or for credit
     rq_stream *next_touched;
     rq_chunk *first, *last;             // not acknowledged
     rq_chunk *unsent;                   // where sending goes on
@@ -89,7 +89,9 @@ struct rq_conn {
     rq_stream *streams;
     rq_stream *send_first, *send_last;
     rq_stream *wait_first, *wait_last;
-    rq_stream *blocked_first, *blocked_last;
+    rq_stream *blocked_first, *blocked_last;    // by the window of the stream
+    size_t blocked;                     // how many these are
+    size_t retries;                     // how many of them try again because something was heard
     rq_stream *touched_first, *touched_last;
     rq_flow_limits initial, full;
     uint64_t streams_left;              // how many more it may open before it is told of further ones
@@ -131,7 +133,9 @@ bool rq_tls_is_alpn_right(const rq_conn *conn);
 // stream.c
 void rq_touch(rq_stream *stream, uint32_t events);
 void rq_stream_enqueue(rq_stream *stream);
+void rq_stream_requeue(rq_stream *stream);
 void rq_stream_block(rq_stream *stream);
+void rq_stream_unblock(rq_stream *stream);
 void rq_conn_retry_blocked(rq_conn *conn);
 rq_stream *rq_stream_make(rq_conn *conn, int64_t id);
 void rq_stream_acked(rq_stream *stream, uint64_t length);

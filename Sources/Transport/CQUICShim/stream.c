@@ -52,32 +52,34 @@ bool rq_conn_next_event(rq_conn *conn, rq_event *event) {
     return true;
 }
 
+// Blocked streams that try again in one pass.
+enum { RQ_RETRIES_PER_PASS = 16 };
+
 static void enqueue(rq_stream *stream, rq_stream **first, rq_stream **last) {
     stream->next_to_send = NULL;
+    stream->previous_to_send = *last;
     if (*last != NULL) (*last)->next_to_send = stream;
     else *first = stream;
     *last = stream;
 }
 
-// Streams leave from anywhere only when they are reset or freed while queued, which is rare: a walk is good enough.
 static void unlink_from(rq_stream *stream, rq_stream **first, rq_stream **last) {
-    rq_stream *before = NULL, *at = *first;
-    while (at != NULL && at != stream) {
-        before = at;
-        at = at->next_to_send;
-    }
-    if (at == NULL) return;
-    if (before != NULL) before->next_to_send = stream->next_to_send;
-    else *first = stream->next_to_send;
-    if (*last == stream) *last = before;
-    stream->next_to_send = NULL;
+    rq_stream *before = stream->previous_to_send, *after = stream->next_to_send;
+    if (before != NULL) before->next_to_send = after;
+    else *first = after;
+    if (after != NULL) after->previous_to_send = before;
+    else *last = before;
+    stream->previous_to_send = stream->next_to_send = NULL;
 }
 
 static void leave_queues(rq_stream *stream) {
     rq_conn *conn = stream->conn;
     if (stream->is_sending) unlink_from(stream, &conn->send_first, &conn->send_last);
     if (stream->is_waiting) unlink_from(stream, &conn->wait_first, &conn->wait_last);
-    if (stream->is_blocked) unlink_from(stream, &conn->blocked_first, &conn->blocked_last);
+    if (stream->is_blocked) {
+        unlink_from(stream, &conn->blocked_first, &conn->blocked_last);
+        conn->blocked--;
+    }
     stream->is_sending = stream->is_waiting = stream->is_blocked = false;
 }
 
@@ -97,6 +99,12 @@ void rq_stream_enqueue(rq_stream *stream) {
     }
 }
 
+// To the end of the send queue, if anything is left.
+void rq_stream_requeue(rq_stream *stream) {
+    leave_queues(stream);
+    rq_stream_enqueue(stream);
+}
+
 // A stream gets its id only when it has something to say and the peer allows one more.
 void rq_conn_open_waiting(rq_conn *conn) {
     while (conn->wait_first != NULL) {
@@ -105,8 +113,7 @@ void rq_conn_open_waiting(rq_conn *conn) {
             stream->id = -1;
             return;
         }
-        leave_queues(stream);
-        rq_stream_enqueue(stream);
+        rq_stream_requeue(stream);
     }
 }
 
@@ -115,19 +122,24 @@ void rq_stream_block(rq_stream *stream) {
     leave_queues(stream);
     stream->is_blocked = true;
     enqueue(stream, &conn->blocked_first, &conn->blocked_last);
+    conn->blocked++;
 }
 
-// What ends the wait of a blocked stream is MAX_STREAM_DATA or STOP_SENDING, and of the second ngtcp2 tells only whoever
-// tries to send. So all of them try again once something was heard from the peer.
+void rq_stream_unblock(rq_stream *stream) {
+    if (stream->is_blocked) rq_stream_requeue(stream);
+}
+
+// MAX_STREAM_DATA ends the wait of a blocked stream by itself. STOP_SENDING does too, but ngtcp2 reports that only to a
+// write. So each of them tries again after a packet of the peer, in turn and a few per pass: otherwise a peer that
+// blocks 1,280 streams would make every packet cost 1,280 writes. The window of the connection blocks no stream: the
+// first of the send queue waits for it there.
 void rq_conn_retry_blocked(rq_conn *conn) {
-    rq_stream *stream = conn->blocked_first;
-    conn->blocked_first = conn->blocked_last = NULL;
-    while (stream != NULL) {
-        rq_stream *next = stream->next_to_send;
-        stream->next_to_send = NULL;
-        stream->is_blocked = false;
-        rq_stream_enqueue(stream);
-        stream = next;
+    if (conn->has_heard) conn->retries = conn->blocked;
+    conn->has_heard = false;
+    if (conn->retries > conn->blocked) conn->retries = conn->blocked;
+    for (int count = 0; count < RQ_RETRIES_PER_PASS && conn->retries > 0; count++) {
+        conn->retries--;
+        rq_stream_requeue(conn->blocked_first);
     }
 }
 
