@@ -48,7 +48,7 @@ internal import TransportConformance
             let total = { try taken.reduce(0) { try $0 + self.unread($1) } }
             // Of each stream one byte was read, which is too little to move a window on.
             while try total() < Self.limits.connectionWindow - 2 { await Task.yield() }
-            let (ping, _) = try await openStream(from: local, to: peer)
+            let (ping, pong) = try await openStream(from: local, to: peer)
             for byte in UInt8(0)..<3 {
                 // With its acknowledgement comes whatever the peer could send.
                 try await ping.write([byte], finish: false)
@@ -58,6 +58,7 @@ internal import TransportConformance
             local.extendLimits()
             while try total() < 2 << 20 { await Task.yield() }
             for (stream, bytes) in zip(taken, bytes) { #expect(try await readAll(stream) == bytes) }
+            withExtendedLifetime(pong) {}  // a released stream stops its sender
         }
     }
 
