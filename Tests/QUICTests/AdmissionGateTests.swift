@@ -1,10 +1,11 @@
+internal import Identity
 internal import Testing
 
 @testable internal import QUIC
 
 @Suite("Admission gate") struct AdmissionGateTests {
-    private let forged = AdmissionGate.Source(prefix: 1, isValidated: false)
-    private let proved = AdmissionGate.Source(prefix: 1, isValidated: true)
+    private static let second: UInt64 = 1_000_000_000
+    private let client = IPAddress.v4(0xC633_6401)
 
     private func gate(_ change: (inout QUICLimits) -> Void) -> AdmissionGate {
         var limits = QUICLimits()
@@ -12,39 +13,114 @@ internal import Testing
         return AdmissionGate(limits: limits)
     }
 
-    @Test func `half-open connections are capped`() {
+    /// Begins a handshake that must be accepted without taking another one's place.
+    private func begin(
+        _ gate: inout AdmissionGate,
+        from address: IPAddress? = nil,
+        isValidated: Bool = true,
+        at now: UInt64 = 0
+    ) throws -> AdmissionGate.Handshake {
+        let verdict = gate.judge(address ?? client, isValidated: isValidated, at: now)
+        guard case .accept(let handshake, nil) = verdict else { throw Refused(verdict: verdict) }
+        return handshake
+    }
+
+    private struct Refused: Error {
+        let verdict: AdmissionGate.Verdict
+    }
+
+    @Test func `half-open connections are capped`() throws {
         var gate = gate { ($0.halfOpen, $0.retryThreshold, $0.handshakesPerSource) = (2, 2, 10) }
-        #expect(gate.judge(proved, at: 0) == .accept)
-        #expect(gate.judge(proved, at: 0) == .accept)
-        #expect(gate.judge(proved, at: 0) == .drop)
-        gate.ended(proved, hasCompleted: true)
-        #expect(gate.judge(proved, at: 0) == .accept)
+        let first = try begin(&gate)
+        _ = try begin(&gate)
+        #expect(gate.judge(client, isValidated: true, at: 0) == .drop)
+        gate.ended(first, hasCompleted: true)
+        _ = try begin(&gate)
     }
 
-    @Test func `above the threshold an address must be proved`() {
+    @Test func `above the threshold an address must be proved`() throws {
         var gate = gate { ($0.halfOpen, $0.retryThreshold) = (10, 1) }
-        #expect(gate.judge(forged, at: 0) == .accept)
-        #expect(gate.judge(forged, at: 0) == .demandRetry)
-        #expect(gate.judge(proved, at: 0) == .accept)
+        _ = try begin(&gate, isValidated: false)
+        #expect(gate.judge(client, isValidated: false, at: 0) == .demandRetry)
+        _ = try begin(&gate)
     }
 
-    @Test func `a forger cannot use up the bucket of the one it pretends to be`() {
+    @Test func `a forger cannot use up the bucket of the one it pretends to be`() throws {
         var gate = gate { $0.handshakesPerSource = 1 }
-        #expect(gate.judge(forged, at: 0) == .accept)
-        #expect(gate.judge(forged, at: 0) == .demandRetry)
-        #expect(gate.judge(proved, at: 0) == .accept)
+        _ = try begin(&gate, isValidated: false)
+        #expect(gate.judge(client, isValidated: false, at: 0) == .demandRetry)
+        _ = try begin(&gate)
     }
 
-    @Test func `handshakes that complete cost their source nothing`() {
+    @Test func `handshakes that complete cost their source nothing`() throws {
+        // There are no admissions here.
         var gate = gate { ($0.handshakesPerSource, $0.handshakesPerSourcePerSecond) = (1, 1) }
-        for _ in 0..<100 {
-            #expect(gate.judge(proved, at: 0) == .accept)
-            gate.ended(proved, hasCompleted: true)
+        for _ in 0..<100 { gate.ended(try begin(&gate), hasCompleted: true) }
+        gate.ended(try begin(&gate), hasCompleted: false)
+        #expect(gate.judge(client, isValidated: true, at: 0) == .drop)
+        _ = try begin(&gate, at: Self.second)
+    }
+
+    @Test func `a handshake costs its source a place until the peer is admitted`() throws {
+        var gate = gate {
+            ($0.handshakesPerSource, $0.handshakesPerSourcePerSecond) = (2, 1)
+            $0.unadmitted = UnadmittedLimits()
         }
-        #expect(gate.judge(proved, at: 0) == .accept)
-        gate.ended(proved, hasCompleted: false)
-        #expect(gate.judge(proved, at: 0) == .drop)
-        #expect(gate.judge(proved, at: 1_000_000_000) == .accept)
+        for _ in 0..<100 {
+            let handshake = try begin(&gate)
+            gate.ended(handshake, hasCompleted: true)
+            gate.admitted(handshake)
+        }
+        for _ in 0..<2 { gate.ended(try begin(&gate), hasCompleted: true) }
+        #expect(gate.judge(client, isValidated: true, at: 0) == .drop)
+        _ = try begin(&gate, at: Self.second)
+    }
+
+    @Test func `twenty devices behind one address join at once`() throws {
+        var gate = gate { $0.unadmitted = UnadmittedLimits() }
+        // Each dials twice, and none of them is admitted while its person reads the digits.
+        for _ in 0..<40 { gate.ended(try begin(&gate, isValidated: false), hasCompleted: true) }
+    }
+
+    @Test func `within a site each address is a source, and elsewhere a customer's network`() {
+        let text = { IPAddress($0)?.sourceNetwork.description }
+        #expect(text("203.0.113.77") == "203.0.113.0" && text("2001:db8:1:2ff:3::4") == "2001:db8:1:200::")
+        for address in ["192.168.1.77", "10.0.0.7", "127.0.0.2", "169.254.3.4", "fd00::1:2", "fe80::1:2", "::1"] {
+            #expect(text(address) == address)
+        }
+    }
+
+    @Test func `the source with the most handshakes gives its oldest up for one with fewer`() throws {
+        var gate = gate { ($0.halfOpen, $0.retryThreshold) = (4, 4) }
+        let single = try begin(&gate, from: .v4(0x0808_0808))
+        let oldest = try begin(&gate)
+        _ = try begin(&gate)
+        // A quarter of the places is for members.
+        #expect(gate.judge(client, isValidated: true, at: 0) == .drop)
+        guard case .accept(let newcomer, oldest) = gate.judge(.v4(0x0909_0909), isValidated: true, at: 0) else {
+            Issue.record("not accepted in place of the oldest")
+            return
+        }
+        #expect(gate.underWay.count == 3 && gate.underWay.contains(single) && gate.underWay.contains(newcomer))
+        // What was evicted is over.
+        gate.ended(oldest, hasCompleted: false)
+        #expect(gate.underWay.count == 3)
+    }
+
+    @Test func `places are reserved for addresses of members, of which a bounded number is remembered`() throws {
+        var gate = gate { ($0.halfOpen, $0.retryThreshold) = (4, 4) }
+        for address in UInt32(0)..<3 { _ = try begin(&gate, from: .v4(0x0800_0000 + address << 8)) }
+        gate.remember(.v4(0x0707_0707))
+        let handshake = try begin(&gate, from: .v4(0x0707_0707))
+        #expect(gate.underWay.count == 4)
+        gate.ended(handshake, hasCompleted: true)
+        for address in 0..<UInt32(AdmissionGate.maximumMembers) { gate.remember(.v4(0x0600_0000 + address)) }
+        var copy = gate
+        guard case .accept(_, .some) = copy.judge(.v4(0x0707_0707), isValidated: true, at: 0) else {
+            Issue.record("a member that was forgotten has a place of its own")
+            return
+        }
+        _ = try begin(&gate, from: .v4(0x0600_0000))
     }
 
     @Test func `answers without state are limited, each kind apart from the others`() {
@@ -59,7 +135,7 @@ internal import Testing
         var gate = gate { $0.retryThreshold = 0 }
         for _ in 0..<20_000 { _ = (gate.mayCheckReset(at: 0), gate.mayReply(.statelessReset, at: 0)) }
         for _ in 0..<20_000 { _ = gate.mayReply(.versionNegotiation, at: 0) }
-        #expect(gate.judge(forged, at: 0) == .demandRetry)
+        #expect(gate.judge(client, isValidated: false, at: 0) == .demandRetry)
     }
 }
 

@@ -61,7 +61,8 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     /// Whether there is nothing to say but that one small packet came.
     var mayWait = false
     var phase = Phase.handshaking
-    var source: AdmissionGate.Source?
+    /// The handshake of an accepted connection, until the peer is admitted.
+    var handshake: AdmissionGate.Handshake?
     var refusal: TransportError?
     unowned let loop: IOLoop
 

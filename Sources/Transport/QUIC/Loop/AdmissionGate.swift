@@ -1,19 +1,40 @@
-/// Decides which strangers get a handshake, before anything is allocated for them.
+internal import Identity
+
+/// Decides which clients get a handshake, before anything is allocated for them.
 ///
 /// Every half-open connection costs about 90 KB for seconds, and its source may be forged. So there is a cap on all of
 /// them, a threshold above which the address must be proved first (Retry, RFC 9000, section 8.1.2), and a bucket of
-/// begun handshakes per source network that is refilled slowly, or at once when a handshake completes. Who proved its
-/// address is counted apart from who did not: a forger cannot use up the bucket of the one it pretends to be.
+/// begun handshakes per source that is refilled slowly, or at once when the client is admitted. Who proved its address
+/// is counted apart from who did not: a forger cannot use up the bucket of the one it pretends to be.
+///
+/// At the cap the source with the most handshakes loses its oldest one to a source with fewer. A quarter of the places
+/// is reserved for addresses from which a member was admitted before.
 struct AdmissionGate {
     /// What to do with an Initial packet.
     enum Verdict: Equatable {
-        case accept
+        /// Begin a handshake, and end the other one, whose place it takes.
+        case accept(Handshake, evicting: Handshake?)
         case demandRetry
         case drop
     }
 
+    /// The addresses that are counted together, and whether the address was proved.
+    struct Source: Hashable, Sendable {
+        let network: IPAddress
+        let isValidated: Bool
+    }
+
+    /// One handshake that was begun.
+    struct Handshake: Hashable, Sendable {
+        /// Later ones have higher numbers.
+        let number: UInt64
+        let source: Source
+    }
+
     /// Sources remembered at a time.
     static let maximumSources = 4096
+    /// Addresses of members remembered at a time.
+    static let maximumMembers = 1024
     /// Answers without state.
     enum Reply: Hashable, Sendable, CaseIterable {
         /// Proves an address (RFC 9000, section 8.1.2): the only way in for new clients above the threshold.
@@ -41,39 +62,70 @@ struct AdmissionGate {
         uniqueKeysWithValues: Reply.allCases.map { ($0, TokenBucket(capacity: $0.perSecond, perSecond: $0.perSecond)) }
     )
     private var resetChecks = TokenBucket(capacity: resetChecksPerSecond, perSecond: resetChecksPerSecond)
-    /// Handshakes under way.
-    private(set) var halfOpen = 0
-
-    /// A network, and whether the address was proved.
-    struct Source: Hashable, Sendable {
-        let prefix: UInt64
-        let isValidated: Bool
-    }
+    /// Handshakes under way, the oldest first; at most ``QUICLimits/halfOpen``.
+    private(set) var underWay: [Handshake] = []
+    private var begun: UInt64 = 0
+    /// Addresses from which a member was admitted, with higher numbers for later ones.
+    private var members: [IPAddress: UInt64] = [:]
+    private var admissions: UInt64 = 0
 
     init(limits: QUICLimits) {
         self.limits = limits
     }
 
-    /// Judges the Initial of `source`.
+    /// Judges the Initial of a client.
     ///
-    /// Every `accept` must be followed by one call of ``ended(_:hasCompleted:)``.
-    mutating func judge(_ source: Source, at now: UInt64) -> Verdict {
-        guard halfOpen < limits.halfOpen else { return .drop }
-        let isCrowded = halfOpen >= limits.retryThreshold
-        if isCrowded, !source.isValidated { return mayReply(.retry, at: now) ? .demandRetry : .drop }
+    /// Every `accept` must be followed by one call of ``ended(_:hasCompleted:)``, except for what is evicted.
+    mutating func judge(_ address: IPAddress, isValidated: Bool, at now: UInt64) -> Verdict {
+        let isCrowded = underWay.count >= limits.retryThreshold
+        if isCrowded, !isValidated { return mayReply(.retry, at: now) ? .demandRetry : .drop }
+        let isMember = isValidated && members[address] != nil
+        // What its neighbours do counts nothing against a member.
+        let source = Source(network: isMember ? address : address.sourceNetwork, isValidated: isValidated)
+        let room = isMember ? limits.halfOpen : limits.halfOpen - limits.halfOpen / 4
         guard take(from: source, at: now) else {
-            return !source.isValidated && mayReply(.retry, at: now) ? .demandRetry : .drop
+            return !isValidated && mayReply(.retry, at: now) ? .demandRetry : .drop
         }
-        halfOpen += 1
-        return .accept
+        var evicted: Handshake?
+        if underWay.count >= room {
+            guard isValidated, let oldest = oldest(yieldingTo: source) else { return .drop }
+            underWay.removeAll { $0 == oldest }
+            evicted = oldest
+        }
+        begun += 1
+        let handshake = Handshake(number: begun, source: source)
+        underWay.append(handshake)
+        return .accept(handshake, evicting: evicted)
     }
 
-    /// A handshake is over.
+    /// Ends a handshake; does nothing when it is over already.
     ///
-    /// Those that complete cost their source nothing.
-    mutating func ended(_ source: Source, hasCompleted: Bool) {
-        halfOpen -= 1
-        if hasCompleted { sources[source]?.giveBack() }
+    /// One that completes costs its source nothing where there is no admission; elsewhere see ``admitted(_:)``.
+    mutating func ended(_ handshake: Handshake, hasCompleted: Bool) {
+        guard let index = underWay.firstIndex(of: handshake) else { return }
+        underWay.remove(at: index)
+        if hasCompleted, limits.unadmitted == nil { sources[handshake.source]?.giveBack() }
+    }
+
+    /// Gives the source of an admitted client back what its handshake cost.
+    mutating func admitted(_ handshake: Handshake) {
+        sources[handshake.source]?.giveBack()
+    }
+
+    /// Remembers where a member is: from there a handshake has places and a bucket of its own.
+    mutating func remember(_ member: IPAddress) {
+        admissions += 1
+        members[member] = admissions
+        guard members.count > Self.maximumMembers, let oldest = members.min(by: { $0.value < $1.value }) else { return }
+        members[oldest.key] = nil
+    }
+
+    /// The oldest handshake of the source that has the most, if these are more than those of another one.
+    private func oldest(yieldingTo source: Source) -> Handshake? {
+        var counts: [Source: Int] = [:]
+        for handshake in underWay { counts[handshake.source, default: 0] += 1 }
+        guard let most = counts.values.max(), most > counts[source, default: 0] else { return nil }
+        return underWay.first { counts[$0.source] == most }
     }
 
     /// Whether one more answer of this kind may leave.

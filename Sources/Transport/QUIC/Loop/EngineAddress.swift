@@ -18,11 +18,17 @@ extension rq_addr {
         let bytes = unsafe withUnsafeBytes(of: &ip) { unsafe [UInt8]($0.prefix(family == 6 ? 16 : 4)) }
         return family == 0 ? nil : SocketAddress(bytes: bytes, port: port, scope: scope)
     }
+}
 
-    /// The network that an address is counted by: /24 of IPv4, /56 of IPv6.
-    var sourcePrefix: UInt64 {
-        var ip = ip
-        let word = unsafe withUnsafeBytes(of: &ip) { unsafe UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
-        return family == 6 ? word & ~0xff : (word >> 40) << 8 | 4
+extension IPAddress {
+    /// The network that an address is counted by: /24 of IPv4, /56 of IPv6, which one customer may have.
+    ///
+    /// On this machine, a link or a site it is the address itself: all devices of a household share such a network.
+    var sourceNetwork: IPAddress {
+        guard !isLoopback, !isLinkLocal, !isPrivate else { return self }
+        switch self {
+        case .v4(let word): return .v4(word & ~0xFF)
+        case .v6(let high, _, _): return .v6(high: high & ~0xFF, low: 0, scope: 0)
+        }
     }
 }

@@ -99,37 +99,41 @@ extension IOLoop {
             guard isGood else { return }
         }
         guard timers.count - closingCount < limits.connections, !isShuttingDown else { return }
-        let source = unsafe AdmissionGate.Source(prefix: remote.sourcePrefix, isValidated: initial.is_validated)
-        switch gate.judge(source, at: now) {
+        guard let address = remote.socketAddress?.ip.unmapped else { return }
+        switch unsafe gate.judge(address, isValidated: initial.is_validated, at: now) {
         case .drop:
             return
         case .demandRetry:
             unsafe reply(to: train) { room, size in
                 unsafe withSecret { unsafe rq_write_retry(&initial, $0, &remote, now, room, size) }
             }
-        case .accept:
-            unsafe welcome(&initial, source, datagram, train)
+        case .accept(let handshake, let evicted):
+            if let evicted, let core = halfOpen[evicted] {
+                end(core, .silently(.connectionFailed("a handshake from elsewhere took its place")))
+            }
+            unsafe welcome(&initial, handshake, datagram, train)
         }
     }
 
     private func welcome(
         _ initial: inout rq_initial,
-        _ source: AdmissionGate.Source,
+        _ handshake: AdmissionGate.Handshake,
         _ datagram: UnsafeBufferPointer<UInt8>,
         _ train: UnsafePointer<rq_train>
     ) {
         var remote = unsafe train.pointee.source
         var local = unsafe train.pointee.destination
-        guard let address = remote.socketAddress else { return gate.ended(source, hasCompleted: false) }
+        guard let address = remote.socketAddress else { return gate.ended(handshake, hasCompleted: false) }
         let core = ConnectionCore(loop: self, isDialler: false, remote: address, expected: nil)
         let user = unsafe Unmanaged.passRetained(core)
         let raw = unsafe rq_conn_accept(tls.raw, &options, hooks, user.toOpaque(), &initial, &local, &remote, now)
         guard let raw = unsafe raw else {
             unsafe user.release()
-            return gate.ended(source, hasCompleted: false)
+            return gate.ended(handshake, hasCompleted: false)
         }
         unsafe core.raw = unsafe raw
-        core.source = source
+        core.handshake = handshake
+        halfOpen[handshake] = core
         timers.set(core, deadline: .max)
         unsafe feed(core, datagram, train)
     }
@@ -167,12 +171,24 @@ extension IOLoop {
 
     // MARK: Living
 
-    /// Gives the peer of a connection the full windows and streams.
+    /// Gives the peer of a connection the full windows and streams, and its address the places of a member.
     func extendLimits(of core: ConnectionCore) {
         guard let raw = unsafe core.raw else { return }
         unsafe rq_conn_extend_limits(raw)
-        core.shared.withLock { $0.creditThreshold = limits.creditThreshold }
+        let address = core.shared.withLock { shared in
+            shared.creditThreshold = limits.creditThreshold
+            return shared.remoteAddress
+        }
+        if ChannelId(address: address) == nil { gate.remember(address.ip.unmapped) }
+        if limits.unadmitted != nil, let handshake = core.handshake { gate.admitted(handshake) }
+        core.handshake = nil
         markDirty(core)
+    }
+
+    /// Gives back the place of a handshake that is over.
+    func endHandshake(of core: ConnectionCore, hasCompleted: Bool) {
+        guard let handshake = core.handshake, halfOpen.removeValue(forKey: handshake) != nil else { return }
+        gate.ended(handshake, hasCompleted: hasCompleted)
     }
 
     func feed(_ core: ConnectionCore, _ datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) {
@@ -218,8 +234,7 @@ extension IOLoop {
         }
         core.shared.withLock { $0.exporterSecret = secret }
         unsafe rq_conn_trim(raw)
-        if let source = core.source { gate.ended(source, hasCompleted: true) }
-        core.source = nil
+        endHandshake(of: core, hasCompleted: true)
         core.established.set(nil)
         guard !core.isDialler else { return }
         let isWelcome = accepted.count < limits.pendingAccepts && accepted.push(core)

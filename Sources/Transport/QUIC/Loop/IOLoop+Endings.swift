@@ -21,8 +21,7 @@ extension IOLoop {
         unsafe rq_conn_remote_address(raw, &remote)
         let lingering = unsafe rq_conn_draining_time(raw)
         if !packet.isEmpty { send(packet, from: &local, to: &remote) }
-        if let source = core.source { gate.ended(source, hasCompleted: false) }
-        core.source = nil
+        endHandshake(of: core, hasCompleted: false)
         unsafe failStreams(of: raw, error)
         unsafe core.raw = nil
         unsafe rq_conn_free(raw)

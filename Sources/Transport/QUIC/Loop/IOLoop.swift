@@ -36,6 +36,8 @@ final class IOLoop: @unchecked Sendable {
     var legs: [ChannelId: RelayLeg] = [:]
     var timers = TimerHeap<ConnectionCore>()
     var gate: AdmissionGate
+    /// Accepted connections whose handshake is under way.
+    var halfOpen: [AdmissionGate.Handshake: ConnectionCore] = [:]
     /// When this pass began.
     var now: UInt64
     private var clock: SteadyClock
