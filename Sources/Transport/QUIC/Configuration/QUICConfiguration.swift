@@ -77,6 +77,9 @@ package struct QUICLimits: Sendable, Hashable {
     package var sendHighWater = 2 << 20
     /// Bytes below which `write` goes on.
     package var sendLowWater = 1 << 20
+    /// Bytes of all streams of one connection that wait to be acknowledged before `write` suspends: as many as a peer with
+    /// our windows lets be under way, since more would not be faster.
+    package var sendBudget = 8 << 20
     /// Connections of all kinds.
     package var connections = 16_384
     /// Inbound connections whose handshake is not complete, about 90 KB each.

@@ -40,6 +40,7 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     let expected: PeerId?
     let highWater: Int
     let lowWater: Int
+    let sendBudget: SendBudget
     /// Nil once both sides know each other, or why not.
     let established = Latch<TransportError?>()
     let ended = Latch<TransportError>()
@@ -74,6 +75,7 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         let limits = loop.limits
         highWater = limits.sendHighWater
         lowWater = limits.sendLowWater
+        sendBudget = SendBudget(limit: limits.sendBudget)
         // Small windows are full before anything else wakes the I/O thread, so there every byte counts at once.
         let threshold = limits.unadmitted == nil ? limits.creditThreshold : 1
         shared = Locked(Shared(remotePeerId: nil, remoteAddress: remote, creditThreshold: threshold))

@@ -111,10 +111,12 @@ final class StreamCore: @unchecked Sendable {
         try Task.checkCancellation()
         while true {
             switch try enqueueNow(bytes, finish: finish) {
-            case true: return
-            case false:
+            case .done: return
+            case .streamIsFull:
                 let highWater = connection.highWater
                 try await waitToWrite(downTo: connection.lowWater) { $0.queued < highWater }
+            case .connectionIsFull:
+                try await connection.sendBudget.wait { withState { $0.writeError != nil } }
             }
         }
     }
@@ -130,22 +132,37 @@ final class StreamCore: @unchecked Sendable {
         }
     }
 
+    /// Whether bytes were queued, or what they wait for.
+    private enum Queueing: Sendable {
+        case done
+        case streamIsFull
+        case connectionIsFull
+    }
+
     /// Queues the bytes if there is room.
-    private func enqueueNow(_ bytes: [UInt8], finish: Bool) throws -> Bool {
-        let highWater = connection.highWater
-        let (failure, isDone, notice, wasPosted) = withState { state in
+    private func enqueueNow(_ bytes: [UInt8], finish: Bool) throws -> Queueing {
+        let (highWater, budget) = (connection.highWater, connection.sendBudget)
+        let (failure, queueing, notice, wasPosted) = withState { state in
             if let failure = state.writeFailure() {
-                return (failure as TransportError?, false, StreamState.Notice.none, false)
+                return (failure as TransportError?, Queueing.streamIsFull, StreamState.Notice.none, false)
             }
-            if state.writer != nil { return (.misuse("two writers at a time"), false, .none, false) }
-            guard state.queued < highWater else { return (nil, false, .none, false) }
-            state.enqueue(bytes, finish: finish)
+            if state.writer != nil { return (.misuse("two writers at a time"), .streamIsFull, .none, false) }
+            guard state.queued < highWater else { return (nil, .streamIsFull, .none, false) }
+            guard state.enqueue(bytes, finish: finish, within: budget) else {
+                return (nil, .connectionIsFull, .none, false)
+            }
             let (notice, wasPosted) = Self.markUrgent(&state)
-            return (nil, true, notice, wasPosted)
+            return (nil, .done, notice, wasPosted)
         }
         if let failure { throw failure }
         notify(notice, isPosted: wasPosted)
-        return isDone
+        return queueing
+    }
+
+    /// Gives what is queued no more back to the connection's budget, and wakes writers whose stream failed meanwhile.
+    private func release(_ count: Int) {
+        connection.sendBudget.giveBack(count)
+        connection.sendBudget.wake()
     }
 
     /// Waits until at most `limit` bytes are queued, unless it is time already, or nothing can be written any more.
@@ -184,25 +201,28 @@ final class StreamCore: @unchecked Sendable {
 
     /// Gives up both directions.
     func reset(code: UInt64) {
-        let (waiters, stopped, notice, wasPosted) = withState { state in
+        let (waiters, stopped, released, notice, wasPosted) = withState { state in
             state.giveUp(code: code)
             let (notice, wasPosted) = Self.markUrgent(&state)
-            return (Self.takeWaiters(&state), state.takeStopped(), notice, wasPosted)
+            return (Self.takeWaiters(&state), state.takeStopped(), state.takeReleased(), notice, wasPosted)
         }
         for waiter in waiters { waiter.resume() }
+        release(released)
         if let stopped { stopped.handler(stopped.error) }
         notify(notice, isPosted: wasPosted)
     }
 
     /// The handle is gone.
     func abandon() {
-        let (notice, wasPosted) = withState { state -> (StreamState.Notice, Bool) in
+        let (released, notice, wasPosted) = withState { state -> (Int, StreamState.Notice, Bool) in
             if state.isClosed || (state.hasFinished && state.isFullyRead) {
-                guard state.creditDue > 0 || state.unread > 0 else { return (.none, false) }
+                guard state.creditDue > 0 || state.unread > 0 else { return (0, .none, false) }
             }
             if state.hasFinished { state.stopReading() } else { state.giveUp(code: 0) }
-            return Self.markUrgent(&state)
+            let (notice, wasPosted) = Self.markUrgent(&state)
+            return (state.takeReleased(), notice, wasPosted)
         }
+        connection.sendBudget.giveBack(released)
         notify(notice, isPosted: wasPosted)
     }
 
@@ -217,13 +237,14 @@ final class StreamCore: @unchecked Sendable {
 
     /// The connection is gone, and the stream with it.
     func fail(_ error: TransportError) {
-        let (waiters, stopped) = withState { state in
+        let (waiters, stopped, released) = withState { state in
             state.failReading(error, discarding: false)
             state.failWriting(error)
             state.isClosed = true
-            return (Self.takeWaiters(&state), state.takeStopped())
+            return (Self.takeWaiters(&state), state.takeStopped(), state.takeReleased())
         }
         for waiter in waiters { waiter.resume() }
+        release(released)
         if let stopped { stopped.handler(stopped.error) }
     }
 

@@ -38,6 +38,8 @@ struct StreamState: Sendable {
     var outbound: [[UInt8]] = []
     private(set) var outboundBytes = 0
     var engineBytes = 0
+    /// Bytes taken from the connection's budget.
+    private var budgeted = 0
     var hasFinished = false
     var finishPosted = false
     private(set) var writeError: TransportError?
@@ -91,12 +93,26 @@ struct StreamState: Sendable {
         return .bytes(taken, isFinal: hasEnded && chunks.isEmpty)
     }
 
-    mutating func enqueue(_ bytes: [UInt8], finish: Bool) {
+    private mutating func enqueue(_ bytes: [UInt8], finish: Bool) {
         if !bytes.isEmpty {
             outbound.append(bytes)
             outboundBytes += bytes.count
         }
         if finish { hasFinished = true }
+    }
+
+    /// Queues the bytes unless the connection's budget is exhausted.
+    mutating func enqueue(_ bytes: [UInt8], finish: Bool, within budget: SendBudget) -> Bool {
+        guard budget.take(bytes.count, beside: queued) else { return false }
+        budgeted += bytes.count
+        enqueue(bytes, finish: finish)
+        return true
+    }
+
+    /// The bytes that are queued no more since the last call, for the connection's budget.
+    mutating func takeReleased() -> Int {
+        defer { budgeted = min(budgeted, queued) }
+        return max(0, budgeted - queued)
     }
 
     /// Why nothing can be written; nil when it can.

@@ -107,7 +107,7 @@ extension IOLoop {
     ) -> (credit: Int, returnsSlot: Bool) {
         let has = { (flag: Int) in flags & UInt32(flag) != 0 }
         let staged = stream.takeStaged()
-        let (waiters, stopped, credit, returnsSlot) = stream.withState { state in
+        let (waiters, stopped, released, credit, returnsSlot) = stream.withState { state in
             if !staged.isEmpty { state.receive(staged) }
             if has(RQ_EVENT_FIN) { state.end() }
             if has(RQ_EVENT_RESET) { state.failReading(.reset(code: code), discarding: true) }
@@ -133,9 +133,11 @@ extension IOLoop {
             let mustCredit = state.resetCode != nil || state.isStoppedReading || has(RQ_EVENT_RESET)
             let credit = mustCredit ? state.creditDue : 0
             if mustCredit { state.creditDue = 0 }
-            return (waiters, state.takeStopped(), credit, returnsSlot)
+            return (waiters, state.takeStopped(), state.takeReleased(), credit, returnsSlot)
         }
         for waiter in waiters { waiter.resume() }
+        stream.connection.sendBudget.giveBack(released)
+        if has(RQ_EVENT_STOP) { stream.connection.sendBudget.wake() }
         if let stopped { stopped.handler(stopped.error) }
         return (credit, returnsSlot)
     }
