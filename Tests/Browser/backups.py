@@ -3,7 +3,7 @@
 import re
 
 from eyes import look_at
-from keys import DIALOG_FILE, FILE_PASSPHRASE, fill_twice
+from keys import DIALOG_FILE, FILE_PASSPHRASE, WORD, fill_twice
 from node import Node
 
 
@@ -16,6 +16,7 @@ def backup_and_restore(scene):
     laptop.page.click("button", "Save a backup…")
     laptop.page.see("Keep the file and its passphrase in different places.")
     look_at(laptop, "backup-save")
+    laptop.page.fill(WORD, "show")
     fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
     laptop.page.see("The backup was saved.")
     path = laptop.saved(re.compile(r"^runar-backup-\d{4}-\d\d-\d\d\.vault$"))

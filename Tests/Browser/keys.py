@@ -8,7 +8,9 @@ from node import Node
 
 FILE_PASSPHRASE = "seven paper boats"
 DIALOG_FILE = "dialog input[type=file]"
-HIDDEN = "document.querySelector('dialog input[name=passphrase]').type"
+HIDDEN = "document.querySelector('dialog .secret input').type"
+WORD = "Type the word “show”"
+VAULT = "The passphrase of this device's vault"
 
 
 def key_file(scene):
@@ -21,6 +23,10 @@ def key_file(scene):
     laptop.page.see("Choose at least 8 characters.")
     fill_twice(laptop.page, FILE_PASSPHRASE, "something else")
     laptop.page.see("The two are not the same.")
+    laptop.page.fill(WORD, "no")
+    fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
+    laptop.page.see("Type the word “show”.")
+    laptop.page.fill(WORD, "show")
     hide_what_is_typed(laptop.page)
     look_at(laptop, "keys-export")
     fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
@@ -84,6 +90,7 @@ def other_key(scene):
         make_master_key(device)
         keys.append(device.node.answer("keys", "export", "root")["publicKey"])
     laptop.page.click("button", "Export your master key")
+    laptop.page.fill(WORD, "show")
     fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
     laptop.page.see("The encrypted file was saved.")
     path = laptop.saved("runar-root-key.vault")
@@ -114,6 +121,7 @@ def device_key(scene):
     laptop.go("/settings/keys")
     laptop.page.click("button", "Export the key of this device")
     laptop.page.see("can pretend to be this device")
+    laptop.page.fill(WORD, "show")
     fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
     laptop.page.see("The encrypted file was saved.")
     path = laptop.saved("runar-peer-key.vault")
@@ -141,13 +149,13 @@ def recovery_phrase(scene):
     page.click("button", "Continue")
     page.see("Type the passphrase.")
     scene.expect_refusal(403, "/recovery-phrase")
-    page.fill("The passphrase of this device's vault", "the kettle sings at one")
+    page.fill(VAULT, "the kettle sings at one")
     page.click("button", "Continue")
     page.see("This is not the passphrase of this device. Try again.")
     hide_what_is_typed(page)
     assert not words(page)
     look_at(laptop, "phrase-passphrase")
-    page.fill("The passphrase of this device's vault", passphrase)
+    page.fill(VAULT, passphrase)
     page.click("button", "Continue")
     page.click("button", "Show the words")
     page.until(lambda: words(page), "no words")
@@ -159,12 +167,42 @@ def recovery_phrase(scene):
     shown = page.js("document.body.innerHTML")
     assert not all(word in shown for word in found)
     page.click("button", "Recovery phrase…")
-    page.find("textbox", "The passphrase of this device's vault")
+    page.find("textbox", VAULT)
     assert not words(page)
     page.press("Escape")
+    export_with_passphrase(laptop, passphrase)
 
     restore_words(tablet, found)
     assert tablet.node.answer("keys", "export", "root") == laptop.node.answer("keys", "export", "root")
+
+
+def export_with_passphrase(laptop, passphrase):
+    """A key leaves in a file only for whoever knows what opens the vault, and comes back so."""
+    page = laptop.page
+    clear_notices = "document.getElementById('toasts').replaceChildren(); 0"
+    page.js(clear_notices)
+    page.click("button", "Export your master key")
+    fill_twice(page, FILE_PASSPHRASE, FILE_PASSPHRASE)
+    page.see("Type the passphrase.")
+    laptop.scene.expect_refusal(403, "/keys/export")
+    page.fill(VAULT, "the kettle sings at one")
+    page.click("button", "Save the file")
+    page.see("This is not the passphrase of this device. Try again.")
+    look_at(laptop, "keys-export-passphrase")
+    page.fill(VAULT, passphrase)
+    page.click("button", "Save the file")
+    page.see("The encrypted file was saved.")
+    page.js(clear_notices)
+    page.click("button", "Import a master key…")
+    page.attach(DIALOG_FILE, laptop.saved("runar-root-key.vault"))
+    page.fill("The passphrase of the file", FILE_PASSPHRASE)
+    laptop.scene.expect_refusal(403, "/keys/import")
+    page.fill(VAULT, "the kettle sings at one")
+    page.click("button", "Import")
+    page.see("This is not the passphrase of this device. Try again.")
+    page.fill(VAULT, passphrase)
+    page.click("button", "Import")
+    page.see("The master key was imported.")
 
 
 def restore_words(tablet, found):

@@ -174,6 +174,11 @@ def use_elsewhere(laptop, phone, link):
     page.see("only at the device itself")
     assert not page.has("textbox", "Type the word “show”")
     look_at(phone, "lan-no-phrase")
+    page.press("Escape")
+    page.see_no_more("only at the device itself")
+    page.click("button", "Export your master key")
+    page.see("only at the device itself")
+    assert not page.has("textbox", "Passphrase for the file")
     strangers = [one for one in page.requests if not one.startswith((origin, "blob:", "data:", "about:"))]
     assert not strangers, strangers
     assert not page.errors(), page.errors()

@@ -40,13 +40,16 @@ struct ConsoleLanTests {
             ]
             let answers = try await ConsoleVisitor.ask(port, [.init(method, "/api/v1" + path, fields, body: body)])
             let answer = try #require(answers.first)
-            return (answer.status, try Self.object(answer.body))
+            // A file is no object.
+            return (answer.status, answer.body.hasPrefix("{") ? try Self.object(answer.body) : [:])
         }
 
         static func object(_ text: String) throws -> [String: Any] {
             try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
         }
     }
+
+    private static let passphrase = "correct horse battery"
 
     /// Somebody at the first of these addresses.
     private static func visitor(_ addresses: [String]?, token: String) throws -> NetworkVisitor {
@@ -103,6 +106,53 @@ struct ConsoleLanTests {
         // Compared once, the fingerprint holds after a restart.
         let again = try await Running(home, ["--console-lan", "0"])
         #expect(again.lan?.fingerprint == lan.fingerprint)
+    }
+
+    @Test func `secret keys pass at the device itself only, and only for who knows what opens its vault`() async throws
+    {
+        let home = try TemporaryHome()
+        let unlocking = ["--passphrase-file", try home.file("passphrase", Self.passphrase)]
+        #expect(try await aside { try home.runar(["init"] + unlocking) }.status == 0)
+        let running = try await Running(home, ["--console-lan", "0"] + unlocking)
+        #expect(try await running.ask("POST", "/networks", body: #"{"name":"Home"}"#).0 == 201)
+        let asked = try await aside {
+            try TemporaryHome().answer(["device", "setup", "--show", "--no-passphrase"]).text("link")
+        }
+        let phrase = try await running.ask("POST", "/recovery-phrase", body: #"{"passphrase":"\#(Self.passphrase)"}"#).1
+        let words = try #require(phrase["words"] as? [String]).joined(separator: " ")
+        let requests = [
+            ("/keys/export", #"{"key":"peer","passphrase":"eight or more""#),
+            ("/backup", #"{"passphrase":"eight or more""#),
+            ("/recovery-phrase/restore", #"{"words":"\#(words)""#),
+            ("/device/add", #"{"request":"\#(asked)","admin":true"#),
+        ]
+        let visitor = try Self.visitor(running.lan?.addresses, token: running.token)
+        for (path, fields) in requests {
+            let right = fields + #","confirmation":"\#(Self.passphrase)"}"#
+            let away = try await Self.ask(visitor, "POST", path, token: running.token, body: right)
+            #expect(away.status == 403 && Self.code(away.object) == "only-here", "\(path)")
+            let (missing, field) = try await running.ask("POST", path, body: fields + "}")
+            #expect(missing == 400 && Self.code(field) == "bad-field", "\(path)")
+            let wrong = fields + #","confirmation":"show"}"#
+            let (status, refusal) = try await running.ask("POST", path, body: wrong)
+            #expect(status == 403 && Self.code(refusal) == "wrong-passphrase", "\(path)")
+            #expect(try await running.ask("POST", path, body: right).0 == 200, "\(path)")
+        }
+        // A device without the keys is added from another screen, too.
+        let plain = try await Self.ask(
+            visitor,
+            "POST",
+            "/device/add",
+            token: running.token,
+            body: #"{"request":"\#(asked)"}"#
+        )
+        #expect(plain.status == 200)
+        let file = #"{"key":"root","file":"","passphrase":"x","confirmation":"\#(Self.passphrase)"}"#
+        for path in ["/keys/import", "/backup/restore"] {
+            let away = try await Self.ask(visitor, "POST", path, token: running.token, body: file)
+            #expect(away.status == 403 && Self.code(away.object) == "only-here", "\(path)")
+            #expect(try await running.ask("POST", path, body: #"{"key":"root","file":"","passphrase":"x"}"#).0 == 400)
+        }
     }
 
     @Test func `switched on in the page it stays on over a restart, and switched off the port is closed`()

@@ -41,7 +41,7 @@ def ask(port, method, path, headers, body=None):
     connection.close()
     fields = dict((name.lower(), value) for name, value in answer.getheaders())
     text = gzip.decompress(content) if fields.get("content-encoding") == "gzip" else content
-    return answer.status, fields, text.decode(), len(content)
+    return answer.status, fields, text.decode(errors="replace"), len(content)
 
 
 def tell(**news):

@@ -20,6 +20,8 @@ import threading
 import urllib.parse
 
 BASE = "/api/v1"
+# What a request for secret keys says where a key file opens the vault.
+SHOW = {"confirmation": "show"}
 
 
 def url_id(identifier):
@@ -341,22 +343,27 @@ def keys(owner, guest):
     owner.ask("POST /recovery-phrase", body={"passphrase": "wrong"}, expect=403)
     words = owner.ask("POST /recovery-phrase", body={"passphrase": "show"})["words"]
     expect("the phrase has 24 words", len(words) == 24)
-    owner.ask("POST /backup", body={"passphrase": "short"}, expect=400)
-    backup = base64.b64encode(owner.ask("POST /backup", body={"passphrase": "correct horse"})).decode()
-    exported = owner.ask("POST /keys/export", body={"key": "root", "passphrase": "correct horse"})
-    owner.ask("POST /keys/export", body={"key": "other", "passphrase": "correct horse"}, expect=404)
-    guest.ask("POST /backup/restore", body={"file": backup, "passphrase": "wrong horse"}, expect=403)
-    guest.ask("POST /backup/restore", body={"file": "???", "passphrase": "wrong horse"}, expect=400)
-    restored = guest.ask("POST /backup/restore", body={"file": backup, "passphrase": "correct horse"})
+    owner.ask("POST /backup", body={"passphrase": "short", **SHOW}, expect=400)
+    backup = base64.b64encode(owner.ask("POST /backup", body={"passphrase": "correct horse", **SHOW})).decode()
+    exported = owner.ask("POST /keys/export", body={"key": "root", "passphrase": "correct horse", **SHOW})
+    owner.ask("POST /backup", body={"passphrase": "correct horse"}, expect=400)
+    owner.ask("POST /keys/export", body={"key": "root", "passphrase": "correct horse", "confirmation": "sho"}, expect=403)
+    owner.ask("POST /keys/export", body={"key": "other", "passphrase": "correct horse", **SHOW}, expect=404)
+    guest.ask("POST /backup/restore", body={"file": backup, "passphrase": "wrong horse", **SHOW}, expect=403)
+    guest.ask("POST /backup/restore", body={"file": "???", "passphrase": "wrong horse", **SHOW}, expect=400)
+    restored = guest.ask("POST /backup/restore", body={"file": backup, "passphrase": "correct horse", **SHOW})
     expect("a backup brings the network along", restored == {"restored": True, "networks": 1}, restored)
     file = base64.b64encode(exported).decode()
-    guest.ask("POST /keys/import", body={"key": "root", "file": file, "passphrase": "correct horse"})
-    guest.ask("POST /recovery-phrase/restore", body={"words": " ".join(words)})
-    guest.ask("POST /recovery-phrase/restore", body={"words": "abandon " * 24}, expect=422)
+    guest.ask("POST /keys/import", body={"key": "root", "file": file, "passphrase": "correct horse", **SHOW})
+    guest.ask("POST /recovery-phrase/restore", body={"words": " ".join(words), **SHOW})
+    guest.ask("POST /recovery-phrase/restore", body={"words": "abandon " * 24, **SHOW}, expect=422)
     expect("both have the same root key", owner.ask("GET /keys")["keys"][1:] == guest.ask("GET /keys")["keys"][1:])
     request = guest.ask("POST /device/request", body={})
     read = owner.ask("POST /inspect", body={"text": request["link"]})
     expect("both screens show the same code", read["code"] == request["code"], read)
+    admin = {"request": request["link"], "admin": True}
+    owner.ask("POST /device/add", body=admin, expect=400)
+    expect("only a confirmed answer has keys", owner.ask("POST /device/add", body={**admin, **SHOW})["networks"][0]["isAdmin"])
     answer = owner.ask("POST /device/add", body={"request": request["link"], "label": "Phone"})
     guest.ask("POST /device/setup", body={"text": answer["text"]})
     secret = owner.ask("GET /keys")
@@ -461,15 +468,15 @@ def handle_secrets(words):
     phrase = owner.ask("POST /recovery-phrase", body={"passphrase": "show"})["words"]
     # Any three words that follow each other.
     secrets["phrase"] = [" ".join(phrase[start:start + 3]) for start in range(len(phrase) - 2)]
-    backup = base64.b64encode(owner.ask("POST /backup", body={"passphrase": passphrases[0]})).decode()
-    exported = base64.b64encode(owner.ask("POST /keys/export", body={"key": "root", "passphrase": passphrases[0]})).decode()
+    backup = base64.b64encode(owner.ask("POST /backup", body={"passphrase": passphrases[0], **SHOW})).decode()
+    exported = base64.b64encode(owner.ask("POST /keys/export", body={"key": "root", "passphrase": passphrases[0], **SHOW})).decode()
     secrets["file"] = [backup, exported]
-    guest.ask("POST /backup/restore", body={"file": backup, "passphrase": passphrases[1]}, expect=403)
-    guest.ask("POST /backup/restore", body={"file": backup, "passphrase": passphrases[0]})
-    guest.ask("POST /keys/import", body={"key": "root", "file": exported, "passphrase": passphrases[1]}, expect=403)
-    guest.ask("POST /keys/import", body={"key": "root", "file": exported, "passphrase": passphrases[0]})
-    guest.ask("POST /recovery-phrase/restore", body={"words": " ".join(phrase)})
-    guest.ask("POST /recovery-phrase/restore", body={"words": " ".join(reversed(phrase))}, expect=422)
+    guest.ask("POST /backup/restore", body={"file": backup, "passphrase": passphrases[1], **SHOW}, expect=403)
+    guest.ask("POST /backup/restore", body={"file": backup, "passphrase": passphrases[0], **SHOW})
+    guest.ask("POST /keys/import", body={"key": "root", "file": exported, "passphrase": passphrases[1], **SHOW}, expect=403)
+    guest.ask("POST /keys/import", body={"key": "root", "file": exported, "passphrase": passphrases[0], **SHOW})
+    guest.ask("POST /recovery-phrase/restore", body={"words": " ".join(phrase), **SHOW})
+    guest.ask("POST /recovery-phrase/restore", body={"words": " ".join(reversed(phrase)), **SHOW}, expect=422)
     request = guest.ask("POST /device/request", body={})
     answer = owner.ask("POST /device/add", body={"request": request["link"], "label": "Phone"})
     guest.ask("POST /device/setup", body={"text": answer["text"]})

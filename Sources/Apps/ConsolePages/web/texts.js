@@ -598,7 +598,7 @@ export const t = {
     openTitle: "Open the console to the local network?",
     openText: ["Everybody in your local network can then reach its address, but sees nothing of yours: only browsers that you pair here get in. "
       + "What they send is encrypted.",
-    "A browser that you pair may do everything here, except see the recovery phrase or pair others. "
+    "A browser that you pair may do everything here, except see or replace keys, or pair others. "
       + "“Sign out everywhere” ends that.",
     "Do not open it in a network of strangers, as in a café."],
     decided: place => `How the node was started decides this (${place}). It cannot be changed here.`,
@@ -641,7 +641,7 @@ export const t = {
     importLead: "From a file that was exported on another device, or from a backup.",
     file: "The file", chooseFile: "Choose a file.", filePassphrase: "The passphrase of the file",
     fileFailures: {
-      "wrong-passphrase": "This is not the passphrase of the file. Try again.",
+      "wrong-file-passphrase": "This is not the passphrase of the file. Try again.",
       "bad-file": "This file is damaged, or it holds no keys of Runar. Choose another.",
       "no-key": "There is no master key in this file. Choose another.",
       "bad-backup": "There is no master key in this file. Choose another.",
@@ -691,7 +691,7 @@ export const t = {
 
   phrase: {
     title: "Recovery phrase",
-    onlyThere: "The words are shown, and taken, only at the device itself: they never go over the network. Open the console there.",
+    onlyThere: "Secret keys are shown and taken only at the device itself: they never go over the network. Open the console there.",
     lead: "24 words bring back your master key, and with it every network that you own, when this device is lost.",
     rules: ["Write them on paper. Keep no photo and no file of them.", "Whoever reads them owns your networks.",
       "Let nobody watch your screen."],

@@ -6,7 +6,8 @@ internal import Locking
 internal import Platform
 internal import RunarNode
 
-// Keys leave the node sealed with a passphrase, and the root key's words only on this machine.
+// Keys leave the node sealed with a passphrase, or as the words of the root key. Both ways, and back, they pass on this
+// machine only, and only for a person who knows what opens the vault.
 extension NodeAPI {
     private struct ExportForm: Decodable {
         let key: String
@@ -22,6 +23,11 @@ extension NodeAPI {
 
     private struct PassphraseForm: Decodable {
         let passphrase: String
+    }
+
+    /// The field that every request for a secret key has.
+    private struct ConfirmationForm: Decodable {
+        let confirmation: String
     }
 
     private struct WordsForm: Decodable {
@@ -63,6 +69,7 @@ extension NodeAPI {
                 return try handler.exportKey("root", isRevealed: false)
             },
             special(.post, "/keys/export", body: .json()) { request in
+                try checkPerson(request)
                 let form: ExportForm = try request.form()
                 _ = try handler.exportKey(form.key, isRevealed: false)
                 guard let secret = try handler.keys.retrieve(id: form.key) else { throw CancellationError() }
@@ -72,6 +79,7 @@ extension NodeAPI {
                 return .download(file, name: "runar-\(form.key)-key.vault")
             },
             route(.post, "/keys/import", body: .json()) { request in
+                try checkPerson(request)
                 let form: ImportForm = try request.form()
                 let keys = try open(form.file, form.passphrase)
                 guard let key = try keys.retrieve(id: form.key) else {
@@ -85,7 +93,7 @@ extension NodeAPI {
     private var phraseRoutes: [ConsoleRoute] {
         [
             route(.post, "/recovery-phrase", body: .json()) { request in
-                try request.checkPlace(Self.placeOfWords)
+                try request.checkPlace(Self.placeOfKeys)
                 try check(request.form(PassphraseForm.self).passphrase)
                 let phrase = try node.hasRootKey() ? node.recoveryPhrase() : nil
                 guard let phrase else {
@@ -94,7 +102,7 @@ extension NodeAPI {
                 return Phrase(words: phrase.words)
             },
             route(.post, "/recovery-phrase/restore", body: .json()) { request in
-                try request.checkPlace(Self.placeOfWords)
+                try checkPerson(request)
                 let form: WordsForm = try request.form()
                 let key = try RecoveryPhrase(parsing: form.words).masterKey.secret
                 return try await store(key, as: Backup.rootName, replacing: form.replace ?? false)
@@ -105,6 +113,7 @@ extension NodeAPI {
     private var backupRoutes: [ConsoleRoute] {
         [
             special(.post, "/backup", body: .json()) { request in
+                try checkPerson(request)
                 let passphrase = try Self.newPassphrase(request.form(PassphraseForm.self).passphrase)
                 let content = try handler.backup()
                 var bytes = try Hex.decode(content.rootKey)
@@ -119,6 +128,7 @@ extension NodeAPI {
                 return .download(try seal(storage, passphrase), name: "runar-backup.vault")
             },
             route(.post, "/backup/restore", body: .json()) { request in
+                try checkPerson(request)
                 let form: RestoreForm = try request.form()
                 let backup = try open(form.file, form.passphrase)
                 guard let root = try backup.retrieve(id: Backup.rootName) else {
@@ -141,13 +151,16 @@ extension NodeAPI {
             command(.post, "/device/request", body: .json()) { _ in .deviceRequest },
             command(.post, "/device/add", body: .json()) { request in
                 let form: AddForm = try request.form()
+                let isAdmin = form.admin ?? false
+                // With the keys of the networks, which whoever has them may hand on.
+                if isAdmin { try checkPerson(request) }
                 return .addDevice(
                     ControlRequest.Adding(
                         request: form.request,
                         networks: form.networks.map { $0.map { NetworkName(form: $0) } },
                         lifeSeconds: try Self.life(form.lifeSeconds),
                         label: Self.label(form.label),
-                        isAdmin: form.admin ?? false
+                        isAdmin: isAdmin
                     )
                 )
             },
@@ -189,7 +202,7 @@ extension NodeAPI {
     private static func failure(ofFile error: KeychainError) -> ConsoleFailure {
         switch error {
         case .wrongPassphrase:
-            ConsoleFailure(403, "wrong-passphrase", "this passphrase does not open the file: try again")
+            ConsoleFailure(403, "wrong-file-passphrase", "this passphrase does not open the file: try again")
         case .wrongKindOfSecret:
             ConsoleFailure(422, "no-passphrase", "no passphrase opens this file, but a key file: choose another file")
         case .newerVersion:
@@ -204,7 +217,7 @@ extension NodeAPI {
         return handler.home.file(".vault-\(Hex.encode(random.bytes(count: 8)))")
     }
 
-    private static let placeOfWords = "the words are shown on the node's own machine only: open the console there"
+    private static let placeOfKeys = "secret keys pass on the node's own machine only: open the console there"
     private static let vaultByteLimit = 1 << 20
 
     private func store(_ key: SecretBytes, as name: String, replacing: Bool) async throws -> KeyReport {
@@ -214,13 +227,21 @@ extension NodeAPI {
 
     // MARK: Passphrases
 
-    /// That the person in front of the screen is the one who may see the root key.
+    /// Refuses a request for secret keys from another screen, or without what opens the vault.
+    ///
+    /// - Throws: ``ConsoleFailure``, ``KeychainError``.
+    private func checkPerson(_ request: ConsoleRequest) throws {
+        try request.checkPlace(Self.placeOfKeys)
+        try check(request.form(ConfirmationForm.self).confirmation)
+    }
+
+    /// Refuses a text that is not the vault's passphrase, or, for a vault without one, not the word.
     ///
     /// - Throws: ``ConsoleFailure``, ``KeychainError``.
     private func check(_ passphrase: String) throws {
         guard try handler.vaultKind == "passphrase" else {
             guard passphrase == Self.confirmation else {
-                throw ConsoleFailure(403, "not-confirmed", "type the word \(Self.confirmation): nothing was shown")
+                throw ConsoleFailure(403, "not-confirmed", "type the word \(Self.confirmation): nothing was done")
             }
             return
         }

@@ -54,6 +54,9 @@ export const iconButton = (name, label, onPress) =>
 
 let fields = 0;
 
+/// Attributes of an input whose text stays as it is typed.
+export const asTyped = { autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
+
 /// A labelled input. `control` makes it: `field({label, hint}, p => h("input", {...p, name: "name"}))`; `error` may be a
 /// signal of words.
 export function field({ label, hint, error }, control) {
@@ -77,7 +80,7 @@ export const checkbox = (label, { checked, onChange, hint, name } = {}) =>
     h("span", null, label, hint && h("span", { class: "hint" }, hint)));
 
 /// A form whose submission may be async. `error` (a signal) gets the words of a failure; without it they are told.
-export function form({ onSubmit, error, class: className = "form", label }, ...children) {
+export function form({ onSubmit, error, vaultError, class: className = "form", label }, ...children) {
   let busy = false;
   return h("form", { class: className, novalidate: true, "aria-label": label, onsubmit: async event => {
     event.preventDefault();
@@ -85,9 +88,10 @@ export function form({ onSubmit, error, class: className = "form", label }, ...c
     busy = true;
     const pressed = event.submitter;
     pressed?.setAttribute("aria-busy", "true");
-    error?.set("");
+    for (const one of [error, vaultError]) one?.set("");
     try { await onSubmit(new FormData(event.target), event.target); } catch (failure) {
-      if (error) error.set(failure.message); else tellFailure(failure);
+      const place = (failure.code === "wrong-passphrase" && vaultError) || error;
+      if (place) place.set(failure.message); else tellFailure(failure);
     } finally { busy = false; pressed?.removeAttribute("aria-busy"); }
   } }, children);
 }

@@ -5,7 +5,7 @@
 
 import { h, signal, onEnd } from "./dom.js";
 import { get, isHere, post } from "./api.js";
-import { button, checkbox, field, form, note } from "./parts.js";
+import { asTyped, button, checkbox, field, form, note } from "./parts.js";
 import { openDialog, toast } from "./dialog.js";
 import { onLeaving, secretField } from "./secret.js";
 import { t } from "../texts.js";
@@ -35,27 +35,34 @@ export async function showRecoveryPhrase(vault) {
   return isWritten;
 }
 
-/// On another screen the words are neither shown nor taken.
-async function elsewhere(title) {
+/// On another screen keys are neither shown nor taken.
+export async function elsewhere(title) {
   await openDialog({ title }, close => [note("info", h("p", null, w.onlyThere)),
     h("div", { class: "buttons end" }, button(t.app.close, { onPress: () => close() }))]).closed;
   return false;
 }
 
+/// A field for what opens the vault; where a key file does, for a word.
+export const vaultField = (kind, error, isFirst) => (kind === "passphrase"
+  ? secretField({ label: w.passphrase, name: "vault", error, isFirst })
+  : field({ label: w.word, error }, p => h("input", { ...p, ...asTyped, name: "vault", autofocus: isFirst })));
+
+/// What was typed there, if it may be right; without the field, the word.
+export function confirmed(kind, data, error) {
+  const isSecret = kind === "passphrase", given = data.get("vault") ?? confirmation;
+  if (isSecret ? given : given.trim() === confirmation) return isSecret ? given : confirmation;
+  error.set(isSecret ? t.keys.missing : w.wrongWord);
+}
+
 function askStep(kind, done, close) {
   const error = signal("");
   return form({ error, onSubmit: async data => {
-    const isSecret = kind === "passphrase", given = data.get("passphrase");
-    const typed = isSecret ? given : given.trim();
-    if (isSecret ? !typed : typed !== confirmation) return error.set(isSecret ? t.keys.missing : w.wrongWord);
-    done((await post("/recovery-phrase", { passphrase: typed })).words);
+    const passphrase = confirmed(kind, data, error);
+    if (passphrase) done((await post("/recovery-phrase", { passphrase })).words);
   } },
   h("p", null, w.lead),
   h("ul", { class: "plain-list" }, w.rules.map(one => h("li", null, one))),
-  kind === "passphrase"
-    ? secretField({ label: w.passphrase, name: "passphrase", error, isFirst: true })
-    : field({ label: w.word, error }, p => h("input", { ...p, name: "passphrase", autofocus: true, autocomplete: "off",
-      autocapitalize: "off", spellcheck: "false" })),
+  vaultField(kind, error, true),
   h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close(false) }),
     button(w.next, { kind: "primary", type: "submit" })));
 }
@@ -91,8 +98,8 @@ function checkStep(words, back, close) {
     if (isRight) close(true);
   } },
   h("p", null, w.checkLead),
-  numbers.map(({ index, error }, at) => field({ label: w.nth(index + 1), error }, p => h("input", { ...p,
-    name: `word-${index}`, autofocus: at === 0, autocomplete: "off", autocapitalize: "off", spellcheck: "false" }))),
+  numbers.map(({ index, error }, at) => field({ label: w.nth(index + 1), error }, p => h("input", { ...p, ...asTyped,
+    name: `word-${index}`, autofocus: at === 0 }))),
   h("div", { class: "buttons end" }, button(w.look, { onPress: back }),
     button(w.check, { kind: "primary", type: "submit" })));
 }
@@ -106,28 +113,31 @@ function pick(count, wanted) {
 }
 
 /// The root key from its words; true when it is back. `hasOther` says that another one would be lost.
-export async function restoreFromWords(hasOther) {
+export async function restoreFromWords(hasOther, vault) {
   if (!isHere) return elsewhere(w.restoreTitle);
   const { closed } = openDialog({ title: w.restoreTitle }, close => {
-    const error = signal(""), count = signal(0), isCovered = signal(false);
+    const error = signal(""), vaultError = signal(""), count = signal(0), isCovered = signal(false);
     let area;
     onLeaving(() => isCovered.set(true));
-    return form({ error, onSubmit: async data => {
+    return form({ error, vaultError, onSubmit: async data => {
       const words = area.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
       if (words.length !== 24) return error.set(w.count(words.length));
-      const answer = await post("/recovery-phrase/restore", { words: words.join(" "),
+      const confirmation = confirmed(vault, data, vaultError);
+      if (!confirmation) return;
+      const answer = await post("/recovery-phrase/restore", { words: words.join(" "), confirmation,
         replace: data.get("replace") === "on" });
       close(true);
       toast(w.restored(answer?.networks ?? 0));
     } },
     h("p", null, w.restoreLead),
-    field({ label: w.restoreField, error }, p => (area = h("textarea", { ...p, rows: 4, autofocus: true,
-      autocomplete: "off", autocapitalize: "off", spellcheck: "false", translate: "no",
+    field({ label: w.restoreField, error }, p => (area = h("textarea", { ...p, ...asTyped, rows: 4,
+      autofocus: true, translate: "no",
       class: () => (isCovered() ? "mono covered" : "mono"),
       onfocus: () => isCovered.set(false), onblur: () => isCovered.set(true),
       oninput: () => count.set(area.value.trim().split(/\s+/).filter(Boolean).length) }))),
     h("p", { class: "hint", role: "status" }, () => (count() > 0 && isCovered()
       ? `${w.count(count())}. ${w.coveredField}` : w.count(count()))),
+    vault === "passphrase" && vaultField(vault, vaultError),
     hasOther && h("div", null, checkbox(t.keys.replace, { hint: t.keys.replaceHint, name: "replace" })),
     h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close(false) }),
       button(w.restore, { kind: "primary", type: "submit" })));

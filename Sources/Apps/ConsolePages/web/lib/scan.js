@@ -5,7 +5,7 @@
 
 import { h, signal, effect, onEnd } from "./dom.js";
 import { post } from "./api.js";
-import { button, note, field, form } from "./parts.js";
+import { asTyped, button, note, field, form } from "./parts.js";
 import { say } from "./dialog.js";
 import { icon } from "./icons.js";
 import { t } from "../texts.js";
@@ -31,7 +31,7 @@ export function scanner({ onText, pasteLabel = w.paste, pasteHint = w.pasteHint,
   const camera = signal("off");
   const problem = signal("");
   const isDragging = signal(false);
-  const text = h("textarea", { rows: 3, spellcheck: "false", autocapitalize: "off", autocomplete: "off", value });
+  const text = h("textarea", { ...asTyped, rows: 3, value });
   let stop = () => {};
 
   async function take(found, ending) {

@@ -1,9 +1,8 @@
-// What all pictures share. They are drawn in pixels of the page, so that their words have the page's size, and get
-// their looks from classes only. Each picture is made in a view's scope and ends with it.
+// Shared by all pictures: they are drawn in pixels of the page, styled by classes, and end with the view's scope.
 
 import { svg, onEnd } from "../lib/dom.js";
 
-/// Sets attributes of a node that is there already; null takes one away.
+/// Sets attributes of a node; null removes one.
 export function set(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null) node.removeAttribute(name);
@@ -11,7 +10,7 @@ export function set(node, attributes) {
   }
 }
 
-/// Calls `draw(width)` when the box gets a width and whenever that changes.
+/// Calls `draw(width)` for each width of the box.
 export function followWidth(box, draw) {
   let last = 0;
   const observer = new ResizeObserver(() => {
@@ -27,7 +26,7 @@ export function followWidth(box, draw) {
 /// Whether the person asked for things to stay still.
 export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/// A round number at or above `value`, so that an axis reads nothing, half and whole.
+/// A round number at or above `value`.
 export function niceTop(value, least) {
   const wanted = Math.max(value, least);
   const power = 10 ** Math.floor(Math.log10(wanted));

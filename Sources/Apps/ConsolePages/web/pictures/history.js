@@ -1,16 +1,15 @@
-// What the node has told of its last two minutes: samples for the plots, operations in the hash tables. It listens from
-// the page's start on, because the node sends the past only once.
+// The last two minutes of samples and hash table operations. The node sends the past only once, at the page's start.
 
 import { signal } from "../lib/dom.js";
 import { onActivity, onResume } from "../lib/activity.js";
 
-/// So many seconds the plots look back.
+/// Seconds that the plots show.
 export const span = 120;
 const operationLimit = 200;
 
 /// The samples, the newest last.
 export const samples = signal([]);
-/// The operations, the newest first, each with what the node said of its begin and its end.
+/// The operations, the newest first.
 export const operations = signal([]);
 
 export function startHistory() {
@@ -23,7 +22,7 @@ export function startHistory() {
     const begun = all.find(one => one.number === line.number);
     return [{ ...begun, ...line, at: begun?.at ?? line.at }, ...rest].slice(0, operationLimit);
   }));
-  // Another run of the node counts its operations anew; what was under way then has no end to come.
+  // A restarted node counts anew and ends no earlier operation.
   onResume(isFirst => {
     if (isFirst) return;
     operations.update(all => all.filter(one => one.phase === "ended")
@@ -37,7 +36,7 @@ export function seconds(all, value) {
   let second = span - 1;
   for (let index = all.length - 1; index >= 0 && second >= 0; index--) {
     line[second] = value(all[index]) ?? null;
-    // A sample may be late; only a longer silence is a gap.
+    // A late sample is no gap.
     const step = index && (all[index].at - all[index - 1].at) / 1000;
     second -= step < 2.5 ? 1 : Math.round(step);
   }

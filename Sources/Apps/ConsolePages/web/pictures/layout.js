@@ -3,7 +3,7 @@
 const narrow = 560;
 const turn = 2 * Math.PI;
 
-/// As many as fit with their names, `behind` the same relay at most; the rest is counted in words.
+/// The most peers shown, and the most `behind` one relay.
 const roomFor = (width, isAllDirect) => (width < narrow
   ? { inner: isAllDirect ? 7 : 5, outer: 5, behind: 2 }
   : { inner: isAllDirect ? 14 : 10, outer: 12, behind: 4 });
@@ -14,8 +14,8 @@ const byName = (a, b) => Boolean(b.label) - Boolean(a.label) || byId(a, b);
 
 /// Sorts peers into the two rings.
 ///
-/// Direct peers stand on the inner ring and the relayed ones beside whom they come over, further out; whoever is not
-/// connected takes what is left of the outer ring. Order is by id: nobody moves because of somebody else's latency.
+/// Direct peers are on the inner ring, relayed ones further out next to their relay, others on the rest of the outer
+/// ring. They are ordered by id.
 function rings(peers, width) {
   const connected = peers.filter(peer => peer.connected);
   const room = roomFor(width, connected.length === peers.length && !connected.some(peer => peer.relayed));
@@ -46,7 +46,7 @@ export function places(peers, width, height) {
   const placed = new Map();
   const put = (peer, angle, ring) => placed.set(peer.peerId, { peer, angle, isInner: ring === inner,
     x: centre.x + ring.x * Math.cos(angle), y: centre.y + ring.y * Math.sin(angle) });
-  // Two side by side have more room for their names than one above the other; on a phone it is the other way round.
+  // Names need room; on a phone most is above and below.
   const start = direct.length <= 2 && !isNarrow ? 0 : -turn / 4;
   direct.forEach((peer, index) => put(peer, start + (turn * index) / direct.length, inner));
   // A relayed peer wants to stand behind its relay; the others begin evenly.
@@ -57,7 +57,7 @@ export function places(peers, width, height) {
   return { centre, placed, hidden };
 }
 
-/// Pushes angles apart until each is `gap` from the next, round the circle.
+/// Pushes angles apart until each is `gap` from the next.
 function spread(items, gap) {
   for (let round = 0, moved = items.length > 1; moved && round < 80; round++) {
     moved = false;

@@ -1,4 +1,4 @@
-// The network map: this device in the middle, the others around it, and over whom they are reached.
+// The network map: this device, its peers and their relays.
 
 import { svg, onEnd } from "../lib/dom.js";
 import { set, followWidth, isStill } from "./draw.js";
@@ -75,7 +75,7 @@ const selfNode = name => svg("g", { class: "map-self" },
   svg("path", { d: "M-10 -9h20v13h-20zM-5 10h10M0 4v6" }),
   svg("text", { y: 44, "text-anchor": "middle" }, name));
 
-/// A peer with its line; that to a relayed peer begins at its relay, if that is on the picture.
+/// A peer with its line, which begins at its relay if that is shown.
 function peerItem(first, lines, words, open) {
   const line = svg("path");
   const name = svg("text", { class: "map-name" });
@@ -98,7 +98,7 @@ function peerItem(first, lines, words, open) {
       // The isolates keep a name that runs from right to left from turning what stands beside it.
       name.textContent = `\u2068${shorten(text, isNarrow ? 10 : place.isInner && isDense ? 11 : 14)}\u2069`;
       detail.textContent = isDense && (isNarrow || place.isInner) ? "" : words.detail(peer);
-      // Words stand where no line runs: outside of the outer ring, and beside or below the dots of the inner one.
+      // Where no line runs.
       const side = sideOf(place, isNarrow);
       const anchor = ["end", "middle", "start"][side + 1];
       const isAbove = !side && !place.isInner && Math.sin(place.angle) < -0.2;

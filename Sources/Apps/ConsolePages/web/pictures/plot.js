@@ -1,10 +1,10 @@
-// Lines over the last two minutes, with a hand to read them at any moment: by mouse, touch or arrow keys.
+// Lines over the last two minutes, read by mouse, touch or arrow keys.
 
 import { svg } from "../lib/dom.js";
 import { set, followWidth, niceTop, clamp, grid } from "./draw.js";
 import { span } from "./history.js";
 
-/// As many lines as have a colour of their own.
+/// One colour each.
 export const tones = 6;
 const edge = { left: 64, right: 12, top: 10, bottom: 26 };
 

@@ -17,7 +17,7 @@ export function operationStrip(box, words) {
 
   function draw() {
     if (!width) return;
-    // By powers of ten, because one answer takes a millisecond and another ten seconds.
+    // Logarithmic.
     const y = value => floor - ((floor - edge.top) * Math.log10(clamp(value, 1, 10_000))) / 4;
     const x = at => width - edge.right - ((width - edge.left - edge.right) * (now - at)) / span;
     const recent = operations.filter(one => one.milliseconds !== undefined && now - one.at < span);

@@ -1,7 +1,7 @@
 // A person's devices: one that has the master key sets up another, by two codes and no connection between them.
 
 import { h, signal } from "../lib/dom.js";
-import { post } from "../lib/api.js";
+import { isHere, post } from "../lib/api.js";
 import { resource } from "../lib/store.js";
 import { section, card, button, note, form, checkbox, bdi, loaded } from "../lib/parts.js";
 import { confirm } from "../lib/dialog.js";
@@ -9,6 +9,7 @@ import { codeView } from "../lib/code.js";
 import { scanner, looksLikeOurs } from "../lib/scan.js";
 import { day } from "../lib/format.js";
 import { tokenFields } from "./member.js";
+import { confirmed, vaultField } from "../lib/phrase.js";
 import { settingsPage, titleOf } from "./settings-page.js";
 import { t } from "../texts.js";
 
@@ -28,7 +29,7 @@ const choose = (keys, step) => h("div", { class: "pair" },
   h("div", { class: "card deed" }, h("h2", null, w.addTitle),
     h("p", { class: "quiet" }, keys.keys.some(one => one.key === "root") ? w.addText : w.addNoRoot),
     h("div", { class: "buttons" }, button(w.add, { kind: "primary", icon: "scan",
-      disabled: !keys.keys.some(one => one.key === "root"), onPress: () => step.set({ name: "read" }) }))),
+      disabled: !keys.keys.some(one => one.key === "root"), onPress: () => step.set({ name: "read", vault: keys.vault }) }))),
   h("div", { class: "card deed" }, h("h2", null, w.getTitle), h("p", { class: "quiet" }, w.getText),
     h("div", { class: "buttons" }, button(w.get, { icon: "code",
       onPress: async () => step.set({ name: "show", request: await post("/device/request", {}) }) }))));
@@ -54,20 +55,26 @@ async function compare(code, text) {
 }
 
 const steps = {
-  read: (_, step) => section({ title: w.addTitle }, card(h("p", null, w.readText),
+  read: ({ vault }, step) => section({ title: w.addTitle }, card(h("p", null, w.readText),
     scanner({ pasteLabel: w.pasteRequest, pasteHint: w.pasteRequestHint, onText: async text => {
       await compare(await inspect(text, "device-request"), w.sameCodeText);
-      step.set({ name: "terms", text });
+      step.set({ name: "terms", text, vault });
     } })), h("div", { class: "buttons" }, again(step))),
 
-  terms: ({ text }, step) => section({ title: w.termsTitle }, card(form({ onSubmit: async data => {
-    const label = data.get("label").trim(), life = data.get("life");
-    step.set({ name: "answer", answer: await post("/device/add", { request: text, admin: data.get("admin") === "on",
-      ...(label && { label }), ...(life && { lifeSeconds: Number(life) }) }) });
-  } },
-  tokenFields("", { withRenewal: false }),
-  h("div", null, checkbox(w.admin, { name: "admin", hint: w.adminHint })),
-  h("div", { class: "buttons" }, button(w.answer, { kind: "primary", type: "submit" }), again(step))))),
+  terms: ({ text, vault }, step) => {
+    const isAdmin = signal(false), vaultError = signal("");
+    return section({ title: w.termsTitle }, card(form({ vaultError, onSubmit: async data => {
+      const label = data.get("label").trim(), life = data.get("life"), admin = isAdmin();
+      const confirmation = confirmed(vault, data, vaultError);
+      if (admin && !confirmation) return;
+      step.set({ name: "answer", answer: await post("/device/add", { request: text, admin,
+        ...(admin && { confirmation }), ...(label && { label }), ...(life && { lifeSeconds: Number(life) }) }) });
+    } },
+    tokenFields("", { withRenewal: false }),
+    isHere && h("div", null, checkbox(w.admin, { onChange: isAdmin.set, hint: w.adminHint })),
+    () => isAdmin() && vault === "passphrase" && vaultField(vault, vaultError),
+    h("div", { class: "buttons" }, button(w.answer, { kind: "primary", type: "submit" }), again(step)))));
+  },
 
   answer: ({ answer }, step) => section({ title: w.answerTitle }, card(h("p", null, w.answerText),
     codeView(answer.text, { label: w.answerLabel, name: "runar-device-answer" }), codeNote(answer.code),

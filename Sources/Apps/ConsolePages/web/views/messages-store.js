@@ -1,6 +1,5 @@
-// Messages, files and offers of all peers, kept fresh as long as the page is open. They are the node's, which keeps the
-// last thousand messages in memory; what is new since the page was opened counts as unread until its conversation is
-// seen.
+// Messages, files and offers of all peers. The node keeps the last thousand messages; those since the page was opened
+// are unread until their conversation is seen.
 
 import { signal, scope } from "../lib/dom.js";
 import { get, post, del, lasting, blob, part } from "../lib/api.js";
@@ -14,7 +13,7 @@ export const offers = signal([]);
 export const files = signal([]);
 /// Where the node puts files that arrive.
 export const filesDirectory = signal("");
-/// Files on their way, and those that were sent or failed since the page was opened.
+/// Transfers since the page was opened.
 export const transfers = signal([]);
 /// How many unread messages there are, by peer.
 export const unread = signal(new Map());
@@ -94,7 +93,7 @@ function change(id, values) {
   transfers.update(list => list.map(one => (one.id === id ? { ...one, ...values } : one)));
 }
 
-/// Sends a file; what becomes of it is in `transfers`, wherever the person goes meanwhile.
+/// Sends a file; `transfers` has its state.
 export async function sendFile(peerId, file) {
   const id = `out-${++lastTransfer}`;
   const stop = new AbortController();

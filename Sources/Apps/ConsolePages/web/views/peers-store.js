@@ -1,7 +1,6 @@
-// Everybody whom this device knows, kept fresh as long as the page is open, and what they are called.
+// The peers that this device knows, and their names.
 //
-// `peers()` maps ids (padded base64) to peers; `roundTrips()` has the newest round-trip times by id, apart from the
-// peers, so that a list is not sorted anew each second.
+// `peers()` maps ids (padded base64) to peers; `roundTrips()` has round-trip times by id, which sort no list.
 
 import { h, signal, scope } from "../lib/dom.js";
 import { get } from "../lib/api.js";
@@ -61,7 +60,7 @@ async function run() {
   try {
     if (all || changed.size > fewPeers) await fetchAll(); else await fetchChanged();
   } catch (error) {
-    // What is shown stays; the frame says that the node is away, and everything is fetched again when it is back.
+    // All is fetched again when the node is back.
     peersState.set({ isLoaded: peersState.peek().isLoaded, error });
   }
   running = false;

@@ -31,7 +31,7 @@ function backup(keys, value) {
   const offers = [
     [w.paper, w.paperText,
       button(t.keys.phrase, { icon: "eye", kind: "primary", onPress: () => showRecoveryPhrase(value.vault) })],
-    [w.inFile, w.inFileText, button(w.save, { icon: "download", onPress: saveBackup })],
+    [w.inFile, w.inFileText, button(w.save, { icon: "download", onPress: () => saveBackup(value.vault) })],
   ];
   const reload = isDone => { if (isDone) keys.reload(); };
   return [
@@ -40,18 +40,18 @@ function backup(keys, value) {
       : note("info", h("p", null, w.noRoot)),
     // Who has nothing to save may have come for this.
     h("details", { open: !hasRoot }, h("summary", null, w.restoreLost), h("div", { class: "buttons" },
-      button(w.restore, { onPress: async () => reload(await restore(hasRoot)) }),
-      button(t.keys.words, { onPress: async () => reload(await restoreFromWords(hasRoot)) }))),
+      button(w.restore, { onPress: async () => reload(await restore(hasRoot, value.vault)) }),
+      button(t.keys.words, { onPress: async () => reload(await restoreFromWords(hasRoot, value.vault)) }))),
   ];
 }
 
-function saveBackup() {
+function saveBackup(vault) {
   const day = new Date().toISOString().slice(0, 10);
-  openSecretFile({ title: w.saveTitle, text: w.saveText, action: t.keys.exportAction, done: w.saved,
-    fetch: passphrase => blob("/backup", { passphrase }), name: `runar-backup-${day}.vault` });
+  openSecretFile({ vault, title: w.saveTitle, text: w.saveText, action: t.keys.exportAction, done: w.saved,
+    fetch: body => blob("/backup", body), name: `runar-backup-${day}.vault` });
 }
 
-const restore = hasRoot => openFile({ title: w.restoreTitle, text: w.restoreText, action: t.phrase.restore,
+const restore = (hasRoot, vault) => openFile({ vault, title: w.restoreTitle, text: w.restoreText, action: t.phrase.restore,
   hasOther: hasRoot, send: async body => t.phrase.restored((await post("/backup/restore", body)).networks) });
 
 /// Files by what they are for, the largest first.
