@@ -109,8 +109,17 @@ def wrong_codes(scene):
     page.click("button", "Stop the camera")
     page.until(lambda: page.has("button", CAMERA), "the camera runs on")
     assert phone.node.networks() == []
-    paste(page, f"{text}\n{token}")
+
+    # While the page waits for the token of one network, that of another is refused.
+    paste(page, text)
+    page.see("“Home” is known to this device now")
+    laptop.node.create("Cabin")
+    other = laptop.node.answer("network", "issue", phone.node.peer, "--network", "Cabin")["text"]
+    paste(page, other, "Or paste the token")
+    page.see("This token is for another network")
+    paste(page, f"{text}\n{token}", "Or paste the token")
     page.see("Welcome to")
+    assert [one["name"] for one in phone.node.networks()] == ["Home"]
 
 
 def ended_invitations(scene):

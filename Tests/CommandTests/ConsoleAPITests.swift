@@ -1,5 +1,6 @@
 internal import Console
 internal import Foundation
+internal import Identity
 internal import Logging
 internal import Platform
 internal import RunarNode
@@ -45,6 +46,30 @@ internal import Testing
     @Test func `nothing is changed by a request that reads`() throws {
         let routes = try makeAPI(in: TemporaryHome()).routes
         #expect(routes.filter { $0.method == .get && $0.body != .none }.isEmpty)
+    }
+
+    @Test func `a token of another network than the one being joined is refused`() async throws {
+        let home = try TemporaryHome()
+        let api = try makeAPI(in: home)
+        let owner = try RunarNode(config: RunarNodeConfig(keyStorage: InMemoryKeyStorage(), statePath: nil))
+        let (wanted, other) = (try owner.createNetwork(name: "Home"), try owner.createNetwork(name: "Cabin"))
+        let join = try #require(api.routes.first { $0.method == .post && $0.template == "/api/v1/join" })
+        func ask(_ form: [String: String]) async throws -> (status: Int, text: String) {
+            var request = ConsoleRequest()
+            request.body = try Array(JSONEncoder().encode(form))
+            guard case .json(let bytes, let status) = await join.answer(request) else { return (0, "no JSON") }
+            return (status, String(decoding: bytes, as: UTF8.self))
+        }
+        #expect(try await ask(["text": wanted.qrString]).status == 200)
+        let tokens = try [wanted, other].map {
+            try owner.issueToken(for: api.node.peerId, in: $0.networkId, expiration: nil).qrString
+        }
+        let network = wanted.networkId.base64Encoded
+        let refused = try await ask(["text": tokens[1], "network": network])
+        #expect(refused.status == 422 && refused.text.contains("\"wrong-network\""), "\(refused)")
+        #expect(try api.node.networks().map(\.isMember) == [false])
+        #expect(try await ask(["text": tokens[0], "network": network]).status == 200)
+        #expect(try api.node.networks().map(\.isMember) == [true])
     }
 
     @Test(.enabled(if: APIVisitor.missing.isEmpty, Comment(rawValue: APIVisitor.missing)))

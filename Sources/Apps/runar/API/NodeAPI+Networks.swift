@@ -40,6 +40,10 @@ extension NodeAPI {
         let lifeSeconds: UInt64?
     }
 
+    private struct JoinForm: Decodable {
+        let network: String?
+    }
+
     struct TextForm: Decodable {
         let text: String
     }
@@ -108,7 +112,7 @@ extension NodeAPI {
                 guard !Invitation.isText(text) else {
                     throw ConsoleFailure(422, "is-invitation", "this is an invitation: join with it at join/invitation")
                 }
-                return .join(text)
+                return .join(text, network: try request.form(JoinForm.self).network.map(NetworkName.init(form:)))
             },
             course(.post, "/join/invitation", body: .json()) { request in
                 let text = try Self.text(request)

@@ -23,8 +23,8 @@ enum ControlRequest: Codable, Hashable, Sendable {
     /// Seconds since 1970, or nil for a token without end.
     case issueToken(PeerName, network: NetworkName?, expiration: UInt64?, label: String?, isRenewable: Bool)
     case revoke(PeerName, network: NetworkName?)
-    /// Texts that the person pasted.
-    case join(String)
+    /// Texts that the person pasted; a token among them must be for `network`, if it is given.
+    case join(String, network: NetworkName? = nil)
     /// An invitation that the person pasted or scanned.
     case joinByInvitation(SecretText)
     /// Shows an invitation and admits whoever comes with it.

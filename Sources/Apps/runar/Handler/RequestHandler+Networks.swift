@@ -67,14 +67,19 @@ extension RequestHandler {
     }
 
     /// Takes a network's text, a token's text, or both in any order; nothing is kept unless all of it is good.
-    func join(_ text: String) async throws -> JoinReport {
+    ///
+    /// - Throws: ``CommandFailure``, `wrong-network` for a token of another network than `network` or the text with it.
+    func join(_ text: String, network: NetworkName? = nil) async throws -> JoinReport {
         let texts = try JoinTexts(text)
-        if let metadata = texts.metadata, let token = texts.token, metadata.networkId != token.networkId {
-            throw CommandFailure(
-                "bad-token",
-                .data,
-                "the token is for another network than the text: use the two that belong together"
-            )
+        if let token = texts.token {
+            let expected = try [texts.metadata?.networkId, network.map { try resolve($0).networkId }].compactMap(\.self)
+            guard expected.allSatisfy({ $0 == token.networkId }) else {
+                throw CommandFailure(
+                    "wrong-network",
+                    .data,
+                    "this token is for another network: ask the owner of the network that you are joining for its token"
+                )
+            }
         }
         if let metadata = texts.metadata, !metadata.verify() {
             throw CommandFailure(

@@ -146,7 +146,7 @@ final class RequestHandler: Sendable {
             )
             return JSONText.encode(report)
         case .revoke(let peer, let network): return JSONText.encode(try revoke(peer, in: network))
-        case .join(let text): return JSONText.encode(try await join(text))
+        case .join(let text, let network): return JSONText.encode(try await join(text, network: network))
         case .exportKey(let name, let isRevealed): return JSONText.encode(try exportKey(name, isRevealed: isRevealed))
         case .importKey(let name, let hex, let replacing):
             return JSONText.encode(try importKey(name, hex: hex, replacing: replacing))

@@ -50,7 +50,7 @@ async function take(given, now) {
   if (!found.valid) throw new Error(problem(found));
   if (found.kind === "token" && found.peer_id !== (await get("/node")).peerId) throw new Error(w.otherDevice);
   if (found.kind === "invitation") return now.set({ step: "invited", text, found });
-  const joined = await post("/join", { text });
+  const joined = await post("/join", { text, network: now.peek().known?.networkId });
   if (joined.isMember || joined.role === "owner") return now.set({ step: "joined", joined });
   await waitForToken(base64url(joined.networkId), now);
 }
