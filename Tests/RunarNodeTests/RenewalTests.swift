@@ -70,6 +70,18 @@ internal import Transport
         try node.networks().first { $0.networkId == network }?.token?.expirationSeconds
     }
 
+    @Test func `a token is not joined with after its last second, the grace of others notwithstanding`() async throws {
+        let (owner, member) = (try makeNode(), try makeNode())
+        let network = try owner.createNetwork(name: "Home").networkId
+        let end = calendar.start + 3600
+        let expiration = Date(timeIntervalSince1970: Double(end))
+        let token = try owner.issueToken(for: member.peerId, in: network, expiration: expiration)
+        calendar.pass(3600 + 16)
+        let error = await failure { try await member.joinNetwork(networkId: network, accessToken: token) }
+        #expect(error as? NodeError == .badToken(.expired(at: end)))
+        #expect(try member.networks().isEmpty)
+    }
+
     @Test func `a token is renewed for as long as it was good, and stored`() async throws {
         let (owner, member) = (try makeNode(), try makeNode())
         try await run(owner: owner, member: member) { network, events in

@@ -8,6 +8,8 @@ internal import Storage
 extension RunarNode {
     /// Stores a token for this device and shows it from now on.
     ///
+    /// The grace for clocks that differ is for tokens that others show: a token that has ended here is refused.
+    ///
     /// - Throws: ``NodeError/badToken(_:)`` with the reason; then nothing was stored.
     public func addNetworkToken(networkId: NetworkId, token: AccessToken) throws {
         let revocations = try self.store.revocationSet(of: networkId)
@@ -19,6 +21,7 @@ extension RunarNode {
             verifySignature: { $0.verifySignature() }
         )
         if let problem { throw NodeError.badToken(problem) }
+        if let end = token.expirationSeconds, end < self.wallSeconds { throw NodeError.badToken(.expired(at: end)) }
         try self.store.addMembership(token, at: self.wallSeconds)
         if let key = token.rendezvous { try self.learn(key, of: networkId) }
         self.networksChanged()
