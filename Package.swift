@@ -288,9 +288,8 @@ let package = Package(
         tests(
             of: "Command",
             [
-                "runar", "Console", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "QRCode",
-                "TestSupport",
-                logging,
+                "runar", "Console", "RunarNode", "Node", "Traversal", "Platform", "Bytes", "Certificates", "Identity",
+                "QRCode", "TestSupport", logging,
             ]
         ),
         .executableTarget(

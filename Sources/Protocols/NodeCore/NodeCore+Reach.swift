@@ -214,7 +214,7 @@ extension NodeCore {
         // Whoever was never heard of is not sought any longer.
         if known.addresses.isEmpty { self.peers[peer]?.isWanted = false }
         guard known.connections.isEmpty, known.dialling != .dialling, known.dialling != .queued else { return }
-        effects.append(.unreachable(peer, reason: "\(known.dialFailure); \(failure)"))
+        effects.append(.unreachable(peer, reason: "\(known.dialFailure); \(failure.explanation)"))
         self.forgetIfDispensable(peer)
     }
 }

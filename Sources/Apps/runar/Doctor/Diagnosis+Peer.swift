@@ -69,7 +69,7 @@ extension Diagnosis {
             let places = Set(peer.history.filter { $0.event == "notReached" }.compactMap(\.address)).sorted()
             problem(
                 "peer-unreachable",
-                "\(name) does not answer at \(places.joined(separator: ", "))",
+                "\(name) does not answer" + (places.isEmpty ? "" : " at \(places.joined(separator: ", "))"),
                 advice(
                     "is `runar up` running there? If it has another address now, `runar network address` there tells it;",
                     inConsole: "does Runar run there? If its address changed, its code under Peers, Connect has it;"

@@ -19,10 +19,10 @@ extension PeerFacts.Step {
     init(_ entry: PathHistory.Entry) {
         let words: Words =
             switch entry.event {
-            case .dialled(let address): ("dialled", address, nil, "dialled \(address)")
+            case .dialled(let address): ("dialled", address, nil, "dialled \(address.place)")
             case .notReached(let address, let reason):
-                ("notReached", address, reason, "no answer at \(address): \(reason)")
-            case .reached(let address): ("reached", address, nil, "answered at \(address)")
+                ("notReached", address, reason, "no answer \(address.place): \(reason)")
+            case .reached(let address): ("reached", address, nil, "answered \(address.place)")
             case .admitted(let network): ("admitted", nil, nil, "the two are members of network \(network.short)")
             case .refused(true, let reason): ("refusedByPeer", nil, reason, "the peer refused this device: \(reason)")
             case .refused(false, let reason): ("refusedHere", nil, reason, "this device refused the peer: \(reason)")
@@ -30,7 +30,7 @@ extension PeerFacts.Step {
             }
         time = entry.time.wallSeconds
         event = words.event
-        address = words.address?.description
+        address = words.address.flatMap { ChannelId(address: $0) == nil ? $0.description : nil }
         reason = words.reason
         text = words.text
     }
@@ -55,7 +55,7 @@ extension Reach.Event {
         case .mappings(let own, let peer):
             ("mappings", nil, "\(own)/\(peer)", "this device's NAT \(own.words); the peer's \(peer.words)")
         case .suspected: ("suspected", nil, nil, "nothing comes from the peer any more")
-        case .failed(let failure): ("callFailed", nil, "\(failure)", "it came to nothing: \(failure.words)")
+        case .failed(let failure): ("callFailed", nil, "\(failure)", "the attempt failed: \(failure.explanation)")
         default: addressWords
         }
     }
@@ -72,19 +72,22 @@ extension Reach.Event {
                 "searched", nil, isOwn ? "ownPorts" : "peerPorts",
                 isOwn ? "tried from many ports of this device" : "tried many ports of the peer's NAT"
             )
-        case .dialled(let address): ("dialledPath", address, nil, "dialled \(Self.place(address))")
+        case .dialled(let address): ("dialledPath", address, nil, "dialled \(address.place)")
         case .fellBack(let member): ("fellBack", nil, nil, "went back to the relay \(member.short)")
         case .directed(let address): ("directed", address, nil, "moved the connection to \(address)")
         case .connected(let address, let member):
-            ("connected", address, nil, "connected, " + (member.map { "over \($0.short)" } ?? "direct, at \(address)"))
+            (
+                "connected", address, nil,
+                "connected, " + (member.map { "over \($0.short)" } ?? "direct, \(address.place)")
+            )
         default: preconditionFailure("no words for \(self)")
         }
     }
+}
 
-    /// An address for people, who have no use for those that stand for channels.
-    private static func place(_ address: SocketAddress) -> String {
-        ChannelId(address: address) == nil ? "\(address)" : "over the relay"
-    }
+extension SocketAddress {
+    /// Where a connection is made, for people: addresses that stand for channels mean nothing to them.
+    fileprivate var place: String { ChannelId(address: self) == nil ? "at \(self)" : "over the relay" }
 }
 
 extension Reach.Refusal {
@@ -103,18 +106,6 @@ extension MappingBehaviour {
         case .unknown: "is of an unknown kind"
         case .endpointIndependent: "shows everybody the same port"
         case .endpointDependent: "shows everybody another port"
-        }
-    }
-}
-
-extension CallFailure {
-    fileprivate var words: String {
-        switch self {
-        case .nobodyToAsk: "there is nobody to ask"
-        case .notConnected: "nobody who was asked is connected to the peer"
-        case .busy: "the peer calls at the same time"
-        case .refused: "whoever was asked has too many calls"
-        case .unreachable: "no way led to the peer, and nobody relays"
         }
     }
 }

@@ -73,4 +73,15 @@ package enum CallFailure: Hashable, Sendable {
     case refused
     /// The peer answered, but no way led there, and nobody relays.
     case unreachable
+
+    /// The failure in words, after a colon or a semicolon.
+    package var explanation: String {
+        switch self {
+        case .nobodyToAsk: "no other member is connected that could help"
+        case .notConnected: "no connected member reaches it either"
+        case .busy: "it is dialling this device itself"
+        case .refused: "the members that could help are busy"
+        case .unreachable: "no direct path was found, and no member relays"
+        }
+    }
 }

@@ -218,7 +218,7 @@ extension IOLoop {
         case RQ_IDLE:
             end(core, .silently(.timedOut))
         case RQ_HANDSHAKE_TIMEOUT:
-            end(core, .silently(.connectionFailed("nobody completed the handshake in time")))
+            end(core, .silently(.connectionFailed("the handshake was not completed in time")))
         default:
             end(core, .silently(.connectionFailed("the handshake failed")))
         }
