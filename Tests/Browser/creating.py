@@ -48,6 +48,8 @@ def settings(scene):
     page.see("“Office” is ready")
     assert "master key was made" not in page.text()
     assert key_number(laptop, "Office") == 8
+    laptop.go("/settings/keys")
+    page.see("From your master key, number 8")
     assert laptop.node.answer("keys", "export", "root")["publicKey"] == key
 
 

@@ -651,7 +651,7 @@ export const t = {
     importAction: "Import", imported: "The master key was imported.",
     networksTitle: "Keys of networks", networksLead: "This device can sign for these networks.",
     noNetworks: "None yet. A network that you make here gets its key from your master key.",
-    fromRoot: index => `From your master key, number ${index + 1}`, ownKey: "Given to this device by its owner",
+    fromRoot: index => `From your master key, number ${index}`, ownKey: "Given to this device by its owner",
     certificate: "Certificate of this device",
     certificates: { none: "None: this device stands for itself", pending: "Asked for, not here yet",
       valid: "Valid: it belongs to one of your master keys", invalid: "Not valid any more" },
