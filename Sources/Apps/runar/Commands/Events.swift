@@ -49,7 +49,7 @@ struct Publish: AsyncParsableCommand {
 
     private func content() throws -> [UInt8] {
         guard let text, text != "-" else {
-            let advice = "store it with `runar put` or send it with `runar send --file`, and publish where it is"
+            let advice = "send it with `runar send PEER --file PATH`, and publish where it is"
             return try InputText.bytes("-", limit: RunarNode.eventByteLimit, otherwise: advice)
         }
         return Array(text.utf8)
