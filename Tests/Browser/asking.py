@@ -94,6 +94,13 @@ def leaving(scene):
     page = laptop.page
     page.click("link", re.compile("Home"))
     page.click("button", "Leave")
+    page.find("dialog")
+    # Going back closes the question with its page, and is no answer.
+    page.js("history.back()")
+    page.until(lambda: not page.has("dialog"), "the question stays")
+    assert len(laptop.node.networks()) == 1
+    page.click("link", re.compile("Home"))
+    page.click("button", "Leave")
     page.see("With the recovery phrase of your master key you can become its owner again.")
     page.fill("Type “Home” to confirm", "home")
     assert page.js("document.querySelector('dialog .danger').disabled"), "another name is good enough"

@@ -1,8 +1,8 @@
-// Questions and news above the page.
+// Dialogs, which close with a change of the page, and news.
 //
-// `await confirm({title, text, action, isDangerous, word})` is true or false; with `word` it must be typed.
-// `openDialog({title, isWide}, close => [nodes])` shows anything else and returns {close, closed}: a promise of what
-// `close(value)` was given. `toast(text, {action, onAction, kind})` tells of something done; `say(text)` tells it to
+// `await confirm({title, text, action, isDangerous, word})` is a Boolean; `word` must be typed.
+// `openDialog({title, isWide}, close => [nodes])` returns {close, closed}: a promise of the value given to
+// `close(value)`. `toast(text, {action, onAction, kind})` shows a result; `say(text)` is for
 // screen readers only.
 
 import { h, scope, signal, focusOn, twinOf } from "./dom.js";
@@ -17,19 +17,22 @@ export function openDialog({ title, isWide = false, isRequired = false }, conten
   const closed = new Promise(resolve => { settle = resolve; });
   let node;
   const close = result => { value = result; node.close(); };
+  const leave = () => close();
   const made = scope(() => {
     node = h("dialog", { class: isWide ? "dialog wide" : "dialog", "aria-labelledby": id, onclose: end },
       h("div", { class: "dialog-head" },
         h("h2", { id }, title),
         isRequired ? null : h("button", { class: "icon-button", type: "button", "aria-label": t.app.close,
-          onclick: () => close() }, icon("close"))),
+          onclick: leave }, icon("close"))),
       content(close));
   });
   if (isRequired) node.addEventListener("cancel", event => event.preventDefault());
-  // A click beside it closes it, as Escape does.
+  else addEventListener("hashchange", leave);
+  // A click outside acts as Escape does.
   node.addEventListener("mousedown", event => { if (!isRequired && event.target === node) close(); });
   const before = document.activeElement;
   function end() {
+    removeEventListener("hashchange", leave);
     made.end();
     node.remove();
     if (before?.isConnected) before.focus({ preventScroll: true });
@@ -38,7 +41,7 @@ export function openDialog({ title, isWide = false, isRequired = false }, conten
   }
   document.body.append(node);
   node.showModal();
-  // The first thing to hear is the title, unless the dialog says where to begin.
+  // Screen readers begin with the title.
   if (document.activeElement?.closest(".dialog-head")) focusOn(node.querySelector("h2"));
   return { close, closed, node };
 }
@@ -68,7 +71,7 @@ export function toast(text, { kind = "ok", action = null, onAction = null, secon
   let timer = null;
   const wait = () => { timer = setTimeout(gone, seconds * 1000); };
   function gone() { clearTimeout(timer); node.remove(); }
-  // Who reads or reaches for it has time.
+  // It stays while it is read.
   for (const on of ["mouseenter", "focusin"]) node.addEventListener(on, () => clearTimeout(timer));
   for (const on of ["mouseleave", "focusout"]) node.addEventListener(on, wait);
   for (const one of [...place.children]) if (one.querySelector("span").textContent === text) one.remove();
@@ -89,6 +92,6 @@ export const tellFailure = error => {
 export function say(text) {
   const place = document.getElementById("news");
   place.textContent = "";
-  // A change of text is what is read out, also when the words are the same as before.
+  // Only a change of text is read out.
   requestAnimationFrame(() => { place.textContent = text; });
 }
