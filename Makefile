@@ -18,7 +18,7 @@ export SUITES VERBOSE PARTS BUILD
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-long release-check build format lint documentation soak lab library outside sanitize
-.PHONY: check-ngtcp2-1x check-posix-udp bench bench-long clean dependencies
+.PHONY: attacks check-ngtcp2-1x check-posix-udp bench bench-long clean dependencies
 
 help: ## List the targets.
 	@echo "Runar: private networks of your own devices. Targets:"
@@ -63,6 +63,10 @@ sanitize: ## Run the transport suites under the address and the thread sanitizer
 
 library: dependencies ## Make librunar for programs in C and Python, in .build/library.
 	@./scripts/library.sh
+
+attacks: library ## Attack a node with independent peers and print what each attack costs it.
+	@./scripts/python-env.sh
+	@RUNAR_LIBRARY=.build/library/librunar.so .venv/bin/python3 -B Tests/Interop/attack.py
 
 outside: dependencies ## Build a package that depends on this one by URL and version.
 	@./scripts/stage.sh "a package that depends on this one" ./scripts/outside-package.sh

@@ -13,6 +13,7 @@ RESULTS = ".build/release-check.json"
 # The order puts parts that share a release build next to each other.
 PARTS = {
     "library": (["make", "--no-print-directory", "library"], {}),
+    "attacks": (["make", "--no-print-directory", "attacks"], {}),
     "soak": (["make", "--no-print-directory", "soak"], {"SOAK_SECONDS": "300"}),
     "bench": (["make", "--no-print-directory", "bench"], {"ROUNDS": "1"}),
     "outside": (["make", "--no-print-directory", "outside"], {}),

@@ -1,0 +1,389 @@
+"""Attacks a node with independent peers (aioquic) and prints what each attack costs it, next to the limit.
+
+attack.py [ATTACK...]      runs the attacks that are named, or all: windows, streams, junk, closing, places
+attack.py victim MAX_PEERS is the attacked node: it prints one line of JSON and signs a token for each peer id that it reads
+attack.py dial ATTACK PORT SECONDS  is one process of an attacker
+
+The nodes come from librunar over its Python binding, so `RUNAR_LIBRARY` names the library. Attackers use addresses of
+127.0.0.0/8, of which each counts as a source of its own. The exit status is 1 if a limit was passed.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import random
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(root, "Bindings", "python"))
+sys.dont_write_bytecode = True
+
+HOST = "127.0.0.1"
+# The connections without an admission that a node keeps.
+CONNECTIONS = 512
+# Attacking processes, so that the handshakes are not bounded by one of them.
+PROCESSES = 2
+# Of the ciphertext of a chunk: one byte in the middle of a piece of 8 KiB takes both of its pages in the reorder buffer.
+CHUNK, CHUNKS = 8192, 256
+
+
+# The attacked node and the members.
+
+
+def victim(max_peers):
+    import runar
+
+    service = runar.Service("Echo", "echo", "1.0.0", "Says it again")
+    service.action("back")(lambda payload, request: payload)
+    with runar.Node(in_memory=True, listen=f"{HOST}:0", discovery=False, log_level=5, max_peers=max_peers) as node:
+        peer = node.start()
+        network = node.create_network("Home")
+        node.add_service(service)
+        print(json.dumps({"peer": peer, "port": node.port, "network": network}), flush=True)
+        for line in sys.stdin:
+            print(node.issue_token(network, line.strip()), flush=True)
+
+
+class Victim:
+    """The attacked node, in a process of its own."""
+
+    def __init__(self, max_peers=0):
+        self.process = subprocess.Popen(
+            [sys.executable, os.path.abspath(__file__), "victim", str(max_peers)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        facts = json.loads(self.process.stdout.readline())
+        self.peer, self.port, self.network = facts["peer"], facts["port"], facts["network"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def token(self, peer):
+        self.process.stdin.write(peer + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def resident_mebibytes(self):
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1024
+
+    @contextlib.contextmanager
+    def member(self):
+        """A connected member, which offers nothing."""
+        import runar
+
+        with runar.Node(in_memory=True, listen=f"{HOST}:0", discovery=False, log_level=5) as node:
+            node.start()
+            node.join_network(self.token(node.peer_id))
+            node.connect(self.peer, self.network, f"{HOST}:{self.port}")
+            yield node
+
+
+def round_trips(node, seconds):
+    """The times of requests in milliseconds, sorted; one that fails counts with the whole of its time."""
+    import runar
+
+    times, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        began = time.monotonic()
+        with contextlib.suppress(runar.Error):
+            node.request("Home:echo/back", 1, timeout=5)
+        times.append((time.monotonic() - began) * 1000)
+    return sorted(times)
+
+
+def percentile(times, share):
+    return times[min(len(times) - 1, int(len(times) * share))]
+
+
+# The attackers.
+
+
+def attackers(name, port, seconds):
+    """Starts the attacking processes."""
+    command = [sys.executable, os.path.abspath(__file__), "dial", name, str(port), str(seconds)]
+    return [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(PROCESSES)]
+
+
+def total(processes):
+    """The connections that all attackers made, and the most that they had at one time."""
+    facts = [json.loads(process.communicate()[0]) for process in processes]
+    return sum(fact["made"] for fact in facts), sum(fact["peak"] for fact in facts)
+
+
+class Attacker:
+    """One process that keeps its share of connections, and makes a new one for each that ends."""
+
+    def __init__(self, attack, port, seconds):
+        from aioquic.quic.configuration import QuicConfiguration
+
+        from credentials import Credentials
+
+        self.attack = attack
+        self.port = port
+        self.end = time.monotonic() + seconds
+        self.open, self.made, self.peak = 0, 0, 0
+        self.sources = itertools.count(random.randrange(1 << 22))
+        self.settings = QuicConfiguration(is_client=True, alpn_protocols=["runar-p2p-1"], verify_mode=ssl.CERT_NONE)
+        Credentials.make("ed25519").install(self.settings)
+
+    async def run(self):
+        share = CONNECTIONS // PROCESSES
+        await asyncio.gather(*(self.keep() for _ in range(share)))
+        print(json.dumps({"made": self.made, "peak": self.peak}))
+
+    async def keep(self):
+        while time.monotonic() < self.end:
+            with contextlib.suppress(ConnectionError, OSError, asyncio.TimeoutError):
+                await self.visit()
+            await asyncio.sleep(0.05)
+
+    async def visit(self):
+        from aioquic.asyncio import QuicConnectionProtocol
+        from aioquic.quic.connection import QuicConnection
+
+        quic = QuicConnection(configuration=self.settings)
+        number = next(self.sources)
+        source = f"127.{1 + (number >> 16) % 250}.{(number >> 8) & 255}.{1 + (number & 255) % 250}"
+        transport, peer = await asyncio.get_running_loop().create_datagram_endpoint(
+            lambda: QuicConnectionProtocol(quic), local_addr=(source, 0)
+        )
+        try:
+            peer.connect((HOST, self.port))
+            await asyncio.wait_for(peer.wait_connected(), 5)
+            self.made += 1
+            self.open += 1
+            self.peak = max(self.peak, self.open)
+            try:
+                await ATTACKS[self.attack](peer, self.end)
+            finally:
+                self.open -= 1
+        finally:
+            transport.close()
+
+
+def write_frames(peer, frames):
+    """Sends frames as they are, some to a packet, without the accounting of aioquic."""
+    from aioquic.quic.packet import QuicPacketType
+    from aioquic.quic.packet_builder import QuicPacketBuilder
+    from aioquic.tls import Epoch
+
+    quic = peer._quic
+    builder = QuicPacketBuilder(
+        host_cid=quic.host_cid,
+        is_client=True,
+        max_datagram_size=1200,
+        packet_number=quic._packet_number,
+        peer_cid=quic._peer_cid.cid,
+        peer_token=b"",
+        quic_logger=None,
+        spin_bit=False,
+        version=quic._version,
+    )
+    pending = list(frames)
+    while pending:
+        builder.start_packet(QuicPacketType.ONE_RTT, quic._cryptos[Epoch.ONE_RTT])
+        while pending and builder.remaining_flight_space > 64:
+            kind, body = pending.pop()
+            builder.start_frame(kind, capacity=32).push_bytes(body)
+    datagrams, _ = builder.flush()
+    quic._packet_number = builder.packet_number
+    for datagram in datagrams:
+        peer._transport.sendto(datagram, quic._network_paths[0].addr)
+
+
+def varint(number):
+    from aioquic.buffer import encode_uint_var
+
+    return encode_uint_var(number)
+
+
+# STREAM frames with an offset and a length (RFC 9000, section 19.8).
+STREAM = 0x0E
+
+
+async def stay(peer, end):
+    with contextlib.suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(peer.wait_closed(), max(0.1, end - time.monotonic()))
+
+
+async def windows(peer, end):
+    """Fills reorder buffers: one byte in each chunk of four streams, never the first byte.
+
+    The pieces that the announced windows allow come first; what passes them closes the connection, so it is left out."""
+    quic = peer._quic
+    stream_room = quic._remote_max_stream_data_bidi_remote
+    streams = min(4, quic._remote_max_streams_bidi)
+    offsets = [k * CHUNK + CHUNK // 2 for k in range(CHUNKS) if k * CHUNK + CHUNK // 2 < stream_room]
+    room, frames = quic._remote_max_data, []
+    for stream in range(streams):
+        usable = [offset for offset in offsets if offset < room]
+        room -= (usable[-1] + 1) if usable else 0
+        frames += [(STREAM, varint(4 * stream) + varint(offset) + varint(1) + b"\0") for offset in usable]
+    for first in range(0, len(frames), 256):
+        write_frames(peer, frames[first : first + 256])
+        await asyncio.sleep(0)
+    await stay(peer, end)
+
+
+async def streams(peer, end):
+    """Opens as many streams as it may, with one byte each."""
+    for _ in range(peer._quic._remote_max_streams_bidi):
+        peer._quic.send_stream_data(peer._quic.get_next_available_stream_id(), b"\0")
+    peer.transmit()
+    await stay(peer, end)
+
+
+async def closing(peer, end):
+    """Ends the connection at once."""
+    peer.close()
+    await stay(peer, end)
+
+
+ATTACKS = {"windows": windows, "streams": streams, "closing": closing, "places": stay}
+
+
+# What is measured.
+
+passed = []
+
+
+def result(name, figure, limit, holds):
+    passed.append(holds)
+    print(f"{'  ok  ' if holds else 'MISSED'}  {name:<58} {figure:<28} limit: {limit}", flush=True)
+
+
+def measure_memory(attack, name):
+    with Victim() as node:
+        time.sleep(1)
+        before = peak = node.resident_mebibytes()
+        processes = attackers(attack, node.port, 20)
+        while any(process.poll() is None for process in processes):
+            peak = max(peak, node.resident_mebibytes())
+            time.sleep(0.1)
+        made, most = total(processes)
+        grown = peak - before
+        figure = f"{grown:.0f} MiB, {made} made, {most} at once"
+        result(name, figure, "64 MiB", grown <= 64 and most > 0)
+
+
+def measure_junk():
+    with Victim() as node, node.member() as member:
+        round_trips(member, 2)
+        quiet = percentile(round_trips(member, 10), 0.99)
+        processes, made = [], 0
+        while made < 4000:
+            processes = attackers("closing", node.port, 10)
+            made += total(processes)[0]
+        stop = threading.Event()
+        sender = threading.Thread(target=send_junk, args=(node.port, 2000, stop))
+        sender.start()
+        loud = percentile(round_trips(member, 10), 0.99)
+        stop.set()
+        sender.join()
+        figure = f"{quiet:.1f} -> {loud:.1f} ms, {loud / quiet:.1f}x"
+        result(f"p99 of a member, {made} closed, 2,000 junk packets/s", figure, "5x", loud <= 5 * quiet)
+
+
+def send_junk(port, rate, stop):
+    """Short packets of connections that do not exist."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        begun, sent = time.monotonic(), 0
+        while not stop.is_set():
+            while sent < (time.monotonic() - begun) * rate:
+                with contextlib.suppress(OSError):
+                    sender.sendto(b"\x40" + os.urandom(40), (HOST, port))
+                sent += 1
+            time.sleep(0.002)
+
+
+def measure_closing():
+    """Whether packets of a closed connection get a stateless reset, which only an unknown connection gets."""
+    with Victim() as node:
+        seconds = asyncio.run(time_until_forgotten(node.port))
+        result("a closed connection is forgotten", f"{seconds:.1f} s", "5 s", seconds <= 5)
+
+
+async def time_until_forgotten(port):
+    from aioquic.asyncio import QuicConnectionProtocol
+
+    attacker = Attacker("closing", port, 60)
+    from aioquic.quic.connection import QuicConnection
+
+    quic = QuicConnection(configuration=attacker.settings)
+    loop = asyncio.get_running_loop()
+    transport, peer = await loop.create_datagram_endpoint(
+        lambda: QuicConnectionProtocol(quic), local_addr=(HOST, 0)
+    )
+    peer.connect((HOST, port))
+    await asyncio.wait_for(peer.wait_connected(), 5)
+    # The node closes it, since nobody says hello.
+    await asyncio.wait_for(peer.wait_closed(), 20)
+    began = time.monotonic()
+    answers = []
+    peer.datagram_received = lambda data, _: answers.append(data)
+    packet = b"\x40" + quic._peer_cid.cid
+    while time.monotonic() - began < 60:
+        transport.sendto(packet + os.urandom(40), (HOST, port))
+        await asyncio.sleep(0.05)
+        if any(answer[1 : 1 + len(quic.host_cid)] != quic.host_cid for answer in answers):
+            break
+    transport.close()
+    return time.monotonic() - began
+
+
+def measure_places():
+    with Victim(max_peers=100) as node:
+        global CONNECTIONS
+        processes = attackers("places", node.port, 60)
+        time.sleep(3)
+        times = []
+        for _ in range(20):
+            began = time.monotonic()
+            with contextlib.suppress(Exception), node.member():
+                times.append(time.monotonic() - began)
+        for process in processes:
+            process.kill()
+        in_time = [each for each in times if each <= 2]
+        figure = f"{len(in_time)} of 20, the last after {max(times, default=float('nan')):.2f} s"
+        result("a member is admitted with maxPeers = 100", figure, "20 of 20 within 2 s", len(in_time) == 20)
+
+
+MEASURES = {
+    "windows": lambda: measure_memory("windows", "512 unadmitted connections that fill reorder buffers"),
+    "streams": lambda: measure_memory("streams", "512 unadmitted connections that open streams"),
+    "junk": measure_junk,
+    "closing": measure_closing,
+    "places": measure_places,
+}
+
+
+def main(words):
+    if words[:1] == ["victim"]:
+        victim(int(words[1]))
+    elif words[:1] == ["dial"]:
+        asyncio.run(Attacker(words[1], int(words[2]), float(words[3])).run())
+    elif all(word in MEASURES for word in words):
+        for name in words or MEASURES:
+            MEASURES[name]()
+        return 0 if all(passed) else 1
+    else:
+        print(__doc__)
+        return 64
+    return 0
+
+
+sys.exit(main(sys.argv[1:]))
