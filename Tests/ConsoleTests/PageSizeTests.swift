@@ -10,14 +10,16 @@ internal import Testing
     .enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing))
 )
 struct PageSizeTests {
-    /// All that a browser ever loads, and the description for programs with it.
+    /// The bytes on the line of all that a browser ever loads.
     private static let zippedByteLimit = 150_000
-    /// What lies in the folder, so that it does not grow unseen; it is a little more than what is there.
-    private static let byteLimit = 460_000
+    /// The bytes of all files, so that they do not grow unseen: a little more than there are.
+    private static let byteLimit = 470_000
+    /// The description for programs, which no page loads.
+    private static let description = "openapi.json"
 
     private let pages = PageTable().pages
 
-    @Test func `all files together are less than 150 kB on the line, and unpacked what they are in the folder`()
+    @Test func `what a browser loads is less than 150 kB on the line, and unpacked what is in the folder`()
         async throws
     {
         let pages = pages
@@ -30,8 +32,10 @@ struct PageSizeTests {
                 #expect(answer.headers["content-type"] == page.contentType, "\(page.path)")
                 #expect(answer.length <= page.bytes.count, "\(page.path)")
             }
-            let (sum, whole) = (answers.map(\.length).reduce(0, +), pages.map(\.bytes.count).reduce(0, +))
-            print("the files of the console have \(whole) bytes, \(sum) of them on the line")
+            let loaded = zip(pages, answers).filter { $0.0.path != Self.description }.map(\.1.length)
+            let (sum, whole) = (loaded.reduce(0, +), pages.map(\.bytes.count).reduce(0, +))
+            print("the files of the console have \(whole) bytes; a browser loads at most \(sum) of them on the line")
+            #expect(loaded.count == pages.count - 1)
             #expect(answers.count == pages.count && sum < Self.zippedByteLimit && whole < Self.byteLimit)
         }
     }
