@@ -67,6 +67,7 @@ internal import Testing
         neverCrash(on: inputs, rounds: 20_000) { _ = try Frame($0) }
     }
 
+    // Takes seconds of processor time: each round is a new connection with two handshakes of signatures.
     @Test func `a core survives damaged frames of admitted peers and of strangers`() throws {
         let inputs = try self.samples().map(\.bytes)
         var net = CoreNetwork()

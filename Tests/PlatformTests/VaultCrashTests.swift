@@ -21,6 +21,7 @@ internal import Testing
         try ChildProcess("CrashWriter", arguments: ["vault", path, scratch.file("key"), "\(first)"])
     }
 
+    // Takes seconds: each write of the thousand is synced to the disk, and each kill costs a process and a key derivation.
     @Test func `killing the writer at random points of a thousand writes loses nothing acknowledged`() throws {
         var random = SplitMix64(seed: 3)
         var next: UInt64 = 0

@@ -29,6 +29,7 @@ internal import Transport
         }
     }
 
+    // Takes seconds: over sockets only the idle timeout, in real time, tells that a device fell silent.
     @Test(arguments: Household.Carrier.allCases)
     func `any other request ends with its time or with the connection, and is asked of nobody else`(
         over carrier: Household.Carrier

@@ -232,7 +232,8 @@ internal import Testing
         }
     }
 
-    // Ten times as many rounds over QUIC: `runar-bench subscriptions`, in the table of `make bench`.
+    // Takes seconds: a thousand rounds, since an event is missed rarely. Ten times as many over QUIC are in the table of
+    // `make bench` (`runar-bench subscriptions`).
     @Test(arguments: Household.Carrier.allCases)
     func `nothing is missed that a member publishes right after a subscription`(
         over carrier: Household.Carrier

@@ -88,7 +88,7 @@ internal import Testing
         isIdempotent: Bool
     ) async throws {
         try await withMembers { owner, members, requests in
-            // The other request is to end while this test waits.
+            // The other request ends by its time alone, in which a shell must have started in another process.
             let options = RequestOptions(timeout: .seconds(isIdempotent ? 3600 : 10), isIdempotent: isIdempotent)
             let asking = Task { () -> Int in
                 // The first line only if no member was asked.

@@ -101,6 +101,7 @@ internal import Testing
 
     private func value(_ number: Int) -> Data { Data(repeating: UInt8(number), count: 1024) }
 
+    // Takes seconds of processor time: 190 connections with their handshakes, and the same in the simulation.
     @Test func `twenty nodes over QUIC come to what the simulation says`() async throws {
         let simulated = try await aside { try self.simulated() }
         #expect(
