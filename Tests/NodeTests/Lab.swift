@@ -25,6 +25,8 @@ struct Lab: Sendable {
     let clock = VirtualClock()
     let network: InMemoryNetwork
     let wire: Wire
+    /// The bytes that a stream takes unread over sockets.
+    var streamWindow = QUICLimits().streamWindow
     let owner = generateMasterKey()
     /// Nodes on sockets that send nothing any more.
     private let mute = Locked<Set<PeerId>>([])
@@ -92,6 +94,7 @@ struct Lab: Sendable {
             let addresses = [try SocketAddress(parsing: "127.0.0.1:0")]
             var configuration = QUICConfiguration(identity: key, addresses: addresses)
             configuration.limits.unadmitted = UnadmittedLimits()
+            configuration.limits.streamWindow = self.streamWindow
             configuration.seams.fault = { [mute] _, _, _ in mute.withLock { $0.contains(peerId) ? 1 : 0 } }
             return try QUICEndpoint.bind(configuration)
         }

@@ -25,6 +25,7 @@ package final class IncomingRequest: Sendable {
         var reader: StreamReader?
         var isRead = false
         var phase = Phase.unanswered
+        var sentBytes = 0
     }
 
     package let peer: PeerId
@@ -35,6 +36,7 @@ package final class IncomingRequest: Sendable {
     private let stream: any Stream
     private let end: RequestEnd
     private let byteLimit: Int
+    private let room: ResponseRoom
     private let metrics: NodeMetrics?
     private let state: Locked<State>
 
@@ -46,6 +48,7 @@ package final class IncomingRequest: Sendable {
         _ reader: StreamReader,
         _ request: NodeDriver.TrackedRequest,
         byteLimit: Int,
+        room: ResponseRoom,
         metrics: NodeMetrics?
     ) {
         self.peer = peer
@@ -55,6 +58,7 @@ package final class IncomingRequest: Sendable {
         self.stream = stream
         self.end = request.end
         self.byteLimit = byteLimit
+        self.room = room
         self.metrics = metrics
         self.state = Locked(State(reader: reader))
     }
@@ -112,15 +116,26 @@ package final class IncomingRequest: Sendable {
 
     // MARK: Answering
 
+    /// The bytes of the response that were queued.
+    var sentBytes: Int { self.state.withLock { $0.sentBytes } }
+
     /// Answers with a body.
     ///
-    /// - Throws: ``ServiceFailure``; `CancellationError` when cancelled.
+    /// - Throws: ``ServiceFailure``, and nothing was answered when there is no room for the body; `CancellationError` when
+    ///   cancelled.
     package func respond(_ bytes: [UInt8], _ type: ContentType) async throws {
         guard bytes.count <= self.byteLimit else { throw ServiceFailure(kind: .tooLarge) }
-        try self.step(from: .unanswered, to: .over)
-        let header = ResponseHeader(status: .ok, contentType: type)
-        try await self.translating { try await self.stream.write(header.bytes(body: bytes), finish: true) }
-        self.metrics?.noteSent(bytes.count, in: self.network)
+        try await self.room.hold(bytes.count) {
+            try self.step(from: .unanswered, to: .over)
+            let header = ResponseHeader(status: .ok, contentType: type)
+            try await self.translating { try await self.stream.write(header.bytes(body: bytes), finish: true) }
+        }
+        self.noteSent(bytes.count)
+    }
+
+    private func noteSent(_ count: Int) {
+        self.state.withLock { $0.sentBytes += count }
+        self.metrics?.noteSent(count, in: self.network)
     }
 
     /// Begins a response that is a sequence of items.
@@ -135,7 +150,7 @@ package final class IncomingRequest: Sendable {
         guard item.count <= self.byteLimit else { throw ServiceFailure(kind: .tooLarge) }
         try self.step(from: .streaming, to: .streaming)
         try await self.translating { try await self.stream.write(ItemHead.bytes(item), finish: false) }
-        self.metrics?.noteSent(item.count, in: self.network)
+        self.noteSent(item.count)
     }
 
     /// Ends a sequence of items.

@@ -6,6 +6,24 @@ internal import Transport
 
 // Dialling, and serving the streams of a connection.
 extension NodeDriver {
+    /// A connection as the driver sees it.
+    struct LinkState: Sendable {
+        let connection: any Connection
+        let outbox: Outbox
+        /// The peer's, which all its connections share.
+        let responses: ResponseRoom
+        /// Ends when the control stream has been read to its end; nil before there is one.
+        var frames: AsyncStream<Void>?
+        /// Whether nothing new begins here and the connection is closed when the last stream has ended.
+        var isDraining = false
+        /// Whether the core knows that it cannot take events for now.
+        var isCongested = false
+        /// Streams under way, by number, with their network.
+        var streams: [Int: TrackedStream] = [:]
+        /// The number of them that are requests of the peer.
+        var incomingRequests = 0
+    }
+
     /// Dials the addresses one after the other, a little apart, and keeps the first that answers.
     func dial(_ peer: PeerId, at addresses: [SocketAddress]) async {
         let (winner, failure) = await self.race(to: peer, at: addresses)
@@ -278,6 +296,9 @@ extension NodeDriver {
 extension NodeDriver.Configuration {
     /// The bytes of bodies that are not whole yet, of one connection.
     fileprivate var inboxBytes: Int { self.inboxByteLimit ?? Self.waitingByteLimit(of: self.messageByteLimit) }
+
+    /// The bytes of responses to one peer that wait to be queued.
+    var responseBytes: Int { self.responseByteLimit ?? Self.waitingByteLimit(of: self.messageByteLimit) }
 
     /// The bytes that may wait in one place where the largest message has so many: 64 of them, and 64 MiB at least.
     package static func waitingByteLimit(of messageByteLimit: Int) -> Int {

@@ -129,7 +129,8 @@ extension NodeDriver {
         for entry in overdue {
             guard let request = entry.request else { continue }
             request.end.end(.overdue)
-            if request.isOurs { entry.stream.reset(code: CloseCode.requestOverdue.rawValue) }
+            // One that was answered waits for nothing but its delivery.
+            if request.isOurs || request.end.isFinished { entry.stream.reset(code: CloseCode.requestOverdue.rawValue) }
         }
     }
 }

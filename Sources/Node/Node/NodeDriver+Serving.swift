@@ -6,6 +6,9 @@ internal import Transport
 
 // Requests of peers: each is handed to the application in a task of its own.
 extension NodeDriver {
+    /// The largest response that is no longer counted once it is queued: its delivery costs no look at the stream.
+    private static let briefResponse = 64 << 10
+
     /// Reads a request and has it answered.
     func serveRequest(
         on stream: any Stream,
@@ -32,6 +35,7 @@ extension NodeDriver {
             return await self.refuse(.request, stream)
         }
         defer { self.untrack(number, on: id) }
+        guard let room = self.state.withLock({ $0.links[id]?.responses }) else { return }
         let incoming = IncomingRequest(
             from: peer,
             in: network,
@@ -40,17 +44,36 @@ extension NodeDriver {
             reader,
             request,
             byteLimit: self.configuration.messageByteLimit,
+            room: room,
             metrics: self.configuration.metrics
         )
-        defer { incoming.forgetBody() }
+        await self.answer(incoming, room, on: stream, of: id, request.end)
+        incoming.forgetBody()
+        await self.awaitDelivery(of: incoming, on: stream, request.end)
+    }
+
+    private func answer(
+        _ incoming: IncomingRequest,
+        _ room: ResponseRoom,
+        on stream: any Stream,
+        of id: ConnectionId,
+        _ end: RequestEnd
+    ) async {
         guard let serve = self.configuration.serve else {
-            return await incoming.fail(ServiceFailure(kind: .noService, context: String(header.servicePath)))
+            return await incoming.fail(ServiceFailure(kind: .noService, context: String(incoming.header.servicePath)))
         }
         guard !self.state.withLock({ $0.isRetiring }) else {
             return await incoming.fail(Self.stopping)
         }
         guard self.hasRoom(on: id) else { return await incoming.fail(ServiceFailure(kind: .busy)) }
-        await self.run(serve, incoming, on: stream, request.end)
+        await self.run(serve, incoming, room, on: stream, end)
+    }
+
+    /// Counts a request with a large response until the peer has it or the time is over, which resets the stream.
+    private func awaitDelivery(of incoming: IncomingRequest, on stream: any Stream, _ end: RequestEnd) async {
+        guard incoming.sentBytes > Self.briefResponse, end.cause == nil else { return }
+        end.finish()
+        try? await stream.delivered()  // the stream is over, as after its delivery
     }
 
     private static let stopping = ServiceFailure(kind: .notRunning, message: "the node is about to stop")
@@ -72,12 +95,14 @@ extension NodeDriver {
     private func run(
         _ serve: @escaping @Sendable (IncomingRequest) async -> Void,
         _ incoming: IncomingRequest,
+        _ room: ResponseRoom,
         on stream: any Stream,
         _ end: RequestEnd
     ) async {
         stream.whenStopped { end.end(.stopped($0)) }
         await withDiscardingTaskGroup { group in
             group.addTask {
+                guard (try? await room.waitForTurn()) != nil else { return }  // nil: the request is over
                 if let tracing = self.configuration.tracing {
                     await tracing.serving(incoming.header, in: incoming.network, from: incoming.peer) {
                         await serve(incoming)

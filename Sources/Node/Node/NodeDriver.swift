@@ -21,6 +21,8 @@ package final class NodeDriver: Sendable {
         /// How many bytes of messages and of bodies of requests that are not whole yet are kept for each connection;
         /// nil for room for 64 of the largest, and 64 MiB at least.
         package var inboxByteLimit: Int?
+        /// The bytes of responses to each peer that may wait until it takes earlier ones; nil for as many.
+        package var responseByteLimit: Int?
         /// How long to wait for a peer to be admitted, or to confirm a message.
         package var patience = Duration.seconds(15)
         /// The pause before the next address of a peer is dialled beside the earlier ones: the least that RFC 8305,
@@ -147,22 +149,6 @@ package final class NodeDriver: Sendable {
         let connection: any Connection
         let outbox: Outbox
         let code: CloseCode
-    }
-
-    /// A connection as the driver sees it.
-    struct LinkState: Sendable {
-        let connection: any Connection
-        let outbox: Outbox
-        /// Ends when the control stream has been read to its end; nil before there is one.
-        var frames: AsyncStream<Void>?
-        /// Whether nothing new begins here and the connection is closed when the last stream has ended.
-        var isDraining = false
-        /// Whether the core knows that it cannot take events for now.
-        var isCongested = false
-        /// Streams under way, by number, with their network.
-        var streams: [Int: TrackedStream] = [:]
-        /// How many of them are requests of the peer.
-        var incomingRequests = 0
     }
 
     package let localPeerId: PeerId
@@ -332,7 +318,9 @@ package final class NodeDriver: Sendable {
             state.nextConnection += 1
             let id = ConnectionId(state.nextConnection)
             let outbox = Outbox()
-            state.links[id] = LinkState(connection: connection, outbox: outbox)
+            let sibling = state.links.values.first { $0.connection.remotePeerId == connection.remotePeerId }
+            let responses = sibling?.responses ?? ResponseRoom(byteLimit: self.configuration.responseBytes)
+            state.links[id] = LinkState(connection: connection, outbox: outbox, responses: responses)
             self.configuration.metrics?.p2p.recordConnection(success: true)
             self.jobQueue.yield(.serve(id, connection, outbox))
             self.apply(.connectionUp(id, link), to: &state)

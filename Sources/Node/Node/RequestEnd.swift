@@ -23,6 +23,9 @@ final class RequestEnd: Sendable {
     /// Why the request ended, or nil as long as it goes on.
     var cause: Cause? { self.state.withLock { $0.cause } }
 
+    /// Whether the request came to its own end.
+    var isFinished: Bool { self.state.withLock { $0.isFinished } }
+
     /// Ends the request unless it is over.
     func end(_ cause: Cause) {
         self.settle { state in

@@ -26,7 +26,7 @@ final class SendBudget: Sendable {
     /// The bytes of all streams that wait to be acknowledged.
     var heldBytes: Int { state.withLock { $0.held } }
 
-    /// How many writers wait for room.
+    /// The number of writers that wait for room.
     var waiterCount: Int { signal.sleeperCount }
 
     /// Takes `count` bytes for a stream that has `queued`; false, and none, when there is no room.
@@ -54,10 +54,10 @@ final class SendBudget: Sendable {
         if hasRoom { signal.raise() }
     }
 
-    /// Has waiting writers look whether their streams still take bytes.
+    /// Wakes waiting writers, so that those of failed streams return.
     func wake() { signal.raise() }
 
-    /// Waits for room, or until nothing can be written to the stream any more.
+    /// Waits for room, or until the stream takes no more bytes.
     ///
     /// - Throws: `CancellationError` when cancelled.
     func wait(unless isOver: () -> Bool) async throws {

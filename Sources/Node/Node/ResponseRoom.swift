@@ -1,0 +1,61 @@
+internal import Locking
+internal import Services
+internal import Transport
+
+/// The bytes of responses to one peer that wait until the peer takes earlier ones, over all its connections, bounded.
+///
+/// The transport bounds what is queued on a connection and lets writers wait; this bounds what those writers hold. While
+/// a quarter of the room is taken no further handler begins, so that a slow peer is served at its own pace. Responses of
+/// handlers that had begun and find no room fail.
+final class ResponseRoom: Sendable {
+    private let byteLimit: Int
+    private let held = Locked(0)
+    private let signal = Signal()
+
+    init(byteLimit: Int) {
+        self.byteLimit = byteLimit
+    }
+
+    /// The bytes that are held now.
+    var heldBytes: Int { self.held.withLock { $0 } }
+
+    /// The number of handlers that wait for their turn.
+    var waiterCount: Int { self.signal.sleeperCount }
+
+    private var turnLimit: Int { self.byteLimit / 4 }
+
+    /// Waits until a handler may begin.
+    ///
+    /// - Throws: `CancellationError` when cancelled.
+    func waitForTurn() async throws {
+        try await self.signal.wait { self.held.withLock { $0 } <= self.turnLimit ? () : nil }
+    }
+
+    /// Holds `count` bytes while `write` runs.
+    ///
+    /// - Throws: ``ServiceFailure`` when there is no room; what `write` throws.
+    func hold(_ count: Int, while write: () async throws -> Void) async throws {
+        let hasRoom = self.held.withLock { held in
+            guard count <= self.byteLimit - held else { return false }
+            held += count
+            return true
+        }
+        guard hasRoom else {
+            throw ServiceFailure(
+                kind: .tooLarge,
+                message: "no room for the response: too many others wait to be received; ask again when they are"
+            )
+        }
+        defer { self.giveBack(count) }
+        try await write()
+    }
+
+    private func giveBack(_ count: Int) {
+        let isTurn = self.held.withLock { held in
+            let wasFull = held > self.turnLimit
+            held -= count
+            return wasFull && held <= self.turnLimit
+        }
+        if isTurn { self.signal.raise() }
+    }
+}
