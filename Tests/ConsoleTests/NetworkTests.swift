@@ -87,7 +87,18 @@ struct NetworkTests {
         }
     }
 
-    @Test(.enabled(if: ThisMachine.addresses().contains(where: \.isIPv6), "this machine has no IPv6"))
+    @Test(arguments: [
+        (["127.0.0.1", "192.168.1.5", "::1"], "0.0.0.0"), (["127.0.0.1"], "0.0.0.0"), ([], "0.0.0.0"),
+        (["127.0.0.1", "::1", "fe80::5"], "::"), (["2001:db8::5"], "::"),
+    ])
+    func `a server listens on IPv6 only where that goes beyond the loopback interface`(
+        addresses: [String],
+        host: String
+    ) throws {
+        #expect(ThisMachine.wildcard(for: addresses.compactMap { IPAddress($0) }) == host)
+    }
+
+    @Test(.enabled(if: ThisMachine.wildcard(for: ThisMachine.addresses()) == "::", "this machine has no IPv6"))
     func `the same server is there over IPv6, by any way of writing its address`() async throws {
         try await withNetworkConsole(routes: Self.routes) { port in
             let visitor = try NetworkVisitor(port, at: "::1", token: secretOfTests)

@@ -96,9 +96,7 @@ package struct Console: Sendable {
                 try await serve(on: "127.0.0.1", 0, onReady)
             }
         case .network(let port, _):
-            // The address of both families; where there is no IPv6, it cannot be had.
-            let hasIPv6 = ThisMachine.addresses().contains(where: \.isIPv6)
-            try await serve(on: hasIPv6 ? "::" : "0.0.0.0", port, onReady)
+            try await serve(on: ThisMachine.wildcard(for: ThisMachine.addresses()), port, onReady)
         }
     }
 

@@ -65,4 +65,11 @@ package enum ThisMachine {
     package static func addresses() -> [IPAddress] {
         (NetworkInterface.all() ?? []).filter(\.isUp).flatMap(\.addresses)
     }
+
+    /// Returns the address by which a server is on every one of `addresses`.
+    ///
+    /// That of both families cannot be resolved where IPv6 ends at the loopback interface.
+    package static func wildcard(for addresses: [IPAddress]) -> String {
+        addresses.contains { $0.isIPv6 && !$0.isLoopback } ? "::" : "0.0.0.0"
+    }
 }
