@@ -129,13 +129,14 @@ struct KeyStorageConformance {
         #expect(try storage.accessControl(id: "a")?.accessGroup == "group.example")
     }
 
-    @Test func `the guards of the three factories`() {
+    @Test func `the factories keep keys on this device`() {
         let phone = AccessControl.iosBiometricRequired()
         #expect(phone == AccessControl(requireBiometric: true, accessibleWhen: .whenUnlockedThisDeviceOnly))
         let mac = AccessControl.macosSecureEnclave()
-        #expect(mac == AccessControl(requireBiometric: true, accessibleWhen: .whenUnlocked))
+        #expect(mac == AccessControl(requireBiometric: true, accessibleWhen: .whenUnlockedThisDeviceOnly))
         let group = AccessControl.appGroup("group.example")
-        #expect(group == AccessControl(accessibleWhen: .afterFirstUnlock, accessGroup: "group.example"))
+        let shared = AccessControl(accessibleWhen: .afterFirstUnlockThisDeviceOnly, accessGroup: "group.example")
+        #expect(group == shared)
         #expect(AccessControl().accessibleWhen == .whenUnlockedThisDeviceOnly)
         #expect(!AccessControl().requireBiometric && !AccessControl().acceptsPassword)
     }

@@ -23,7 +23,8 @@ internal import Testing
         let plain = RunarKeychainConfig(serviceName: "com.example")
         #expect(plain.serviceName == "com.example" && plain.accessGroup == nil)
         #expect(!plain.requireBiometric && !plain.allowBackgroundAccess && plain.useSecureEnclave)
-        #expect(plain.accessibleWhen == .whenUnlocked && !plain.useTouchID && plain.allowApplicationPassword)
+        #expect(plain.accessibleWhen == .whenUnlockedThisDeviceOnly)
+        #expect(!plain.useTouchID && plain.allowApplicationPassword)
         let test = RunarKeychainConfig.testConfig()
         #expect(test.serviceName == "com.runar.test" && !test.requireBiometric)
         let phone = RunarKeychainConfig.iOSConfig(serviceName: "a", accessGroup: "group")
@@ -31,6 +32,7 @@ internal import Testing
         #expect(phone.accessibleWhen == .whenUnlockedThisDeviceOnly)
         let mac = RunarKeychainConfig.macOSConfig(serviceName: "a")
         #expect(mac.useTouchID && mac.allowApplicationPassword && !mac.requireBiometric)
+        #expect(test.accessibleWhen == plain.accessibleWhen && mac.accessibleWhen == plain.accessibleWhen)
     }
 
     @Test func `levels and accessibilities have the document's numbers`() {
@@ -123,7 +125,7 @@ internal import Testing
             try keys.accessControl(id: KeyId.peer.rawValue)
                 == AccessControl(
                     requireBiometric: true,
-                    accessibleWhen: .whenUnlocked
+                    accessibleWhen: .whenUnlockedThisDeviceOnly
                 )
         )
     }
@@ -138,7 +140,7 @@ internal import Testing
         try await node.keychain.initializeUserRootKey()
         #expect(try await !node.keychain.requireBiometricAuth())
         await node.stop()
-        let either = AccessControl(requireBiometric: true, acceptsPassword: true, accessibleWhen: .whenUnlocked)
+        let either = AccessControl(requireBiometric: true, acceptsPassword: true)
         #expect(try keys.accessControl(id: KeyId.peer.rawValue) == either)
         #expect(try keys.accessControl(id: KeyId.root.rawValue) == either)
         // Biometrics that are required on top of it leave no way around them.
@@ -146,6 +148,25 @@ internal import Testing
         #expect(!KeyGuarding(config.keychainConfig).accessControl.acceptsPassword)
         // Without a wish for a finger there is nothing to stand in for.
         #expect(!KeyGuarding(.testConfig()).accessControl.acceptsPassword)
+    }
+
+    @Test(arguments: [
+        (KeychainAccessible?.none, false, AccessibleWhen.whenUnlockedThisDeviceOnly),
+        (nil, true, .afterFirstUnlockThisDeviceOnly), (.whenUnlocked, false, .whenUnlocked),
+        (.whenUnlocked, true, .afterFirstUnlock), (.afterFirstUnlock, false, .afterFirstUnlock),
+    ])
+    func `keys leave the device in a backup only where the app says so`(
+        chosen: KeychainAccessible?,
+        inBackground: Bool,
+        stored: AccessibleWhen
+    ) throws {
+        let config = RunarNodeConfig.createTestConfig()
+        let keys = InMemoryKeyStorage()
+        config.keyStorage = keys
+        config.keychainConfig?.allowBackgroundAccess = inBackground
+        if let chosen { config.keychainConfig?.accessibleWhen = chosen }
+        _ = try RunarNode(config: config)
+        #expect(try keys.accessControl(id: KeyId.peer.rawValue)?.accessibleWhen == stored)
     }
 
     @Test func `keys get the guard that was asked for`() throws {

@@ -28,19 +28,19 @@ public struct AccessControl: Sendable, Hashable {
 
     /// Touch ID or Face ID on an iPhone or iPad, on this device alone.
     public static func iosBiometricRequired() -> AccessControl {
-        AccessControl(requireBiometric: true, accessibleWhen: .whenUnlockedThisDeviceOnly)
+        AccessControl(requireBiometric: true)
     }
 
-    /// Touch ID on a Mac, where the Secure Enclave judges the finger before the Keychain gives the key.
+    /// Touch ID on a Mac, on this device alone, where the Secure Enclave judges the finger before the Keychain gives the key.
     ///
     /// The key itself is in the Keychain: the Secure Enclave makes P-256 keys only, and ours are Ed25519.
     public static func macosSecureEnclave() -> AccessControl {
-        AccessControl(requireBiometric: true, accessibleWhen: .whenUnlocked)
+        AccessControl(requireBiometric: true)
     }
 
-    /// Shared by the apps of `group` and their extensions, also while the device is locked again after a start.
+    /// Shared by the apps of `group` and their extensions on this device, also while it is locked again after a start.
     public static func appGroup(_ group: String) -> AccessControl {
-        AccessControl(accessibleWhen: .afterFirstUnlock, accessGroup: group)
+        AccessControl(accessibleWhen: .afterFirstUnlockThisDeviceOnly, accessGroup: group)
     }
 }
 

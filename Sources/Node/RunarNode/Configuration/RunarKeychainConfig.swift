@@ -16,7 +16,10 @@ public final class RunarKeychainConfig {
     /// Whether stored keys are wrapped by a key of the Secure Enclave, on Apple's systems that have one.
     public var useSecureEnclave = true
     /// In which state of the device the keys can be read, on Apple's systems.
-    public var accessibleWhen = KeychainAccessible.whenUnlocked
+    ///
+    /// A key that is not for this device only is part of the device's backups, and two devices may have it after one was
+    /// restored. Members then see one device in two places.
+    public var accessibleWhen = KeychainAccessible.whenUnlockedThisDeviceOnly
     /// Whether a Mac asks for a finger before the keys are read, or for what ``allowApplicationPassword`` lets pass in its
     /// place.
     public var useTouchID = false
@@ -27,7 +30,7 @@ public final class RunarKeychainConfig {
     /// `start()` throws ``KeychainError/unsupported(_:)`` where no system enforces it.
     public var allowApplicationPassword = true
 
-    /// Keys of a service, readable while the device is unlocked.
+    /// Keys of a service, readable on this device alone while it is unlocked.
     public init(serviceName: String) {
         self.serviceName = serviceName
     }
@@ -41,7 +44,6 @@ public final class RunarKeychainConfig {
         config.accessGroup = accessGroup
         config.requireBiometric = true
         config.useSecureEnclave = true
-        config.accessibleWhen = .whenUnlockedThisDeviceOnly
         return config
     }
 
