@@ -170,6 +170,20 @@ internal import Transport
         }
     }
 
+    @Test func `a member that only the hash table named is a known peer`() async throws {
+        try await Household.runConnected(members: 2) { network, owner, members in
+            let (seeker, other) = (members[0], members[1].peerId)
+            try await seeker.dhtBootstrap(networkId: network, bootstrapPeer: owner.peerId)
+            _ = try await seeker.dhtFindPeers(networkId: network)
+            await members[1].stop()
+            while seeker.connectedPeers().contains(other) { await Task.yield() }
+            // As if it had never been met: what remains is that the search named it.
+            try seeker.store.removePeers(unseenSince: seeker.wallSeconds + 60)
+            let known = try #require(try seeker.knownPeers().first { $0.peerId == other })
+            #expect(known.networks == [network] && known.isInHashTable)
+        }
+    }
+
     @Test func `a message reaches a member of whom only others know`() async throws {
         try await Household.runConnected(members: 2) { network, owner, members in
             let inbox = members[1].startListening()

@@ -1,4 +1,5 @@
 public import Identity
+internal import Locking
 internal import Storage
 
 #if canImport(FoundationEssentials)
@@ -19,10 +20,13 @@ public struct KnownPeer: Hashable, Sendable {
     public let lastSeen: Date?
     /// Whether this device was told by a person where to dial it.
     public let isGiven: Bool
+    /// Whether the latest search of a network's hash table named it.
+    public let isInHashTable: Bool
 }
 
 extension RunarNode {
-    /// The peers that were given a token here, were met before, or are connected, ascending.
+    /// The peers that were given a token here, were met before, are connected, or were named by the latest search of a
+    /// hash table (``dhtFindPeers(networkId:near:policy:)``), ascending.
     ///
     /// Whoever was revoked is left out, so that a name or the beginning of an id never means a lost device where its
     /// successor is meant.
@@ -30,11 +34,13 @@ extension RunarNode {
     /// - Throws: ``StorageError``.
     public func knownPeers() throws -> [KnownPeer] {
         var found: [PeerId: (networks: [NetworkId], label: String?)] = [:]
+        let named = self.found.withLock(\.self)
         for network in try self.store.networks().map(\.networkId).sorted() {
             let issued = try self.store.issuedTokens(of: network)
             let remembered = try self.store.peers(of: network).map(\.peerId)
             let revoked = try self.store.revocationSet(of: network)
             let here = Set(issued.map(\.peerId) + remembered + self.connectedPeers(in: network))
+                .union(named[network] ?? [])
             for peer in here where peer != self.peerId && !revoked.contains(peer) {
                 found[peer, default: ([], nil)].networks.append(network)
             }
@@ -48,7 +54,8 @@ extension RunarNode {
                 networks: known.networks,
                 label: known.label,
                 lastSeen: record?.lastSeen.map(UnixTime.date),
-                isGiven: record?.isGiven ?? false
+                isGiven: record?.isGiven ?? false,
+                isInHashTable: known.networks.contains { named[$0]?.contains(peer) == true }
             )
         }
     }

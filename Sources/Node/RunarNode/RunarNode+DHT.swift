@@ -135,6 +135,7 @@ extension RunarNode {
         guard case .peers(let contacts) = try await self.ask(request, in: networkId, policy, self.running()) else {
             return []
         }
+        if target == nil { self.found.withLock { $0[networkId] = Set(contacts.map(\.peerId)) } }
         return contacts.map { contact in
             DiscoveredPeer(
                 peerId: contact.peerId,

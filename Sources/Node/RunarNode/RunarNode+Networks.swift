@@ -75,6 +75,7 @@ extension RunarNode {
         try self.deleteMemberSecrets(of: networkId)
         try self.forgetNetworkKey(of: networkId)
         self.clearCache(networkId: networkId)
+        self.found.withLock { $0[networkId] = nil }
         self.applyIfRunning(.membershipRemoved(networkId))
         self.networksChanged()
     }

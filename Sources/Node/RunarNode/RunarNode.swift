@@ -62,6 +62,8 @@ public final class RunarNode: Sendable {
     let conditions = Locked(Conditions())
     /// What the application has read and written lately, by network.
     let caches = Locked<[NetworkId: RecordCache]>([:])
+    /// The members that the latest search of each network's hash table named, at most a bucket of them.
+    let found = Locked<[NetworkId: Set<PeerId>]>([:])
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
     /// Requests to hash tables as they begin and end.

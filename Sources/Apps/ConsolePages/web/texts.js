@@ -106,7 +106,7 @@ export const t = {
     device: "Device", unnamedDevice: short => `Device ${short}`, way: "How", answers: "Answers in", seen: "Last seen",
     direct: "Direct", relayed: "Over another device", over: who => `Over ${who}`, notConnected: "Not connected",
     disconnectedHere: "Disconnected by you", disconnectedThere: "Disconnected by its person",
-    found: { localNetwork: "nearby", address: "by its address", before: "met before" },
+    found: { localNetwork: "nearby", address: "by its address", hashTable: "named by others", before: "met before" },
     now: "now", never: "never", unread: "unread",
     came: who => `${who} is connected`, went: who => `${who} is not connected any more`,
     noMatch: "No device fits.",

@@ -7,7 +7,7 @@ struct Peers: AsyncParsableCommand {
         discussion: "Every id here may be shortened to its first characters, or named by its label, in other commands."
     )
 
-    @Flag(help: "Also those that are not connected: who got a token here, was met before, or is heard nearby.")
+    @Flag(help: "Also those that are not connected: who got a token here, was met before, or is found now.")
     var all = false
     @OptionGroup var home: HomeOptions
 

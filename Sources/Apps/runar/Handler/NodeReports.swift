@@ -29,8 +29,8 @@ struct PeersReport: Report {
         let address: String?
         /// Over whom they go otherwise, in padded base64, if that is known.
         let relay: String?
-        /// `localNetwork` if it is heard nearby now, `address` if a person gave one; else it dialled this device, was
-        /// met before, or the hash table told of it.
+        /// `localNetwork` if it is heard nearby now, `address` if a person gave one, `hashTable` if nothing but a hash
+        /// table names it; else it dialled this device or was met before.
         let foundBy: [String]
         /// When it was last admitted, in seconds since 1970; nil for never.
         let lastSeen: UInt64?

@@ -21,7 +21,8 @@ extension RequestHandler {
                     || all && known[peer]?.networks.contains(networks[index].networkId) == true
             }.map { networks[$0] }
             let isHeard = heard.contains { $0.contains(peer) }
-            let ways: [FoundBy] = (isHeard ? [.localNetwork] : []) + (isGiven(peer) ? [.address] : [])
+            var ways: [FoundBy] = (isHeard ? [.localNetwork] : []) + (isGiven(peer) ? [.address] : [])
+            if ways.isEmpty, let known = known[peer], known.isInHashTable, known.lastSeen == nil { ways = [.hashTable] }
             let path = node.path(to: peer)
             return PeersReport.Peer(
                 peerId: peer.base64Encoded,
@@ -40,6 +41,23 @@ extension RequestHandler {
             )
         }
         return PeersReport(isRunning: node.isRunning, isAll: all, peers: peers)
+    }
+
+    /// The longest search of the hash tables before peers are listed.
+    private static let searchTime = Duration.seconds(2)
+
+    /// Asks the hash tables for their members, so that the list has those that this device never met.
+    func findMembers() async {
+        let node = node
+        guard node.isRunning, let networks = try? node.networks() else { return }  // the list says what is wrong
+        let policy = DHTPolicy(deadline: Self.searchTime, attempts: 1)
+        await withTaskGroup { group in
+            for network in networks where network.isMember {
+                group.addTask {
+                    _ = try? await node.dhtFindPeers(networkId: network.networkId, policy: policy)  // nobody to ask
+                }
+            }
+        }
     }
 
     func connect(

@@ -76,7 +76,9 @@ final class RequestHandler: Sendable {
         case .consoleAddress: return JSONText.encode(try consoleAddress())
         case .openConsole: return JSONText.encode(try await openConsole(reply))
         case .pairConsole(let address): return JSONText.encode(try await pairConsole(at: address, reply))
-        case .peers(let all): return JSONText.encode(try peers(all: all))
+        case .peers(let all):
+            if all { await findMembers() }
+            return JSONText.encode(try peers(all: all))
         case .connect(let peer, let network, let address, let isRelayOnly):
             return JSONText.encode(try await connect(peer, network, address, overRelay: isRelayOnly))
         case .connectByText(let text): return JSONText.encode(try await connect(byText: text))

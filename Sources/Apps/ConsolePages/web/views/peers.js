@@ -1,6 +1,7 @@
 // Who is there, as it changes: how each was found and is reached, how fast it answers, when it was last here.
 
 import { h, signal, computed, untracked } from "../lib/dom.js";
+import { get } from "../lib/api.js";
 import { onActivity } from "../lib/activity.js";
 import { say } from "../lib/dialog.js";
 import { longList } from "../lib/list.js";
@@ -10,6 +11,7 @@ import { link } from "../lib/router.js";
 import { resource } from "../lib/store.js";
 import { ago, milliseconds, number } from "../lib/format.js";
 import { peers, peersState, peerPath, roundTrips, lastSeen, watchPeers, refresh, name, nameOf } from "./peers-store.js";
+import { networkPath } from "./data.js";
 import { unread, watchMessages } from "./messages-store.js";
 import { t } from "../texts.js";
 
@@ -34,6 +36,9 @@ export function mount(root) {
   watchPeers();
   watchMessages();
   const networks = resource("/networks");
+  // The list grows by those whom other members name; without an answer it stays as it is.
+  get("/networks").then(found => Promise.all(found.networks.map(one => get(`${networkPath(one.networkId)}/discovered`))))
+    .then(() => refresh(), () => {});
   const minute = signal(0);
   const found = computed(matching);
 
