@@ -3,10 +3,10 @@ internal import Foundation
 internal import Identity
 internal import Logging
 internal import Platform
-internal import RunarNode
 internal import TestSupport
 internal import Testing
 
+@testable internal import RunarNode
 @testable import runar
 
 /// The API behind the console, by its parts and from outside.
@@ -70,6 +70,21 @@ internal import Testing
         #expect(try api.node.networks().map(\.isMember) == [false])
         #expect(try await ask(["text": tokens[0], "network": network]).status == 200)
         #expect(try api.node.networks().map(\.isMember) == [true])
+    }
+
+    @Test func `the status lists a network that revoked this device, with the next step`() async throws {
+        let home = try TemporaryHome()
+        let api = try makeAPI(in: home)
+        let owner = try RunarNode(config: RunarNodeConfig(keyStorage: InMemoryKeyStorage(), statePath: nil))
+        let network = try owner.createNetwork(name: "Home")
+        let token = try owner.issueToken(for: api.node.peerId, in: network.networkId, expiration: nil)
+        try api.node.addNetwork(network)
+        try await api.node.joinNetwork(networkId: network.networkId, accessToken: token)
+        #expect(try api.handler.status().revoked?.isEmpty == true)
+        try api.node.store.addRevocations([owner.revoke(api.node.peerId, in: network.networkId)])
+        let status = try api.handler.status()
+        #expect(status.revoked?.map(\.networkName) == ["Home"])
+        #expect(status.lines.contains { $0.contains("Home revoked this device") && $0.contains("runar doctor") })
     }
 
     @Test(.enabled(if: APIVisitor.missing.isEmpty, Comment(rawValue: APIVisitor.missing)))

@@ -48,6 +48,7 @@ struct Status: AsyncParsableCommand {
             tables: nil,
             events: nil,
             expiring: nil,
+            revoked: nil,
             configuration: try home.settings(node).reports
         )
     }

@@ -25,6 +25,7 @@ extension RequestHandler {
             tables: networks.compactMap { table(of: $0) },
             events: networks.filter(\.isMember).map { events(of: $0) },
             expiring: try networks.compactMap { try expiring($0) },
+            revoked: try node.membershipStates().compactMap(StatusReport.Revoked.init),
             configuration: settings.reports.map { $0.key == .consoleLan ? console?.lan.report ?? $0 : $0 }
         )
     }

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Identity
+internal import RunarNode
 
 /// Whether a node runs on the home, and how it is set up.
 struct StatusReport: Report {
@@ -67,6 +68,24 @@ struct StatusReport: Report {
         }
     }
 
+    /// A network whose owner revoked this device.
+    struct Revoked: Codable, Hashable, Sendable {
+        let networkId: String
+        let networkName: String
+
+        /// Returns nil for a network that has not revoked this device.
+        init?(_ state: MembershipState) {
+            guard state.isRevoked else { return nil }
+            networkId = state.networkId.base64Encoded
+            networkName = state.name ?? state.networkId.short
+        }
+
+        var line: String {
+            "the owner of \(networkName) revoked this device: only a device with a new key can be invited again,"
+                + " `runar doctor` says how"
+        }
+    }
+
     let isRunning: Bool
     let home: String
     let processId: Int32?
@@ -90,6 +109,8 @@ struct StatusReport: Report {
     let events: [Events]?
     /// Memberships that end within seven days or have ended; nil when no node runs.
     let expiring: [Expiring]?
+    /// Networks whose owners revoked this device; nil when no node runs.
+    let revoked: [Revoked]?
     let configuration: [SettingReport]
 
     private enum CodingKeys: String, CodingKey {
@@ -108,6 +129,7 @@ struct StatusReport: Report {
         case tables
         case events
         case expiring
+        case revoked
         case configuration
     }
 
@@ -125,6 +147,7 @@ struct StatusReport: Report {
         if let discovery { lines.append("nearby    \(discovery.line)") }
         for table in tables ?? [] { lines.append("table     \(table.line)") }
         for exchange in events ?? [] { lines.append("events    \(exchange.line)") }
+        for network in revoked ?? [] { lines.append("warning   \(network.line)") }
         for membership in expiring ?? [] { lines.append("warning   \(membership.line)") }
         if let uptimeSeconds { lines.append("up for    \(DurationText.text(of: .seconds(uptimeSeconds)))") }
         for setting in configuration {
