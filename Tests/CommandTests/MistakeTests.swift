@@ -94,7 +94,8 @@ internal import Testing
         Mistake(["stun", "--serve", "--listen", "192.0.2.199"], 64, "0.0.0.0:4433"),
         Mistake(["stun", "--serve", "--listen", "192.0.2.199:1"], 69, "an address of this machine"),
         Mistake(["stun", "--serve", "--listen", "127.0.0.1:1", "--listen", "127.0.0.2:1"], 64, "different ports"),
-        Mistake(["nonsense"], 64, "nonsense"),
+        Mistake(["nonsense"], 64, "runar --help"),
+        Mistake(["pears", "--home", "X"], 64, "runar peers"),
     ])
     func `says what to do and ends with the documented code`(mistake: Mistake) throws {
         let home = try TemporaryHome()

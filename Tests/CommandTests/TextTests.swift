@@ -49,6 +49,22 @@ internal import Testing
         #expect(Nearest.distance("kitten", "sitting") == 3)
     }
 
+    @Test(arguments: [
+        (["pears", "--home", "X"], "\"pears\": did you mean `runar peers`?"), (["staus"], "`runar status`?"),
+        (["network", "crate", "Home"], "\"network crate\": did you mean `runar network create`?"),
+        (["--json", "nonsense"], "\"nonsense\": `runar --help` lists them"),
+    ])
+    func `an unknown command is named with the one that was probably meant`(words: [String], advice: String) {
+        let failure = UnknownCommand.failure(in: words)
+        #expect(failure?.message.contains(advice) == true, "\(String(describing: failure))")
+        #expect(failure?.status == .usage)
+    }
+
+    @Test(arguments: [["peers", "--hoem", "X"], ["--home", "X", "peers"], ["help", "pears"], ["network"], []])
+    func `other mistakes are left to the parser`(words: [String]) {
+        #expect(UnknownCommand.failure(in: words) == nil)
+    }
+
     @Test func `what happens to a node is told in a line with all that counts`() throws {
         let (peer, network) = (
             PeerId(publicKey: Ed25519KeyPair().publicKey), NetworkId(publicKey: Ed25519KeyPair().publicKey)

@@ -73,15 +73,10 @@ struct Runar: AsyncParsableCommand {
 
     /// What the parser throws: mistakes on the command line, and requests for help.
     private static func end(parsing error: any Error, _ arguments: [String], asJSON: Bool) -> Never {
-        guard asJSON, exitCode(for: error) != .success else { exit(withError: error) }
-        var mistake = error
-        do {
-            // An unknown command does not know --json; the mistake that counts is the other one.
-            _ = try parseAsRoot(arguments.filter { $0 != "--json" })
-        } catch {
-            mistake = error
-        }
-        Output.failure(CommandFailure("usage", .usage, message(for: mistake)), asJSON: true)
+        guard exitCode(for: error) != .success else { exit(withError: error) }
+        let unknown = UnknownCommand.failure(in: arguments)
+        guard asJSON || unknown != nil else { exit(withError: error) }
+        Output.failure(unknown ?? CommandFailure("usage", .usage, message(for: error)), asJSON: asJSON)
         Foundation.exit(ExitStatus.usage.rawValue)
     }
 }

@@ -100,6 +100,11 @@ enum Nearest {
         names.min { distance($0, word) < distance($1, word) }
     }
 
+    /// The nearest name if `word` may be a slip of it: one edit, or one for each three letters.
+    static func likelyName(for word: String, among names: [String]) -> String? {
+        name(to: word, among: names).flatMap { distance($0, word) <= max(1, word.count / 3) ? $0 : nil }
+    }
+
     /// Insertions, deletions and replacements of letters (Levenshtein), whatever the case.
     static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.lowercased().utf8.prefix(64))
