@@ -115,7 +115,7 @@ internal import Testing
         Case("no-home", .problem, "runar init") { $0.node = nil },
         Case("no-network", .problem, "runar join") { $0.node?.networks = [] },
         Case("no-member", .problem, "invitation") { $0.node?.networks[0].isMember = false },
-        Case("revoked", .problem, "runar reset") { $0.node?.networks[0].isRevoked = true },
+        Case("revoked", .problem, "runar keys renew-device") { $0.node?.networks[0].isRevoked = true },
         Case("expired", .problem, "new token") { $0.node?.networks[0].expiration = now - 1 },
         Case("expiring", .note, "renews it") { $0.node?.networks[0].expiration = now + 86_400 },
         Case("expiring", .note, "renewTokens is off") {

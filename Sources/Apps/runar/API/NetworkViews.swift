@@ -10,8 +10,6 @@ struct NetworkView: Encodable {
     let connected: Int
     /// Whether events have nobody to go to.
     let isIsolated: Bool
-    /// Whether its owner revoked this device.
-    let isRevoked: Bool
     /// Nil where they were not asked for.
     var members: [Member]?
 
@@ -33,7 +31,6 @@ struct NetworkView: Encodable {
     private enum CodingKeys: String, CodingKey {
         case connected
         case isIsolated
-        case isRevoked
         case members
     }
 
@@ -42,7 +39,6 @@ struct NetworkView: Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(connected, forKey: .connected)
         try container.encode(isIsolated, forKey: .isIsolated)
-        try container.encode(isRevoked, forKey: .isRevoked)
         try container.encodeIfPresent(members, forKey: .members)
     }
 }
@@ -103,7 +99,7 @@ extension RequestHandler {
             peerIdText: node.peerId.text,
             isThisDevice: true,
             connected: false,
-            isRevoked: view.isRevoked,
+            isRevoked: view.report.isRevoked,
             expiration: network.token?.expirationSeconds
         )
         view.members = [own]
@@ -125,16 +121,11 @@ extension RequestHandler {
         return view
     }
 
-    private func revokedNetworks() throws -> Set<NetworkId> {
-        Set(try node.membershipStates().filter(\.isRevoked).map(\.networkId))
-    }
-
     private func view(of network: NetworkInfo, _ revoked: Set<NetworkId>) throws -> NetworkView {
         NetworkView(
-            report: try report(network),
+            report: try report(network, revoked),
             connected: node.connectedPeers(in: network.networkId).count,
-            isIsolated: node.isIsolated(networkId: network.networkId),
-            isRevoked: revoked.contains(network.networkId)
+            isIsolated: node.isIsolated(networkId: network.networkId)
         )
     }
 

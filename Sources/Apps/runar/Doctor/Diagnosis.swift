@@ -157,7 +157,7 @@ struct Diagnosis {
     private mutating func lookAt(_ network: NodeFacts.Network, _ node: NodeFacts) {
         guard !network.isRevoked else {
             let advice = advice(
-                "`runar reset` makes a new device of it, which its owner can invite",
+                CommandFailure.adviceAfterRevocation,
                 inConsole: "only a new device can be invited again; whoever set this one up can make it one"
             )
             return problem("revoked", "the owner of \(network.name) revoked this device", advice)

@@ -19,6 +19,8 @@ struct NetworkReport: Report, Hashable {
     let isMember: Bool
     /// The end of this device's membership in seconds since 1970; nil for none.
     let expiration: UInt64?
+    /// Whether its owner revoked this device.
+    let isRevoked: Bool
     /// When the secret was made by which its members recognise each other, in seconds since 1970; nil without one.
     let secretSince: UInt64?
     /// The signed metadata, to be given to whoever joins.
@@ -27,7 +29,7 @@ struct NetworkReport: Report, Hashable {
     var lines: [String] {
         var lines = [
             "network   \(name ?? "(its text is not known yet)")", "id        \(networkIdText)",
-            "role      \(role == "none" ? "no member: join with a token from its owner" : role)",
+            "role      \(standing ?? "not a member: join with an invitation from its owner")",
         ]
         if let index { lines.append("index     \(index)") }
         if isMember {
@@ -40,7 +42,13 @@ struct NetworkReport: Report, Hashable {
 
     var line: String {
         let end = expiration.map { ", until \(CivilTime(seconds: $0))" } ?? ""
-        return "\(networkIdText.prefix(8))  \(name ?? "(name unknown)")  \(role == "none" ? "no member" : role)\(end)"
+        return "\(networkIdText.prefix(8))  \(name ?? "(name unknown)")  \(standing ?? "not a member")\(end)"
+    }
+
+    /// What this device is in the network; nil for one that it may still join.
+    private var standing: String? {
+        if isRevoked { return "removed by its owner for good; \(CommandFailure.adviceAfterRevocation)" }
+        return role == "none" ? nil : role
     }
 }
 
@@ -129,7 +137,7 @@ struct ConnectionTextReport: Report {
 }
 
 extension NetworkReport {
-    init(_ info: NetworkInfo, secretSince: UInt64?) throws {
+    init(_ info: NetworkInfo, secretSince: UInt64?, isRevoked: Bool) throws {
         self.init(
             networkId: info.networkId.base64Encoded,
             networkIdText: info.networkId.text,
@@ -139,6 +147,7 @@ extension NetworkReport {
             version: info.metadata?.version,
             isMember: info.token != nil,
             expiration: info.token?.expirationSeconds,
+            isRevoked: isRevoked,
             secretSince: secretSince,
             text: try info.metadata?.qrString
         )

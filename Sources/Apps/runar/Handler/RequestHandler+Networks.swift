@@ -5,12 +5,17 @@ internal import RunarNode
 // Networks: making, joining, leaving, and admitting others.
 extension RequestHandler {
     func networkReports() throws -> [NetworkReport] {
-        try node.networks().map { try report($0) }
+        let revoked = try revokedNetworks()
+        return try node.networks().map { try report($0, revoked) }
     }
 
-    func report(_ info: NetworkInfo) throws -> NetworkReport {
+    func report(_ info: NetworkInfo, _ revoked: Set<NetworkId>? = nil) throws -> NetworkReport {
         let secretDate = try node.memberSecretDate(networkId: info.networkId)
-        return try NetworkReport(info, secretSince: secretDate.map(UnixTime.clampedSeconds))
+        return try NetworkReport(
+            info,
+            secretSince: secretDate.map(UnixTime.clampedSeconds),
+            isRevoked: (revoked ?? revokedNetworks()).contains(info.networkId)
+        )
     }
 
     func createNetwork(_ name: String, index: UInt32?) throws -> NetworkReport {

@@ -62,7 +62,7 @@ final class RequestHandler: Sendable {
             watch?.noteDone(request)
             await reply(.result(report))
         } catch {
-            await reply(.failure(CommandFailure(error)))
+            await reply(.failure(failure(error, of: request)))
         }
     }
 

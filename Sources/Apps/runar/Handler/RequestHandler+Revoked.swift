@@ -1,0 +1,47 @@
+internal import Identity
+internal import Node
+internal import RunarNode
+
+// Failures of a device that its owner removed from a network.
+extension RequestHandler {
+    /// The networks whose owners revoked this device.
+    func revokedNetworks() throws -> Set<NetworkId> {
+        Set(try node.membershipStates().filter(\.isRevoked).map(\.networkId))
+    }
+
+    /// Returns why a request failed; a device that was revoked is told so, since no other advice helps it.
+    func failure(_ error: any Error, of request: ControlRequest) -> CommandFailure {
+        let network = try? revokedNetwork(behind: error, request)  // nil: the error stands
+        return network.map { CommandFailure(revokedFrom: $0) } ?? CommandFailure(error)
+    }
+
+    /// The network that an error is about, if its owner revoked this device.
+    private func revokedNetwork(behind error: any Error, _ request: ControlRequest) throws -> NetworkInfo? {
+        let networks: [NetworkId]
+        switch (error, request) {
+        case (NodeError.notAMember(let network), _): networks = [network]
+        case (NodeError.noSharedNetwork(let peer), _):
+            networks = try node.knownPeers().first { $0.peerId == peer }?.networks ?? node.networks().map(\.networkId)
+        case (DHTError.notAMember, .put(let key, _, _, _)), (DHTError.notAMember, .get(let key, _)),
+            (DHTError.notAMember, .delete(let key)):
+            networks = [try resolve(key.network).networkId]
+        default: return nil
+        }
+        let revoked = try revokedNetworks().intersection(networks)
+        return try node.networks().first { revoked.contains($0.networkId) }
+    }
+}
+
+extension CommandFailure {
+    /// What a revoked device can do.
+    static let adviceAfterRevocation = "`runar keys renew-device` makes a new key, with which it can be invited again"
+
+    fileprivate init(revokedFrom network: NetworkInfo) {
+        let name = network.name ?? network.networkId.short
+        self.init(
+            "revoked",
+            .notPermitted,
+            "the owner of \(name) removed this device from it for good; \(Self.adviceAfterRevocation)"
+        )
+    }
+}

@@ -1,0 +1,60 @@
+internal import Foundation
+internal import Identity
+internal import Platform
+internal import RunarNode
+internal import TestSupport
+internal import Testing
+
+@testable import runar
+
+@Suite("A revoked device") struct RevokedTests {
+    private let folder: TemporaryHome
+    private let handler: RequestHandler
+    private let network: NetworkId
+
+    /// A node that is never started, in a network from which its device was removed and in one from which it was not.
+    init() throws {
+        folder = try TemporaryHome()
+        let keys = InMemoryKeyStorage()
+        let node = try RunarNode(config: RunarNodeConfig(keyStorage: keys, statePath: nil))
+        network = try node.createNetwork(name: "Home").networkId
+        _ = try node.createNetwork(name: "Office")
+        try node.revoke(node.peerId, in: network)
+        let settings = try Settings(flags: [:], environment: { _ in nil }, file: [:])
+        let home = try HomeDirectory(at: folder.path)
+        handler = RequestHandler(node: node, keys: keys, home: home, settings: settings)
+    }
+
+    private func key(_ network: String) -> TableKey {
+        TableKey(text: "door", format: .text, network: NetworkName(network), timeout: nil)
+    }
+
+    @Test func `a request fails with the revocation and the way back`() {
+        let peer = PeerId(publicKey: Ed25519KeyPair().publicKey)
+        let failures = [
+            handler.failure(NodeError.noSharedNetwork(peer), of: .send(PeerName("phone"), text: "")),
+            handler.failure(NodeError.notAMember(network), of: .connectionText(nil, address: nil)),
+            handler.failure(DHTError.notAMember, of: .get(key("Home"), GetOptions())),
+            handler.failure(DHTError.notAMember, of: .delete(key("Home"))),
+        ]
+        for failure in failures {
+            #expect(failure.code == "revoked" && failure.status == .notPermitted)
+            #expect(failure.message.contains("Home") && failure.message.contains("runar keys renew-device"))
+        }
+    }
+
+    @Test func `another failure and another network are reported as before`() {
+        let peer = PeerId(publicKey: Ed25519KeyPair().publicKey)
+        #expect(handler.failure(NodeError.timedOut(peer), of: .status).code == "timed-out")
+        #expect(handler.failure(DHTError.notAMember, of: .get(key("Office"), GetOptions())).code == "not-a-member")
+    }
+
+    @Test func `the list of networks says that the revocation is final`() throws {
+        let reports = try handler.networkReports()
+        #expect(reports.filter(\.isRevoked).map(\.name) == ["Home"])
+        for report in reports {
+            let text = report.line + report.lines.joined()
+            #expect(text.contains("for good") == report.isRevoked)
+        }
+    }
+}
