@@ -104,6 +104,15 @@ internal import Testing
         }
     }
 
+    @Test func `a joiner is told the digits, not that a person will decide`() throws {
+        let peer = PeerId(publicKey: Ed25519KeyPair().publicKey)
+        let network = NetworkId(publicKey: Ed25519KeyPair().publicKey)
+        let invitation = Invitation(inviter: peer, networkId: network, addresses: [], nowSeconds: 1)
+        // The invitation may be used up, or admit without a question: the joiner cannot know that yet.
+        let line = JoinPendingReport(invitation, "646053").line
+        #expect(line.contains("646053") && line.contains("if it asks"))
+    }
+
     @Test func `a token is good for as long as was said`() throws {
         #expect(try Network.Issue.expiration(of: "30d", from: 1000) == 1000 + 30 * 86_400)
         #expect(try Network.Issue.expiration(of: "never", from: 1000) == nil)

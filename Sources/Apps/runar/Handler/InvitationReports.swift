@@ -46,7 +46,7 @@ struct JoinRequestReport: Codable, Hashable, Sendable {
     }
 }
 
-/// The inviter was reached; its person decides.
+/// The inviter was reached; it answers, or its person decides.
 struct JoinPendingReport: Codable, Hashable, Sendable {
     var event = "joinPending"
     /// The inviter.
@@ -62,7 +62,7 @@ struct JoinPendingReport: Codable, Hashable, Sendable {
     }
 
     var line: String {
-        "the inviter was reached and its screen must show \(digits) too; now somebody there has to say yes"
+        "connected to the inviter; if it asks, approve there only if its screen shows \(digits) too"
     }
 }
 
