@@ -41,6 +41,7 @@ struct Runar: AsyncParsableCommand {
     )
 
     static func main() async {
+        Posix.keepMemoryPrivate()
         Posix.ignoreSignals([Posix.brokenPipe])
         let arguments = Array(CommandLine.arguments.dropFirst())
         let asJSON = arguments.prefix { $0 != "--" }.contains("--json")

@@ -1,9 +1,17 @@
 #if canImport(Darwin)
+package import Bytes
 internal import Darwin
 
 /// The memory of this process.
 package enum SystemMemory {
     /// Gives pages that are not used back to the system, which matters when it is short of them.
     package static func giveBack() { _ = unsafe malloc_zone_pressure_relief(nil, 0) }
+
+    /// Keeps the pages of a secret out of swap, as far as the system allows this process that.
+    ///
+    /// They stay so: another secret may lie on the same page.
+    package static func keepResident(_ secret: SecretBytes) {
+        unsafe secret.withUnsafeBytes { _ = unsafe mlock($0.baseAddress, $0.count) }
+    }
 }
 #endif

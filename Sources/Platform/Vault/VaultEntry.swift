@@ -32,6 +32,7 @@ struct VaultEntry: Sendable {
         self.key = key
         self.accessControl = accessControl
         self.others = others
+        SystemMemory.keepResident(key)
     }
 
     /// All attributes in ascending order of their types.

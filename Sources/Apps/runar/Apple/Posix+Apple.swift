@@ -22,6 +22,12 @@ enum Posix {
 
     static var user: UInt32 { geteuid() }
 
+    /// Keeps the memory of this process, which holds keys, out of core dumps.
+    static func keepMemoryPrivate() {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        _ = unsafe setrlimit(RLIMIT_CORE, &none)
+    }
+
     static var lastErrorText: String {
         guard let text = unsafe strerror(errno) else { return "error \(errno)" }
         return unsafe String(cString: text)

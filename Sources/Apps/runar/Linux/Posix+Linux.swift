@@ -22,6 +22,19 @@ enum Posix {
 
     static var user: UInt32 { geteuid() }
 
+    /// PR_SET_DUMPABLE, which the header hides from Swift.
+    private static let setDumpable: Int32 = 4
+
+    /// Keeps the memory of this process, which holds keys, out of core dumps and from other processes of the user.
+    static func keepMemoryPrivate() {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        // Swift imports no function with any number of arguments.
+        guard let symbol = unsafe dlsym(nil, "prctl") else { return }
+        let control = unsafe unsafeBitCast(symbol, to: (@convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32).self)
+        _ = control(setDumpable, 0, 0, 0, 0)
+    }
+
     static var lastErrorText: String {
         guard let text = unsafe strerror(errno) else { return "error \(errno)" }
         return unsafe String(cString: text)
