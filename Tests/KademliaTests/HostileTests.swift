@@ -59,7 +59,7 @@ internal import Testing
             let reader = try #require(honest.randomElement(using: &swarm.random))
             for value: UInt8 in 1...2 {
                 let put = swarm.ask(.put(key: key, value: [value], lifetimeSeconds: 3600), at: writer)
-                guard case .stored(let holders, _, _)? = put?.outcome, holders >= 10 else {
+                guard case .stored(_, let holders)? = put?.outcome, holders >= 10 else {
                     Issue.record("\(hostility), key \(index): \(String(describing: put?.outcome))")
                     continue
                 }

@@ -24,12 +24,10 @@ internal import Testing
 
     @Test func `alone, a record is kept here and says that nobody else holds it`() throws {
         var dialogue = try Dialogue()
-        let version = Swarm.epoch * 1_000_000
-        #expect(
-            self.request(&dialogue, self.put())
-                == .stored(holders: 0, version: version, expirySeconds: Swarm.epoch + 3600)
-        )
+        let outcome = self.request(&dialogue, self.put())
         let record = try #require(dialogue.persisted.first)
+        #expect(outcome == .stored(record, holders: 0))
+        #expect(record.version == Swarm.epoch * 1_000_000 && record.expirySeconds == Swarm.epoch + 3600)
         #expect(self.request(&dialogue, .get(key: self.key), id: 2) == .found([record]))
         #expect(self.request(&dialogue, .all(key: self.key), id: 3) == .found([record]))
         let own = dialogue.peers[0]
@@ -74,8 +72,8 @@ internal import Testing
         var versions: [UInt64] = []
         for id in 1...3 as ClosedRange<UInt64> {
             let outcome = self.request(&dialogue, id == 2 ? .delete(key: self.key) : self.put(), id: id)
-            guard case .stored(_, let version, _)? = outcome else { continue }
-            versions.append(version)
+            guard case .stored(let record, _)? = outcome else { continue }
+            versions.append(record.version)
             let found = self.request(&dialogue, .get(key: self.key), id: id + 10)
             if id == 2 { #expect(found == .found([])) }
         }
@@ -93,11 +91,11 @@ internal import Testing
         }
         #expect(self.request(&dialogue, self.put([2], .ifAbsent), id: 3) == .failed(.conflict(current: newest)))
         #expect(self.request(&dialogue, self.put([2], .ifVersion(7)), id: 4) == .failed(.conflict(current: newest)))
-        guard case .stored(_, version + 1, _)? = self.request(&dialogue, self.put([2], .ifVersion(version)), id: 5)
-        else {
+        guard case .stored(let record, _)? = self.request(&dialogue, self.put([2], .ifVersion(version)), id: 5) else {
             Issue.record("\(String(describing: dialogue.outcome(5)))")
             return
         }
+        #expect(record.version == version + 1)
     }
 
     @Test func `what cannot be asked is refused at once with the bound that it breaks`() throws {

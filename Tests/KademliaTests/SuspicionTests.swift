@@ -48,7 +48,7 @@ internal import Testing
         try self.answerLast(&dialogue, .stored(.kept), as: 2)
         #expect(dialogue.outcome(1) == nil)
         dialogue.feed(.memberSuspected(dialogue.peers[1], true))
-        guard case .stored(let holders, _, _)? = dialogue.outcome(1) else {
+        guard case .stored(_, let holders)? = dialogue.outcome(1) else {
             Issue.record("\(String(describing: dialogue.outcome(1)))")
             return
         }

@@ -98,7 +98,7 @@ extension Swarm {
         for index in 0..<count {
             guard let node = self.running.randomElement(using: &self.random) else { continue }
             let request = Kademlia.Request.put(key: Array("key \(index)".utf8), value: [1], lifetimeSeconds: 86_400)
-            guard let result = self.ask(request, at: node), case .stored(let count, _, _) = result.outcome else {
+            guard let result = self.ask(request, at: node), case .stored(_, let count) = result.outcome else {
                 failed += 1
                 continue
             }

@@ -18,7 +18,7 @@ internal import Testing
         let swarm = try Swarm.settled(count, seed: 2)
         let key = Array("key".utf8)
         let put = swarm.ask(.put(key: key, value: [1], lifetimeSeconds: 3600), at: 0)
-        guard case .stored(let holders, _, _)? = put?.outcome else {
+        guard case .stored(_, let holders)? = put?.outcome else {
             Issue.record("\(String(describing: put?.outcome))")
             return
         }
@@ -74,8 +74,8 @@ internal import Testing
             }
             swarm.run(for: .seconds(15))
             let versions = zip(writers, ids).compactMap { writer, id -> UInt64? in
-                guard case .stored(_, let version, _)? = swarm.results[writer]?[id]?.outcome else { return nil }
-                return version
+                guard case .stored(let record, _)? = swarm.results[writer]?[id]?.outcome else { return nil }
+                return record.version
             }
             #expect(versions.count <= 1)
             succeeded += versions.count

@@ -39,7 +39,7 @@ internal import Testing
     @Test func `whoever knows one member meets all, and finds what any of them stores`() throws {
         var net = try self.net(6)
         for node in 0..<6 { #expect(net.nodes[node].core.admittedPeers(in: net.network()).count == 5) }
-        guard case .stored(let holders, _, _) = self.ask(self.put(7), of: 2, in: &net) else {
+        guard case .stored(_, let holders) = self.ask(self.put(7), of: 2, in: &net) else {
             Issue.record("nothing was stored")
             return
         }

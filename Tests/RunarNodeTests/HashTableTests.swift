@@ -146,6 +146,16 @@ internal import Transport
         }
     }
 
+    @Test func `a put fills the cache unless it is told not to`() async throws {
+        try await Household.runConnected(members: 1) { network, owner, _ in
+            let keys = ["cached", "not cached"].map { Data($0.utf8) }
+            let receipt = try await owner.dhtPut(networkId: network, key: keys[0], value: Data([1]))
+            try await owner.dhtPut(networkId: network, key: keys[1], value: Data([1]), cache: false)
+            #expect(owner.cached([UInt8](keys[0]), in: network)?.version == receipt.version)
+            #expect(owner.cached([UInt8](keys[1]), in: network) == nil)
+        }
+    }
+
     @Test func `what a node comes to hold replaces what it has cached`() async throws {
         try await Household.runConnected(members: 1) { network, owner, members in
             for number: UInt8 in 1...3 {

@@ -39,14 +39,13 @@ extension RunarNode {
         cache: Bool = true,
         policy: DHTPolicy? = nil
     ) async throws -> DHTReceipt {
-        let key = [UInt8](key)
         let request = Kademlia.Request.put(
-            key: key,
+            key: [UInt8](key),
             value: [UInt8](value),
             condition: condition.condition,
             lifetimeSeconds: UInt64(min(max(.zero, lifetime), .seconds(UnixTime.maximum)).components.seconds)
         )
-        return try await self.write(request, key, in: networkId, isCached: cache, policy)
+        return try await self.write(request, in: networkId, isCached: cache, policy)
     }
 
     /// Deletes what this device has stored under a key; others' values stay.
@@ -54,8 +53,7 @@ extension RunarNode {
     /// - Throws: ``DHTError``, ``NodeError/notRunning``, `CancellationError`.
     @discardableResult
     public func dhtDelete(networkId: NetworkId, key: Data, policy: DHTPolicy? = nil) async throws -> DHTReceipt {
-        let key = [UInt8](key)
-        return try await self.write(.delete(key: key), key, in: networkId, isCached: true, policy)
+        try await self.write(.delete(key: [UInt8](key)), in: networkId, isCached: true, policy)
     }
 
     /// The newest value under a key, or nil when there certainly is none.
@@ -163,19 +161,20 @@ extension RunarNode {
 
     private func write(
         _ request: Kademlia.Request,
-        _ key: [UInt8],
         in network: NetworkId,
         isCached: Bool,
         _ policy: DHTPolicy?
     ) async throws -> DHTReceipt {
         let driver = try self.running()
-        guard
-            case .stored(let holders, let version, let expirySeconds) =
-                try await self.ask(request, in: network, policy, driver)
-        else { throw DHTError.stopped }
-        let id = RecordId(location: Record.location(of: key, in: network), writer: self.peerId)
-        if isCached, let record = driver.heldRecord(id, in: network) { self.cache(record, in: network) }
-        return DHTReceipt(holders: holders, version: version, expiration: UnixTime.date(expirySeconds))
+        guard case .stored(let record, let holders) = try await self.ask(request, in: network, policy, driver) else {
+            throw DHTError.stopped
+        }
+        if isCached { self.cache(record, in: network) }
+        return DHTReceipt(
+            holders: holders,
+            version: record.version,
+            expiration: UnixTime.date(record.expirySeconds)
+        )
     }
 
     private func records(

@@ -76,8 +76,8 @@ extension Kademlia {
 
     /// How a request ended.
     package enum Outcome: Hashable, Sendable {
-        /// The record stands at so many other nodes (0 when there is no other) and expires at this second since 1970.
-        case stored(holders: Int, version: UInt64, expirySeconds: UInt64)
+        /// The record as it was written, and how many other nodes store it (0 when there is no other).
+        case stored(Record, holders: Int)
         /// The records asked for, the newest first; none means that there certainly is none.
         case found([Record])
         /// The members asked for, the nearest first; all of them answered.

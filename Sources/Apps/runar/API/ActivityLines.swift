@@ -180,7 +180,7 @@ struct ActivityTableOperation: ActivityContent {
 
     private static func words(of end: Kademlia.Outcome?) -> (String, Bool, Int) {
         switch end {
-        case .stored(let holders, _, _): ("stored", false, holders)
+        case .stored(_, let holders): ("stored", false, holders)
         case .found(let records): (records.isEmpty ? "nothing" : "found", false, records.count)
         case .peers(let contacts): ("peers", false, contacts.count)
         case .failed(let error): (CommandFailure(error).message, true, 0)

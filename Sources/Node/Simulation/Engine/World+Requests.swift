@@ -169,10 +169,10 @@ extension World {
         _ outcome: Kademlia.Outcome,
         _ effort: Kademlia.Effort
     ) {
-        guard case .stored(let holders, let version, _) = outcome else {
+        guard case .stored(let record, let holders) = outcome else {
             return self.requestProbe.puts.noteFailure(outcome.error)
         }
-        self.stored[number].version = version
+        self.stored[number].version = record.version
         self.requestProbe.puts.note(effort, after: self.now - request.startedAt, isCorrect: true)
         self.requestProbe.holders.add(Int64(holders))
     }

@@ -228,12 +228,7 @@ extension Kademlia {
 
     mutating func finishWriting(_ id: RequestId, _ writing: Writing, _ effects: inout [Effect]) {
         guard let record = writing.record else { return }
-        let outcome = Outcome.stored(
-            holders: writing.acknowledged,
-            version: record.version,
-            expirySeconds: record.expirySeconds
-        )
-        self.finish(id, outcome, &effects)
+        self.finish(id, .stored(record, holders: writing.acknowledged), &effects)
     }
 }
 
