@@ -34,10 +34,16 @@ enum Prompt {
 
     /// Whether the person types exactly `word` after the question.
     ///
+    /// With `repeatsWhenEmpty` an empty line is no answer: the question is repeated.
     /// A thread of its own waits, so that a node in this process goes on; whoever is cancelled waits no longer.
     ///
     /// - Throws: ``CommandFailure``, with `advice` when there is no terminal; `CancellationError`.
-    static func confirms(_ question: String, with word: String, otherwise advice: String) async throws -> Bool {
+    static func confirms(
+        _ question: String,
+        with word: String,
+        repeatsWhenEmpty: Bool = false,
+        otherwise advice: String
+    ) async throws -> Bool {
         let waiting = Locked<CheckedContinuation<Bool, any Error>?>(nil)
         let finish: @Sendable (Result<Bool, any Error>) -> Void = { result in
             waiting.withLock { waiting in
@@ -50,7 +56,15 @@ enum Prompt {
                 waiting.withLock { $0 = continuation }
                 guard !Task.isCancelled else { return finish(.failure(CancellationError())) }
                 Thread {
-                    finish(Result { try line("\(question) Type \(word) to go on: ", otherwise: advice) == word })
+                    let question = "\(question) Type \(word) to go on: "
+                    finish(
+                        Result {
+                            while true {
+                                let answer = try line(question, otherwise: advice)
+                                if !repeatsWhenEmpty || !answer.isEmpty { return answer == word }
+                            }
+                        }
+                    )
                 }.start()
             }
         } onCancel: {

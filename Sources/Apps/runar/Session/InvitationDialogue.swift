@@ -67,13 +67,14 @@ struct InvitationDialogue: Sendable {
         }
     }
 
-    /// Asks the person; everything but a clear yes is a no.
+    /// Asks the person; every answer but a clear yes is a no, and uses the invitation up.
     private func answer(_ question: JoinRequestReport, _ session: Session) async throws {
         let isAllowed: Bool
         do {
             isAllowed = try await Prompt.confirms(
                 "\(PeerId.typed(question.peerId)) asks to join. Does its screen show \(question.digits) too?",
                 with: "yes",
+                repeatsWhenEmpty: true,
                 otherwise: ""
             )
         } catch let failure as CommandFailure where failure.code != "cancelled" {
