@@ -316,7 +316,7 @@ async def time_until_forgotten(port):
     )
     peer.connect((HOST, port))
     await asyncio.wait_for(peer.wait_connected(), 5)
-    # The node closes it, since nobody says hello.
+    # The node closes it because no hello comes.
     await asyncio.wait_for(peer.wait_closed(), 20)
     began = time.monotonic()
     answers = []

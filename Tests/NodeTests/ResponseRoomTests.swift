@@ -24,7 +24,7 @@ internal import Transport
         }
     }
 
-    /// A request that nobody reads the response of yet.
+    /// A request whose response is not read yet.
     private func ask(_ lab: Lab, _ nodes: [LabNode]) async throws -> OutgoingRequest {
         try await nodes[0].driver.openRequest(RequestHeader(path: "a/b"), in: lab.networkId, to: nodes[1].peerId)
     }
@@ -92,7 +92,7 @@ internal import Transport
         }
     }
 
-    @Test func `a response without room fails in a way that nobody else is asked`() async throws {
+    @Test func `a response without room fails and no other provider is asked`() async throws {
         try await self.run(roomFor: 3) { lab, nodes, room in
             let (begun, release, answered, refused) = (Mark(), Mark(), Mark(), Mark())
             nodes[1].serve { request in
@@ -141,7 +141,7 @@ internal import Transport
         }
     }
 
-    @Test func `a large response that nobody takes is given up when its time is over`() async throws {
+    @Test func `a large response that is not read is reset at its deadline`() async throws {
         try await self.withUnreadResponse(timeLimit: .seconds(2)) { stream, count in
             while count() > 0 { await Task.yield() }
             await #expect(throws: TransportError.reset(code: CloseCode.requestOverdue.rawValue)) {

@@ -68,7 +68,7 @@ package enum ThisMachine {
 
     /// Returns the address by which a server is on every one of `addresses`.
     ///
-    /// That of both families cannot be resolved where IPv6 ends at the loopback interface.
+    /// The wildcard of both families cannot be resolved where loopback is the only IPv6 address.
     package static func wildcard(for addresses: [IPAddress]) -> String {
         addresses.contains { $0.isIPv6 && !$0.isLoopback } ? "::" : "0.0.0.0"
     }

@@ -8,7 +8,7 @@ internal import Testing
 /// The memory of a running node, in which its keys are.
 @Suite("Memory of a node", .aside, .timeLimit(.minutes(15))) struct MemoryTests {
     private static let setpriv = "/usr/bin/setpriv"
-    /// What takes the rights away by which root reads every process; another user has none.
+    /// The command that drops the rights by which root reads every process; another user has none.
     private static let withoutRights =
         Posix.user == 0 ? [setpriv, "--bounding-set=-all", "--inh-caps=-all"] : ["/usr/bin/env"]
     private static let missing =

@@ -152,7 +152,7 @@ extension NodeAPI {
             command(.post, "/device/add", body: .json()) { request in
                 let form: AddForm = try request.form()
                 let isAdmin = form.admin ?? false
-                // With the keys of the networks, which whoever has them may hand on.
+                // An admin gets the keys of the networks.
                 if isAdmin { try checkPerson(request) }
                 return .addDevice(
                     ControlRequest.Adding(

@@ -86,7 +86,7 @@ extension Reach.Event {
 }
 
 extension SocketAddress {
-    /// Where a connection is made, for people: addresses that stand for channels mean nothing to them.
+    /// The place of a connection in words: the address of a channel means nothing to a person.
     fileprivate var place: String { ChannelId(address: self) == nil ? "at \(self)" : "over the relay" }
 }
 

@@ -45,7 +45,7 @@ struct NetworkReport: Report, Hashable {
         return "\(networkIdText.prefix(8))  \(name ?? "(name unknown)")  \(standing ?? "not a member")\(end)"
     }
 
-    /// What this device is in the network; nil for one that it may still join.
+    /// The role of this device in the network; nil while it may still join.
     private var standing: String? {
         if isRevoked { return "removed by its owner for good; \(CommandFailure.adviceAfterRevocation)" }
         return role == "none" ? nil : role

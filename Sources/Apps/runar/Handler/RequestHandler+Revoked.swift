@@ -9,7 +9,7 @@ extension RequestHandler {
         Set(try node.membershipStates().filter(\.isRevoked).map(\.networkId))
     }
 
-    /// Returns why a request failed; a device that was revoked is told so, since no other advice helps it.
+    /// Returns the failure of a request; for a revoked device it says so, since no other advice helps.
     func failure(_ error: any Error, of request: ControlRequest) -> CommandFailure {
         let network = try? revokedNetwork(behind: error, request)  // nil: the error stands
         return network.map { CommandFailure(revokedFrom: $0) } ?? CommandFailure(error)
@@ -33,7 +33,7 @@ extension RequestHandler {
 }
 
 extension CommandFailure {
-    /// What a revoked device can do.
+    /// The next step of a revoked device.
     static let adviceAfterRevocation = "`runar keys renew-device` makes a new key, with which it can be invited again"
 
     fileprivate init(revokedFrom network: NetworkInfo) {

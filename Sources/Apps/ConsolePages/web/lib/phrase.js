@@ -47,7 +47,7 @@ export const vaultField = (kind, error, isFirst) => (kind === "passphrase"
   ? secretField({ label: w.passphrase, name: "vault", error, isFirst })
   : field({ label: w.word, error }, p => h("input", { ...p, ...asTyped, name: "vault", autofocus: isFirst })));
 
-/// What was typed there, if it may be right; without the field, the word.
+/// Returns the typed text if it may be right; without the field, the word.
 export function confirmed(kind, data, error) {
   const isSecret = kind === "passphrase", given = data.get("vault") ?? confirmation;
   if (isSecret ? given : given.trim() === confirmation) return isSecret ? given : confirmation;
