@@ -30,6 +30,62 @@ internal import Transport
         #expect(steps.withLock { $0 } == once + once)
     }
 
+    @Test func `a start that fails when the app is seen is reported, and is made when there is a network`() async throws
+    {
+        let binds = Locked(0)
+        let network = InMemoryNetwork(seed: 1)
+        let node = try RunarNode(config: RunarNodeConfig.createTestConfig()) { key, _ in
+            let number = binds.withLock { count in
+                count += 1
+                return count
+            }
+            guard number != 2 else { throw KeychainError.unableToRead("the device is locked") }
+            return try network.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
+        }
+        let failures = Locked<[String]>([])
+        let runner = LifecycleRunner(node: node, plan: LifecyclePlan(system: .phone)) { error in
+            failures.withLock { $0.append("\(error)") }
+        }
+        try await node.start()
+        for event in [LifecyclePlan.Event.enteredBackground, .willEnterForeground, .memoryPressure, .networkAvailable] {
+            runner.tell(event)
+        }
+        runner.finish()
+        await runner.run()
+        #expect(node.isRunning && binds.withLock { $0 } == 3)
+        #expect(failures.withLock { $0 } == ["the keys could not be read: the device is locked"])
+        await node.stop()
+    }
+
+    @Test func `a node that still starts when the app goes out of sight is stopped, and starts when it is seen`()
+        async throws
+    {
+        let (binds, bind) = AsyncStream.makeStream(of: Void.self)
+        let (permits, permit) = AsyncStream.makeStream(of: Void.self)
+        let network = InMemoryNetwork(seed: 1)
+        let node = try RunarNode(config: RunarNodeConfig.createTestConfig()) { key, _ in
+            bind.yield()
+            for await _ in permits { break }
+            return try network.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
+        }
+        let runner = LifecycleRunner(node: node, plan: LifecyclePlan(system: .phone))
+        async let failed = failure { try await node.start() }
+        var bindIterator = binds.makeAsyncIterator()
+        _ = await bindIterator.next()
+        async let ran: Void = runner.run()
+        runner.tell(.enteredBackground)
+        while node.isStarting { await Task.yield() }
+        permit.yield()
+        #expect(await failed as? NodeError == .notRunning)
+        #expect(!node.isRunning && node.listenAddresses.isEmpty)
+        runner.tell(.willEnterForeground)
+        permit.yield()
+        runner.finish()
+        await ran
+        #expect(node.isRunning)
+        await node.stop()
+    }
+
     /// A service whose end nobody lives to see.
     private final class Endless: RunarService, @unchecked Sendable {
         let isStopping = Locked(false)
@@ -126,6 +182,44 @@ internal import Transport
             #expect(owner.cached([UInt8](key), in: network) == nil)
             #expect(try await owner.dhtGet(networkId: network, key: key) == Data("value".utf8))
             #expect(owner.connectedPeers() == [members[0].peerId])
+        }
+    }
+}
+
+/// What happens between the return of an app and the first answer that it gets.
+@Suite("Resuming", .timeLimit(.minutes(15))) struct ResumingTests {
+    @Test func `a phone that is seen again connects and is answered before any time passes`() async throws {
+        let time = VirtualClock()
+        let clock = NodeClock(
+            now: { NodeTime(monotonic: time.now.offset, wallSeconds: 1_800_000_000) },
+            sleep: { deadline in try await time.sleep(until: time.now.advanced(by: deadline - time.now.offset)) }
+        )
+        let household = Household(network: InMemoryNetwork(seed: 3, clock: time))
+        let (phone, home) = (try household.makeNode(clock: clock), try household.makeNode(clock: clock))
+        try await Household.run(home, [phone]) { metadata in
+            let network = metadata.networkId
+            try await phone.connectToPeer(peerId: home.peerId, networkId: network, address: home.address)
+            try await RemoteServiceTests.offer(ServiceTests.makeMath(), by: home, to: phone, in: network)
+            let runner = LifecycleRunner(node: phone, plan: LifecyclePlan(system: .phone))
+            var events = phone.eventStream.makeAsyncIterator()
+            let began = time.now
+            for event in [LifecyclePlan.Event.enteredBackground, .willEnterForeground] { runner.tell(event) }
+            runner.finish()
+            await runner.run()
+            let options = RequestOptions(peer: home.peerId)
+            let answer: Data = try await phone.request("Home:math/echo", payload: Data([7]), options: options)
+            #expect(answer == Data([7]))
+            // The clock stands still: neither the connection nor the request waited for a timer.
+            #expect(time.now == began)
+            var order: [String] = []
+            while order.last != "joined", let event = await events.next() {
+                switch event {
+                case .peerLeft: order.append("left")
+                case .peerJoined: order.append("joined")
+                default: continue
+                }
+            }
+            #expect(order == ["left", "joined"])
         }
     }
 }

@@ -62,6 +62,31 @@ internal import Testing
         #expect(plan.handle(.willTerminate, isRunning: false) == [])
     }
 
+    @Test(arguments: [LifecyclePlan.Event.becameActive, .networkAvailable, .willEnterForeground])
+    func `a start that failed is tried again at the next chance, once`(chance: LifecyclePlan.Event) {
+        var plan = phone(access: false)
+        _ = plan.handle(.enteredBackground, isRunning: true)
+        _ = plan.handle(.willEnterForeground, isRunning: false)
+        #expect(plan.handle(.startFailed(wasDenied: false), isRunning: false) == [])
+        #expect(plan.handle(.networkUnavailable, isRunning: false) == [.networkUnavailable])
+        #expect(plan.handle(chance, isRunning: false).last == .start)
+        #expect(!plan.handle(chance, isRunning: true).contains(.start))
+        #expect(plan.handle(.startFailed(wasDenied: false), isRunning: false) == [])
+        #expect(plan.handle(.enteredBackground, isRunning: false) == [])
+        #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
+    }
+
+    @Test func `a person who denied the keys is asked again only when the app is seen anew`() {
+        var plan = phone(access: false)
+        _ = plan.handle(.enteredBackground, isRunning: true)
+        _ = plan.handle(.willEnterForeground, isRunning: false)
+        #expect(plan.handle(.startFailed(wasDenied: true), isRunning: false) == [])
+        #expect(plan.handle(.becameActive, isRunning: false) == [])
+        #expect(plan.handle(.networkAvailable, isRunning: false) == [.networkAvailable])
+        #expect(plan.handle(.enteredBackground, isRunning: false) == [])
+        #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
+    }
+
     @Test func `a desktop's node does little out of use and looks anew after sleep`() {
         var plan = LifecyclePlan(system: .desktop)
         #expect(plan.handle(.resignedActive, isRunning: true) == [.reduceOperations])
@@ -89,6 +114,7 @@ internal import Testing
         let events: [LifecyclePlan.Event] = [
             .enteredBackground, .willEnterForeground, .backgroundTimeEnded, .becameActive, .resignedActive,
             .backgroundRefreshChanged(isAvailable: false), .backgroundRefreshChanged(isAvailable: true), .memoryWarning,
+            .networkAvailable,
         ]
         for _ in 0..<200 {
             var plan = phone(access: .random(using: &random), refresh: .random(using: &random))
@@ -105,12 +131,17 @@ internal import Testing
                         #expect(isOpen, "\(history)")
                         isOpen = false
                     case .stop: isRunning = false
-                    case .start: isRunning = true
+                    case .start:
+                        isRunning = .random(using: &random)
+                        if !isRunning { #expect(plan.handle(.startFailed(wasDenied: false), isRunning: false) == []) }
                     default: break
                     }
                 }
                 if event == .backgroundTimeEnded || event == .willEnterForeground { #expect(!isOpen, "\(history)") }
-                if event == .willEnterForeground { #expect(isRunning, "\(history)") }
+                if event == .willEnterForeground, !isRunning {
+                    #expect(plan.handle(.willEnterForeground, isRunning: false).contains(.start), "\(history)")
+                    isRunning = true
+                }
             }
         }
     }

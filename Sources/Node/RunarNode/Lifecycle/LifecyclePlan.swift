@@ -49,6 +49,8 @@ public struct LifecyclePlan: Hashable, Sendable {
         case networkAvailable
         /// There is none any more.
         case networkUnavailable
+        /// A start that this plan asked for failed; `wasDenied` says that the person did not release the keys.
+        case startFailed(wasDenied: Bool)
     }
 
     /// What to do.
@@ -85,6 +87,8 @@ public struct LifecyclePlan: Hashable, Sendable {
         case background
         /// Out of sight, with a node that this plan stopped. May become `foreground` or `ended`.
         case stopped
+        /// Seen, with a node that could not start. May become `foreground`, `stopped` or `ended`.
+        case failed(wasDenied: Bool)
         /// Over.
         case ended
     }
@@ -113,9 +117,11 @@ public struct LifecyclePlan: Hashable, Sendable {
         self.isBackgroundRefreshAvailable = isBackgroundRefreshAvailable
     }
 
-    /// Notes what happened and says what to do, in order; `isRunning` is whether the node is on the network.
+    /// Notes what happened and says what to do, in order; `isRunning` is whether the node is on the network or starting.
     ///
-    /// A node that its app has stopped stays stopped.
+    /// A node that its app has stopped stays stopped. One that could not start tries again when the app becomes active,
+    /// when there is a network, and when the app is seen anew; only the last of these if the person denied the keys, since
+    /// the system's own question makes the app active again.
     public mutating func handle(_ event: Event, isRunning: Bool) -> [Action] {
         guard self.place != .ended else { return [] }
         switch event {
@@ -125,7 +131,7 @@ public struct LifecyclePlan: Hashable, Sendable {
         case .backgroundRefreshChanged(let isAvailable):
             self.isBackgroundRefreshAvailable = isAvailable
             return isAvailable ? [] : self.leaveNetwork()
-        case .becameActive: return self.system == .desktop ? [.resumeOperations] : []
+        case .becameActive: return (self.system == .desktop ? [.resumeOperations] : []) + self.retry()
         case .resignedActive: return self.system == .desktop ? [.reduceOperations] : []
         case .willTerminate:
             self.place = .ended
@@ -135,13 +141,29 @@ public struct LifecyclePlan: Hashable, Sendable {
         case .didWake: return self.system == .desktop ? [.networkAvailable] : []
         case .memoryWarning: return [.handleMemoryWarning]
         case .memoryPressure: return [.optimizeMemoryUsage]
-        case .networkAvailable: return [.networkAvailable]
+        case .networkAvailable: return [.networkAvailable] + self.retry()
         case .networkUnavailable: return [.networkUnavailable]
+        case .startFailed(let wasDenied):
+            if self.place == .foreground { self.place = .failed(wasDenied: wasDenied) }
+            return []
         }
     }
 
+    private mutating func retry() -> [Action] {
+        guard self.place == .failed(wasDenied: false) else { return [] }
+        self.place = .foreground
+        return [.start]
+    }
+
     private mutating func enterBackground(_ isRunning: Bool) -> [Action] {
-        guard self.system == .phone, self.place == .foreground, isRunning else { return [] }
+        guard self.system == .phone else { return [] }
+        switch self.place {
+        case .foreground where isRunning: break
+        case .failed:
+            self.place = .stopped
+            return []
+        case .foreground, .background, .stopped, .ended: return []
+        }
         guard self.allowsBackgroundAccess, self.isBackgroundRefreshAvailable else {
             self.place = .stopped
             return [.beginBackgroundTask, .stop(within: Self.patience), .endBackgroundTask]
@@ -154,7 +176,7 @@ public struct LifecyclePlan: Hashable, Sendable {
         defer { self.place = .foreground }
         switch self.place {
         case .background: return [.resumeOperations, .endBackgroundTask]
-        case .stopped: return [.resumeOperations, .start]
+        case .stopped, .failed: return [.resumeOperations, .start]
         case .foreground, .ended: return []
         }
     }

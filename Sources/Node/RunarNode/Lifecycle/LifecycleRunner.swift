@@ -22,13 +22,20 @@ package final class LifecycleRunner: Sendable {
 
     private let node: RunarNode
     private let backgroundTask: BackgroundTask
+    private let onStartFailure: @Sendable (any Error) -> Void
     private let plan: Locked<LifecyclePlan>
     private let events: AsyncStream<LifecyclePlan.Event>
     private let queue: AsyncStream<LifecyclePlan.Event>.Continuation
 
-    package init(node: RunarNode, plan: LifecyclePlan, backgroundTask: BackgroundTask = .none) {
+    package init(
+        node: RunarNode,
+        plan: LifecyclePlan,
+        backgroundTask: BackgroundTask = .none,
+        onStartFailure: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) {
         self.node = node
         self.backgroundTask = backgroundTask
+        self.onStartFailure = onStartFailure
         self.plan = Locked(plan)
         (self.events, self.queue) = AsyncStream.makeStream(of: LifecyclePlan.Event.self)
     }
@@ -46,7 +53,7 @@ package final class LifecycleRunner: Sendable {
     /// Does what is to be done until ``finish()``.
     package func run() async {
         for await event in self.events {
-            let isRunning = self.node.isRunning
+            let isRunning = self.node.isRunning || self.node.isStarting
             for action in self.plan.withLock({ $0.handle(event, isRunning: isRunning) }) { await self.perform(action) }
         }
     }
@@ -62,6 +69,9 @@ package final class LifecycleRunner: Sendable {
                 try await self.node.start()
             } catch {
                 self.node.logs[.lifecycle].error("the node could not start again: \(error)")
+                let wasDenied = error as? KeychainError == .denied
+                _ = self.plan.withLock { $0.handle(.startFailed(wasDenied: wasDenied), isRunning: false) }
+                self.onStartFailure(error)
             }
         case .reduceOperations: self.node.reduceOperations()
         case .resumeOperations: self.node.resumeOperations()

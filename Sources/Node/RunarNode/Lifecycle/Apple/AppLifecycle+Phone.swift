@@ -14,7 +14,11 @@ internal import UIKit
     private let watch: SystemWatch
 
     /// Follows the app from now on.
-    public init(node: RunarNode) {
+    ///
+    /// - Parameter onStartFailure: Called with each failure to start again, on any thread. The node tries again when the
+    ///   app becomes active, when there is a network, and when the app is seen anew; after ``KeychainError/denied`` only
+    ///   then.
+    public init(node: RunarNode, onStartFailure: @escaping @Sendable (any Error) -> Void = { _ in }) {
         let time = BackgroundTime()
         let runner = LifecycleRunner(
             node: node,
@@ -27,13 +31,15 @@ internal import UIKit
             backgroundTask: .init(
                 begin: { Task { @MainActor in time.begin() } },
                 end: { Task { @MainActor in time.end() } }
-            )
+            ),
+            onStartFailure: onStartFailure
         )
         time.isOver = { runner.tell(.backgroundTimeEnded) }
         let watch = SystemWatch(runner)
         self.watch = watch
         watch.observe(UIApplication.didEnterBackgroundNotification, .enteredBackground)
         watch.observe(UIApplication.willEnterForegroundNotification, .willEnterForeground)
+        watch.observe(UIApplication.didBecomeActiveNotification, .becameActive)
         watch.observe(UIApplication.didReceiveMemoryWarningNotification, .memoryWarning)
         watch.observe(UIApplication.backgroundRefreshStatusDidChangeNotification) {
             MainActor.assumeIsolated {
