@@ -4,12 +4,6 @@ public enum NetworkError: Error, Hashable, Sendable {
     case invalidSignature
     /// The token is not one for this peer in this network, or not one any more.
     case invalidToken
-    /// The token does not admit the peer, for this reason.
-    case refused(TokenProblem)
-    /// This node is not in the network.
-    case unknownNetwork(NetworkId)
-    /// This node does not hold the key of the network.
-    case notOwner(NetworkId)
 }
 
 extension NetworkError: CustomStringConvertible {
@@ -20,12 +14,6 @@ extension NetworkError: CustomStringConvertible {
             "the network's description was not signed by the network; scan it again from its owner's device"
         case .invalidToken:
             "the access token does not admit this device; ask the network's owner for one for this device's peer id"
-        case .refused(let problem):
-            problem.description
-        case .unknownNetwork(let id):
-            "this device is not in network \(id.short); join it first"
-        case .notOwner(let id):
-            "only the owner of network \(id.short) can do this, on a device that holds the root key"
         }
     }
 }

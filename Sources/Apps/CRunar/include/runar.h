@@ -76,7 +76,6 @@ enum runar_error_code {
     RUNAR_ERROR_BUSY = 4007,                /**< whoever was asked has too many requests under way */
     RUNAR_ERROR_TOO_LARGE = 4008,           /**< the request or the answer is too large */
     RUNAR_ERROR_BAD_PAYLOAD = 4009,         /**< the handler could not read the payload */
-    RUNAR_ERROR_ARGUMENTS = 5000,           /**< an argument is no good */
     RUNAR_ERROR_ENCODING = 5001,            /**< a value could not be encoded */
     RUNAR_ERROR_DECODING = 5002,            /**< an answer could not be decoded */
     RUNAR_ERROR_INVALID_PARAMETERS = 5003,  /**< parameters are missing or wrong */

@@ -73,8 +73,6 @@ extension RunarErrorCode {
     /// 4009: the handler could not read the payload.
     public static let badPayload = Self(rawValue: 4009)
 
-    /// 5000: an argument is no good.
-    public static let arguments = Self(rawValue: 5000)
     /// 5001: a value could not be encoded.
     public static let encoding = Self(rawValue: 5001)
     /// 5002: an answer could not be decoded.
@@ -104,7 +102,7 @@ extension RunarErrorCode {
         ("SERVICE", .service), ("NO_SERVICE", .noService), ("NO_ACTION", .noAction),
         ("SERVICE_NOT_RUNNING", .serviceNotRunning), ("DEADLINE", .deadline), ("CANCELLED", .cancelled),
         ("HANDLER_FAILED", .handlerFailed), ("BUSY", .busy), ("TOO_LARGE", .tooLarge), ("BAD_PAYLOAD", .badPayload),
-        ("ARGUMENTS", .arguments), ("ENCODING", .encoding), ("DECODING", .decoding),
+        ("ENCODING", .encoding), ("DECODING", .decoding),
         ("INVALID_PARAMETERS", .invalidParameters), ("INVALID_TEXT", .invalidText),
         ("NULL_ARGUMENT", .nullArgument), ("INVALID_PATH", .invalidPath),
         ("UNKNOWN", .unknown),

@@ -8,8 +8,6 @@ public import Foundation
 
 /// How a service stands.
 public enum RunarServiceState: String, CaseIterable, Codable, Sendable {
-    /// It was made and belongs to no node yet.
-    case created
     /// It was added and runs as soon as the node does.
     case initialized
     /// It answers.
