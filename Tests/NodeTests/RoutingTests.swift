@@ -31,6 +31,7 @@ internal import Transport
             let route = try #require(driver.state.withLock { $0.core.route(to: nodes[1].peerId) })
             let connection = try #require(driver.state.withLock { $0.links[route.connection]?.connection })
             connection.close(code: CloseCode.goodbye.rawValue, reason: "")
+            _ = await connection.closed()
             // The core may not have heard of it, or has connected to the peer again.
             let deadline = driver.configuration.clock.now().monotonic + .seconds(60)
             for _ in 0..<2 {

@@ -143,7 +143,7 @@ internal import Testing
         let (invitation, link) = try pair.invite()
         let joiner = try TerminalCommand(["join"], home: pair.phone)
         joiner.answer("ends it", link)
-        #expect(joiner.terminal.screen(until: "connected to the inviter").contains("joined Home"))
+        #expect(joiner.terminal.screen(until: "joined Home").contains("connected to the inviter"))
         #expect(joiner.exitStatus() == 0)
         #expect(invitation.end() == 0)
     }
