@@ -172,6 +172,28 @@ internal import Testing
         #expect(dialogue.ask(question, as: 1) != nil)
     }
 
+    @Test func `a member that connects anew has no more questions than before`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect(1, 2)
+        dialogue.forget()
+        let question = Message.Question.findPeers(target: dialogue.peers[3].words)
+        for _ in 0..<Kademlia.Limits().requestBurst {
+            #expect(dialogue.ask(question, as: 1) != nil)
+            dialogue.forget()
+        }
+        for _ in 0..<3 {
+            dialogue.feed(.memberDown(dialogue.peers[1]))
+            dialogue.connect(1)
+            dialogue.forget()
+            #expect(dialogue.ask(question, as: 1) == nil)
+        }
+        dialogue.feed(.memberDown(dialogue.peers[1]))
+        dialogue.advance(by: 10)
+        dialogue.connect(1)
+        dialogue.forget()
+        #expect(dialogue.ask(question, as: 1) != nil)
+    }
+
     @Test func `what is no message, or answers another question, is an offence`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1)

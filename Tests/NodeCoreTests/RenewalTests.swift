@@ -137,6 +137,28 @@ internal import Testing
         #expect(net.closeCodes(by: 0) == [.protocolViolation])
     }
 
+    @Test func `connecting anew gives no further requests`() throws {
+        var net = try self.net()
+        net.connect(1, 0)
+        let own = try #require(net.nodes[1].core.memberships[net.network()]?.token)
+        func ask() throws {
+            let id = try #require(net.nodes[1].links.keys.first)
+            for _ in 0..<20 { net.forge(.renewalRequest(index: 0, own), from: 1, on: id) }
+        }
+        try ask()
+        for _ in 0..<3 {
+            net.breakAll(of: 1)
+            net.link(1, 0)
+            net.deliver()
+            #expect(net.areAdmitted(0, 1))
+            try ask()
+        }
+        #expect(self.requests(to: 0, in: net).count == Limits().renewalsPerConnection)
+        net.advance(by: .seconds(60))
+        try ask()
+        #expect(self.requests(to: 0, in: net).count == Limits().renewalsPerConnection + 1)
+    }
+
     @Test func `a grant that nobody asked for changes nothing, and a bad one disconnects who sent it`() throws {
         var net = try self.net()
         net.connect(0, 1)

@@ -31,6 +31,11 @@ package struct Allowance: Sendable {
         paidOff = max(paidOff, now) + rate.interval * count
     }
 
+    /// Takes the debt of another one if that is larger.
+    package mutating func merge(_ other: Allowance) {
+        paidOff = max(paidOff, other.paidOff)
+    }
+
     /// Uses one unit if there is room for it.
     package mutating func take(under rate: Rate, at now: Duration) -> Bool {
         guard hasRoom(under: rate, at: now) else { return false }

@@ -15,15 +15,19 @@ extension Kademlia {
         static let failures = 2
     }
 
+    /// Allowances of members that are gone: more than can come and go while one is filled again.
+    private static let spentLimit = 1024
+
     mutating func memberUp(_ peer: PeerId, _ addresses: [SocketAddress], _ now: NodeTime, _ effects: inout [Effect]) {
         guard peer != self.local, !self.revoked.contains(peer) else { return }
         let dialable = Array(addresses.filter(\.isDialable).prefix(Contact.addressLimit))
         let isFirst = self.members.isEmpty
         if self.members[peer] == nil {
+            let spent = self.spentAllowances.removeValue(forKey: peer)
             self.members[peer] = Member(
                 addresses: dialable,
-                allowance: self.limits.requestBurst,
-                refilledAt: now.monotonic
+                allowance: spent?.left ?? self.limits.requestBurst,
+                refilledAt: spent?.refilledAt ?? now.monotonic
             )
         } else if !dialable.isEmpty {
             self.members[peer]?.addresses = dialable
@@ -40,7 +44,11 @@ extension Kademlia {
     }
 
     mutating func memberDown(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.members.removeValue(forKey: peer) != nil else { return }
+        guard let member = self.members.removeValue(forKey: peer) else { return }
+        if member.allowance < self.limits.requestBurst {
+            if self.spentAllowances.count >= Self.spentLimit { self.spentAllowances.removeFirst() }
+            self.spentAllowances[peer] = (member.allowance, member.refilledAt)
+        }
         let addresses = self.table[peer]?.addresses ?? []
         self.table.update(peer) { entry in
             entry.isConnected = false

@@ -62,6 +62,9 @@ package struct Kademlia: Sendable {
     var table: RoutingTable
     /// The connected peers, in the table or not.
     var members: [PeerId: Member] = [:]
+    /// The allowances of members that went before they were full again, the oldest first: a new connection starts with
+    /// what was left.
+    var spentAllowances: OrderedDictionary<PeerId, (left: Int, refilledAt: Duration)> = [:]
     var hearsay: OrderedDictionary<PeerId, Hearsay> = [:]
     /// What a question costs that needs a dial first, smoothed.
     var dialTime = Duration.milliseconds(500)

@@ -45,13 +45,10 @@ struct ConnectionState: Sendable {
     var isDraining = false
     /// Whether what is sent stays unanswered.
     var isSuspect = false
-    var hellos = Allowance()
+    var allowances = PeerAllowances()
     var hasShownHello = false
     var repliesAwaited = 0
-    var comparisons = Allowance()
-    var renewals = Allowance()
     var join = JoinState.none
-    var joins = Allowance()
 
     init(link: Link, now: Duration, deadline: Duration) {
         self.link = link

@@ -30,6 +30,7 @@ extension NodeCore {
         }
         let deadline = now.monotonic + limits.helloTimeout
         self.connections[id] = ConnectionState(link: link, now: now.monotonic, deadline: deadline)
+        self.connections[id]?.allowances = self.spentAllowances.allowances(of: link.peer, at: now.monotonic)
         if !link.isDialler { self.noteStranger(id, from: link.address) }
         self.know(link.peer)
         self.peers[link.peer]?.connections.append(id)
@@ -45,7 +46,7 @@ extension NodeCore {
     }
 
     mutating func connectionDown(_ id: ConnectionId, _ code: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let state = self.remove(id) else { return }
+        guard let state = self.remove(id, now) else { return }
         let peer = state.link.peer
         let reason = code.flatMap { CloseCode(rawValue: $0) }
         for (network, peering) in state.peerings {
@@ -62,7 +63,7 @@ extension NodeCore {
 
     /// Closes a connection of our own accord; its admissions end at once, not when the transport reports it.
     mutating func close(_ id: ConnectionId, _ code: CloseCode, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let state = self.remove(id) else { return }
+        guard let state = self.remove(id, now) else { return }
         effects.append(.close(id, code))
         self.joinBroke(on: id, state, code, &effects)
         for (network, peering) in state.peerings where peering.state == .admitted {
@@ -71,10 +72,13 @@ extension NodeCore {
         self.afterEnd(of: state, code, now, &effects)
     }
 
-    private mutating func remove(_ id: ConnectionId) -> ConnectionState? {
+    private mutating func remove(_ id: ConnectionId, _ now: NodeTime) -> ConnectionState? {
         self.noteStrangerGone(id)
         guard let state = self.connections.removeValue(forKey: id) else { return nil }
         self.peers[state.link.peer]?.connections.removeAll { $0 == id }
+        if state.admittedSince != nil {
+            self.spentAllowances.keep(state.allowances, of: state.link.peer, at: now.monotonic)
+        }
         for network in state.peerings.keys {
             self.memberships[network]?.connections.remove(id)
             self.memberships[network]?.forgetEnd(on: id)

@@ -117,7 +117,7 @@ extension NodeCore {
         guard let state = self.connections[id] else { return }
         self.connections[id]?.hasShownHello = true
         let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.hellosPerConnection)
-        guard self.connections[id]?.hellos.take(under: rate, at: now.monotonic) == true else {
+        guard self.connections[id]?.allowances.hellos.take(under: rate, at: now.monotonic) == true else {
             return self.punish(id, "too many hellos", now, &effects)
         }
         guard state.remoteInstance ?? hello.instance == hello.instance else {

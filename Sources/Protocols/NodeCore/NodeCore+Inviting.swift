@@ -76,7 +76,7 @@ extension NodeCore {
         guard let state = self.connections[id] else { return }
         guard state.join == .none else { return self.punish(id, "a second join", now, &effects) }
         let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.joinsPerConnection)
-        guard self.connections[id]?.joins.take(under: rate, at: now.monotonic) == true else {
+        guard self.connections[id]?.allowances.joins.take(under: rate, at: now.monotonic) == true else {
             return self.punish(id, "too many joins", now, &effects)
         }
         let peer = state.link.peer

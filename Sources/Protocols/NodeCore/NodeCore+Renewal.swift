@@ -50,7 +50,7 @@ extension NodeCore {
         }
         // Whoever asks more often gets no answer.
         let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.renewalsPerConnection)
-        guard self.connections[id]?.renewals.take(under: rate, at: now.monotonic) == true else { return }
+        guard self.connections[id]?.allowances.renewals.take(under: rate, at: now.monotonic) == true else { return }
         effects.append(.renewalRequested(id, state.link.peer, network, token))
     }
 

@@ -55,7 +55,7 @@ extension NodeCore {
     ) -> (NetworkId, RevocationSet)? {
         guard let network = self.connections[id]?.admittedNetwork(index) else { return nil }
         let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.comparisonsPerConnection)
-        guard self.connections[id]?.comparisons.take(under: rate, at: now.monotonic) == true else {
+        guard self.connections[id]?.allowances.comparisons.take(under: rate, at: now.monotonic) == true else {
             self.punish(id, "too many comparisons of revocations", now, &effects)
             return nil
         }

@@ -121,6 +121,7 @@ package struct NodeCore: Sendable {
     /// Looked up, and walked only in the order of the keys; so are ``connections``.
     var peers: [PeerId: KnownPeer] = [:]
     var connections: [ConnectionId: ConnectionState] = [:]
+    var spentAllowances = SpentAllowances()
     /// Accepted connections that nobody is admitted on yet.
     var strangers = Strangers()
     /// Messages that wait for their receiver's admission, and their bytes in all.
