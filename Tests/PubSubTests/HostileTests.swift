@@ -109,6 +109,30 @@ internal import Testing
         #expect(party.messageCounts[7, default: 0] <= 2)
     }
 
+    @Test func `a flood of announcements is dropped, and others are heard`() throws {
+        var limits = PubSub.Limits()
+        limits.announcementsPerSecond = 100
+        limits.announcementsAtOnce = 300
+        let party = try party(limits: limits)
+        party.messageCounts = [:]
+        func states(_ count: Int) -> [Message.StreamState] {
+            (0..<count).map { _ in
+                let publisher = PeerId(publicKey: generatePeerKey().publicKey)
+                return .init(stream: StreamId(publisher: publisher, instance: InstanceId()), end: 2, hops: 0)
+            }
+        }
+        for _ in 0..<5 { party.inject(.have(states(200)), from: 1, to: 2) }
+        party.run(for: .seconds(1))
+        // The second message begins within the allowance and goes beyond it; the others are dropped.
+        #expect(party.messageCounts[7] == 400)
+        party.inject(.have(states(1)), from: 0, to: 2)
+        party.run(for: .seconds(1))
+        #expect(party.messageCounts[7] == 401)
+        party.publish("real", by: 0)
+        party.run(for: .seconds(1))
+        #expect(party.texts(of: 2) == ["real"])
+    }
+
     @Test func `made-up streams take no room from real ones`() throws {
         var limits = PubSub.Limits()
         limits.streams = 20

@@ -40,6 +40,11 @@ extension PubSub {
         /// How often a member may ask to be a neighbour, in the long run and at once.
         package var requestsPerSecond = 1
         package var requestsAtOnce = 32
+        /// The streams that a member may announce, in the long run: twice what it tells in a round of news at most, for each
+        /// costs a look at all streams.
+        package var announcementsPerSecond = 2048
+        /// And at once: all that are followed, when two members meet, and the news of some seconds.
+        package var announcementsAtOnce = 8192
         /// The bytes of batches sent for one question; more is asked for anew.
         package var answerBytes = 1 << 20
         /// The bytes of batches that a peer may ask for at once.

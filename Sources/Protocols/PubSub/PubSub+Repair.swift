@@ -4,13 +4,18 @@ internal import OrderedCollections
 
 // What is missing: announced, asked for, and at last given up.
 extension PubSub {
-    /// A peer says what it has.
+    /// A peer says what it has; announcements beyond its allowance are dropped, since others tell of the same streams.
     mutating func announced(
         _ states: [Message.StreamState],
         by peer: PeerId,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
+        let rate = Rate(perSecond: self.limits.announcementsPerSecond, atOnce: self.limits.announcementsAtOnce)
+        guard self.allowances[peer, default: Allowances()].announcements.hasRoom(under: rate, at: now.monotonic) else {
+            return
+        }
+        self.allowances[peer, default: Allowances()].announcements.charge(states.count, under: rate, at: now.monotonic)
         for state in states {
             guard !self.isOwn(state.stream), !self.revoked.contains(state.stream.publisher),
                 state.end > self.streams[state.stream]?.next ?? 0,
@@ -102,7 +107,7 @@ extension PubSub {
             return
         }
         var bytes = 0
-        defer { self.allowances[peer]?.answers.charge(bytes, under: rate, at: now.monotonic) }
+        defer { self.allowances[peer, default: Allowances()].answers.charge(bytes, under: rate, at: now.monotonic) }
         for kept in known.window where kept.batch.end > from {
             guard bytes < self.limits.answerBytes else {
                 // There is more: whoever still wants it asks again.

@@ -231,4 +231,6 @@ struct Allowances: Sendable {
     var answers = Allowance()
     /// In requests to be a neighbour.
     var requests = Allowance()
+    /// In announced streams.
+    var announcements = Allowance()
 }
