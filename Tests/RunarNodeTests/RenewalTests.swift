@@ -121,6 +121,37 @@ internal import Transport
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a restored owner renews only tokens that it issued itself`(isReissued: Bool) async throws {
+        let (old, member) = (try makeNode(), try makeNode())
+        let home = try old.createNetwork(name: "Home")
+        let end = Date(timeIntervalSince1970: Double(calendar.start + 30 * 86_400))
+        let token = try old.issueToken(for: member.peerId, in: home.networkId, expiration: end, isRenewable: false)
+        try await member.joinNetwork(networkId: home.networkId, accessToken: token)
+        let keys = InMemoryKeyStorage()
+        try keys.store(try old.recoveryPhrase().masterKey.secret, id: "root")
+        let owner = try household.makeNode(keys: keys, clock: calendar.clock)
+        #expect(try owner.restoreNetwork(home))
+        calendar.pass(21 * 86_400)
+        if isReissued {
+            let later = Date(timeIntervalSince1970: Double(calendar.start + 51 * 86_400))
+            _ = try owner.issueToken(for: member.peerId, in: home.networkId, expiration: later)
+        }
+        let events = member.eventStream
+        try await owner.start()
+        try await member.start()
+        try await member.connectToPeer(peerId: owner.peerId, networkId: home.networkId, address: owner.address)
+        if isReissued {
+            _ = try await events.first { if case .tokenRenewed = $0 { true } else { false } }
+        } else {
+            try await member.settle(in: home.networkId)
+            try await owner.settle(in: home.networkId)
+            #expect(try self.end(of: home.networkId, at: member) == calendar.start + 30 * 86_400)
+        }
+        await member.stop()
+        await owner.stop()
+    }
+
     @Test func `a member that does not want one does not ask`() async throws {
         let (owner, member) = (try makeNode(), try makeNode { $0.renewsTokens = false })
         try await run(owner: owner, member: member) { network, _ in

@@ -51,24 +51,31 @@ extension RunarNode {
         }
     }
 
-    /// Gives a member a token that lasts as long as the last one that this device signed for it, if this device owns the
-    /// network and never said that that one was the last.
+    /// Gives a member a token that lasts as long as the last one that this device signed for it, if this device holds the
+    /// network's key and never said that that one was the last.
     private func decide(_ request: RenewalRequest) throws {
         let driver = try self.running()
         let issued = try self.store.issuedToken(of: request.peer, in: request.network)
-        // A device that was given the network's key does not know what others signed, and with what conditions.
+        // A device that was given the network's key, or restored its root key, does not know what was signed elsewhere, and
+        // whether that was the last.
+        guard let issued else {
+            self.logs[.connections].notice(
+                "\(request.peer.short) wants a new token and its last one was not issued here: issue one to renew it again"
+            )
+            return driver.renew(request, with: nil)
+        }
         let isOwner = try self.store.network(request.network)?.derivationIndex != nil
-        guard self.config.grantsRenewals, issued?.isRenewable != false,
-            try isOwner || issued != nil && self.holdsNetworkKey(of: request.network)
+        guard self.config.grantsRenewals, issued.isRenewable,
+            try isOwner || self.holdsNetworkKey(of: request.network)
         else { return driver.renew(request, with: nil) }
         // The last one may be later than the one shown, when it was signed but never arrived.
-        let life = issued.flatMap { last in last.expiration.map { $0 > last.issuedAt ? $0 - last.issuedAt : 0 } }
+        let life = issued.expiration.map { $0 > issued.issuedAt ? $0 - issued.issuedAt : 0 }
         let end = self.wallSeconds + max(life ?? Self.standardLifeSeconds, Self.shortestLifeSeconds)
         let token = try self.issueToken(for: request.peer, in: request.network, expiration: UnixTime.date(end))
         driver.renew(request, with: token)
     }
 
-    /// What a token lasts where the life of the last one is not known here, or has no end: 30 days.
+    /// What a token lasts where the last one has no end: 30 days.
     private static let standardLifeSeconds: UInt64 = 30 * 86_400
     private static let shortestLifeSeconds: UInt64 = 60
 }

@@ -29,7 +29,7 @@ struct SpentAllowances: Sendable {
     /// The one that ended first comes first.
     private var entries: OrderedDictionary<PeerId, (allowances: PeerAllowances, until: Duration)> = [:]
 
-    /// What a new connection of the peer starts with.
+    /// Returns the buckets with which a new connection of the peer starts.
     func allowances(of peer: PeerId, at now: Duration) -> PeerAllowances {
         guard let entry = self.entries[peer], now < entry.until else { return PeerAllowances() }
         return entry.allowances
