@@ -1,4 +1,6 @@
+internal import Bytes
 internal import Identity
+internal import TestSupport
 internal import Testing
 internal import Traversal
 
@@ -120,6 +122,39 @@ internal import Traversal
         let sets = [0, 1].map { net.nodes[$0].core.revocations(in: net.network()) }
         #expect(sets[0] == sets[1])
         #expect(gone.allSatisfy { sets[0]?.contains($0) == true })
+    }
+
+    @Test func `devices with ids that begin alike are told apart`() throws {
+        var net = try self.line(of: 2)
+        net.isOffline = true
+        net.breakAll(of: 0)
+        let gone = try [UInt8(1), 2].map { try PeerId(rawRepresentation: [UInt8](repeating: 7, count: 31) + [$0]) }
+        for (node, peer) in gone.enumerated() {
+            net.feed(node, .revocationsAdded([try net.revocation(of: peer, at: 1_700_000_000)]))
+        }
+        net.isOffline = false
+        net.advance(by: .seconds(60))
+        #expect(net.areAdmitted(0, 1))
+        for node in [0, 1] {
+            let set = net.nodes[node].core.revocations(in: net.network())
+            #expect(gone.allSatisfy { set?.contains($0) == true })
+        }
+    }
+
+    @Test func `fingerprints are those of the vectors`() throws {
+        struct Vector: Decodable {
+            struct Entry: Decodable {
+                let binary: String
+                let fingerprint: String
+            }
+
+            let entries: [Entry]
+        }
+        let vector = try vectors(named: "Identity/revocations.json", as: Vector.self)
+        for entry in vector.entries {
+            let revocation = try Revocation(binary: Hex.decode(entry.binary))
+            #expect(UInt64(entry.fingerprint, radix: 16) == revocation.fingerprint)
+        }
     }
 
     @Test func `two entries for one peer become the same one everywhere`() throws {

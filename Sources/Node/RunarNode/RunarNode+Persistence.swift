@@ -75,7 +75,7 @@ extension RunarNode {
         driver.renew(request, with: token)
     }
 
-    /// What a token lasts where the last one has no end: 30 days.
+    /// The life of a token whose predecessor has no end: 30 days.
     private static let standardLifeSeconds: UInt64 = 30 * 86_400
     private static let shortestLifeSeconds: UInt64 = 60
 }

@@ -136,8 +136,10 @@ extension NodeCore {
 }
 
 extension Revocation {
-    /// Eight bytes by which sets are compared: an entry with another time is another entry.
+    /// Eight bytes by which sets are compared: the first ones of the signature.
+    ///
+    /// Devices choose their PeerIds, and two whose bytes were made alike would count as one. Signatures are the owner's.
     var fingerprint: UInt64 {
-        self.peerId.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } ^ self.seconds
+        self.signatureValue.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

@@ -285,6 +285,7 @@ def revocations(network, peers):
             {
                 "peer": peer.hex(), "seconds": seconds, "signed": signed.hex(),
                 "binary": (network.public + peer + struct.pack(">Q", seconds) + signature).hex(),
+                "fingerprint": signature[:8].hex(),
             }
             for peer, seconds, signature, signed in entries
         ],
