@@ -126,7 +126,8 @@ package struct SystemFileSystem: FileSystem {
             kind: kind,
             mode: UInt32(status.st_mode) & 0o7777,
             owner: status.st_uid,
-            byteCount: Int(status.st_size)
+            byteCount: Int(status.st_size),
+            modifiedSeconds: UInt64(max(0, status.st_mtimespec.tv_sec))
         )
     }
 

@@ -29,6 +29,8 @@ struct Up: AsyncParsableCommand {
         // The lock of a running node is not waited for: it may run for weeks.
         let isRunning = Session.isNodeRunning(in: place)
         let nodeHome = try await NodeHome.open(place, settings: settings, waiting: !isRunning)
+        let received = [nodeHome.directory.file(FileShelf.directoryName), settings.text(.acceptFiles)]
+        Leftovers().remove(from: nodeHome.directory, receiving: received.compactMap(\.self))
         let console = try NodeConsole(settings: settings, home: nodeHome.directory)
         let (stops, stop) = AsyncStream.makeStream(of: Void.self)
         if let logs = console?.logs { LoggingSystem.bootstrap { RingLogHandler(label: $0, ring: logs) } }
