@@ -188,7 +188,7 @@ internal import Transport
             await members[1].stop()
             while seeker.connectedPeers().contains(other) { await Task.yield() }
             // As if it had never been met: what remains is that the search named it.
-            try seeker.store.removePeers(unseenSince: seeker.wallSeconds + 60)
+            try seeker.store.prunePeers(unseenSince: seeker.wallSeconds + 60, limit: 0)
             let known = try #require(try seeker.knownPeers().first { $0.peerId == other })
             #expect(known.networks == [network] && known.isInHashTable)
         }

@@ -131,6 +131,19 @@ internal import Transport
         await owner.stop()
     }
 
+    @Test func `a start forgets a peer that was not seen for half a year`() async throws {
+        let node = try Household().makeNode()
+        let network = try node.createNetwork(name: "Home").networkId
+        let peers = (0..<2).map { _ in PeerId(publicKey: generatePeerKey().publicKey) }
+        for (peer, days) in zip(peers, [181, 179] as [UInt64]) {
+            try node.store.noteAdmission(of: peer, in: network, address: nil, at: node.wallSeconds - days * 86_400)
+        }
+        #expect(try node.knownPeers().count == 2)
+        try await node.start()
+        #expect(try node.knownPeers().map(\.peerId) == [peers[1]])
+        await node.stop()
+    }
+
     @Test func `listeners outlive a stop and a start`() async throws {
         try await Household.run(members: 1) { metadata, owner, members in
             let listener = members[0].startListening()

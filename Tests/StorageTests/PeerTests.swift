@@ -49,8 +49,29 @@ internal import Testing
         try store.noteEvidence(of: peer(2), in: network(1), source: .text, at: 30)
         try store.noteAdmission(of: peer(3), in: network(1), address: nil, at: 5)
         try store.noteAdmission(of: peer(3), in: network(1), address: nil, at: 40)
-        #expect(try store.removePeers(unseenSince: 30) == 1)
-        #expect(try store.peers().map(\.peerId) == [peer(2), peer(3)].sorted())
+        try store.noteEvidence(of: peer(4), in: network(1), source: .beacon, at: 20)
+        try store.prunePeers(unseenSince: 30)
+        // The first one's text was given by a person.
+        #expect(try store.peers().map(\.peerId) == [peer(1), peer(2), peer(3)].sorted())
+    }
+
+    @Test func `peers beyond the limit are forgotten, those given by a person last`() throws {
+        try store.noteEvidence(of: peer(1), in: network(1), source: .text, at: 1)
+        for seed in UInt64(2)...9 { try store.noteAdmission(of: peer(seed), in: network(1), address: nil, at: seed) }
+        try store.prunePeers(unseenSince: 0, limit: 9)
+        #expect(try store.peers().count == 9)
+        try store.prunePeers(unseenSince: 0, limit: 8)
+        #expect(try Set(store.peers().map(\.peerId)) == Set([1, 4, 5, 6, 7, 8, 9].map { try peer($0) }))
+    }
+
+    @Test func `one query reads the addresses of all peers in their order`() throws {
+        for seed in UInt64(1)...3 {
+            for last in UInt8(1)...3 { try store.noteAddress(address(last), of: peer(seed), source: .text, at: 1) }
+            try store.noteSuccess(of: address(UInt8(seed)), peer: peer(seed), at: 2)
+        }
+        let all = try store.addresses()
+        #expect(all.count == 3)
+        for seed in UInt64(1)...3 { #expect(try all[peer(seed)] == store.addresses(of: peer(seed))) }
     }
 
     @Test func `addresses that answered come first, then those that failed least`() throws {

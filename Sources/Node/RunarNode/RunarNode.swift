@@ -340,14 +340,19 @@ extension RunarNode {
         }
     }
 
+    /// The time after which an unseen peer is forgotten: half a year, six times the usual life of a token.
+    private static let peerLifeSeconds: UInt64 = 180 * 86_400
+
     /// Tells a driver what the store knows.
     private func load(into driver: NodeDriver) throws {
         self.fileReceiver.withLock { driver.receiveFiles($0) }
         for network in self.services.memberships { try self.load(network, into: driver) }
         // Whoever was here last comes first, in case there are more than connections are kept for.
+        try self.store.prunePeers(unseenSince: self.wallSeconds - min(self.wallSeconds, Self.peerLifeSeconds))
+        let addresses = try self.store.addresses()
         for peer in try self.store.peers().sorted(by: { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }) {
-            let addresses = try self.store.addresses(of: peer.peerId).map(\.address)
-            driver.apply(.peerRemembered(peer.peerId, networks: peer.networks, addresses: addresses))
+            let places = (addresses[peer.peerId] ?? []).map(\.address)
+            driver.apply(.peerRemembered(peer.peerId, networks: peer.networks, addresses: places))
             driver.apply(peer.isGiven ? .peerWanted(peer.peerId) : .peerSought(peer.peerId))
         }
     }

@@ -94,6 +94,19 @@ extension StateStore {
         }
     }
 
+    /// The addresses of all peers, each peer's most promising first, in one query.
+    ///
+    /// - Throws: ``StorageError``.
+    package func addresses() throws(StorageError) -> [PeerId: [PeerAddress]] {
+        try read { database in
+            var addresses: [PeerId: [PeerAddress]] = [:]
+            for row in try Row.fetchAll(database, sql: "SELECT * FROM addresses ORDER BY \(StateStore.promise)") {
+                addresses[try row.peerId(), default: []].append(try PeerAddress(row: row))
+            }
+            return addresses
+        }
+    }
+
     static func noteAddress(
         _ address: SocketAddress,
         of peer: PeerId,

@@ -124,18 +124,37 @@ extension StateStore {
         }
     }
 
-    /// Forgets the peers that were neither connected nor first heard of at or after `seconds`; returns how many.
+    /// The most peers that are kept, as many as a running node remembers.
+    package static let peerLimit = 16_384
+
+    /// Forgets the peers that were neither connected nor first heard of at or after `seconds`, and those beyond `limit`.
+    ///
+    /// A peer of which a person gave a text stays as long as there is room.
     ///
     /// - Throws: ``StorageError``.
-    @discardableResult
-    package func removePeers(unseenSince seconds: UInt64) throws(StorageError) -> Int {
+    package func prunePeers(unseenSince seconds: UInt64, limit: Int = StateStore.peerLimit) throws(StorageError) {
         try write { database in
             try database.execute(
-                sql: "DELETE FROM peers WHERE max(coalesce(last_seen, 0), first_seen) < ?",
+                sql: "DELETE FROM peers WHERE \(StateStore.seen) < ? AND NOT \(StateStore.given)",
                 arguments: [seconds.integer]
             )
-            return database.changesCount
+            try StateStore.makeRoomForPeer(limit, database)
         }
+    }
+
+    private static let seen = "max(coalesce(last_seen, 0), first_seen)"
+    private static let given = "peer_id IN (SELECT peer_id FROM evidence WHERE source = 'text')"
+
+    /// Forgets an eighth of the peers when there are more than `limit`, so that not every further one has to sort them.
+    private static func makeRoomForPeer(_ limit: Int, _ database: Database) throws {
+        guard let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM peers"), count > limit else { return }
+        try database.execute(
+            sql: """
+                DELETE FROM peers WHERE peer_id IN (
+                    SELECT peer_id FROM peers ORDER BY \(given) DESC, \(seen) DESC, peer_id LIMIT -1 OFFSET ?)
+                """,
+            arguments: [limit - limit / 8]
+        )
     }
 
     static func notePeer(_ peer: PeerId, at seconds: UInt64, _ database: Database) throws {
@@ -143,6 +162,7 @@ extension StateStore {
             sql: "INSERT OR IGNORE INTO peers (peer_id, first_seen) VALUES (?, ?)",
             arguments: [peer.bytes.blob, seconds.integer]
         )
+        if database.changesCount > 0 { try makeRoomForPeer(peerLimit, database) }
     }
 
     static func removePeersWithoutEvidence(_ database: Database) throws {
