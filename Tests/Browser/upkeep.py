@@ -26,6 +26,22 @@ SCHEMA = {
 }
 
 
+def settings(scene):
+    """A setting is changed in the page, which says that the change waits for a restart."""
+    laptop = scene.device("laptop")
+    laptop.go("/settings/device")
+    page = laptop.page
+    page.click("button", "Change: Renew its memberships")
+    page.fill("Value", "maybe")
+    page.click("button", "Save")
+    page.see("is on or off, not")
+    page.fill("Value", "off")
+    page.click("button", "Save")
+    page.see("(after a restart)")
+    found = [one for one in laptop.node.api("GET", "/status")["configuration"] if one["key"] == "renewTokens"]
+    assert found == [{"key": "renewTokens", "values": ["off"], "source": "file", "needsRestart": True}], found
+
+
 def renewal(scene):
     """The owner makes a token with another end, and the device that is given its text is a member until then."""
     laptop, phone = household.make(scene)

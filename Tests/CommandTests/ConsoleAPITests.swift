@@ -87,6 +87,40 @@ internal import Testing
         #expect(status.lines.contains { $0.contains("Home revoked this device") && $0.contains("runar doctor") })
     }
 
+    @Test func `a setting is changed in the file, at once where that is possible`() async throws {
+        let home = try TemporaryHome()
+        let api = try makeAPI(in: home)
+        let change = try #require(api.routes.first { $0.method == .put && $0.template == "/api/v1/settings/{key}" })
+        func ask(_ key: String, _ values: [String], isHere: Bool = true) async throws -> Int {
+            var request = ConsoleRequest()
+            request.parameters = ["key": key]
+            request.body = try Array(JSONEncoder().encode(["values": values]))
+            request.isFromThisMachine = isHere
+            guard case .json(_, let status) = await change.answer(request) else { return 0 }
+            return status
+        }
+        func report(_ key: Setting) throws -> SettingReport? {
+            try api.handler.status().configuration.first { $0.key == key }
+        }
+        #expect(try await ask("logLevel", ["error,discovery=debug"]) == 200)
+        #expect(api.watch.logs.levels.level == .error)
+        #expect(try report(.logLevel)?.needsRestart == nil)
+        #expect(try await ask("listen", ["127.0.0.1:4433"]) == 200)
+        #expect(try report(.listen)?.values == ["127.0.0.1:4433"] && report(.listen)?.needsRestart == true)
+        #expect(try ConfigurationFile.read(in: home.path)[.listen] == ["127.0.0.1:4433"])
+        #expect(try await ask("listen", []) == 200)
+        #expect(try report(.listen)?.source == .standard && report(.listen)?.needsRestart == nil)
+        #expect(try ConfigurationFile.read(in: home.path)[.listen] == nil)
+        for (key, values, status) in [
+            ("listen", ["nonsense"], 422), ("cacheAge", ["1s", "2s"], 422), ("keyFile", ["/tmp/key"], 422),
+            ("console", ["off"], 409), ("nothing", ["1"], 404),
+        ] {
+            #expect(try await ask(key, values) == status, "\(key)")
+        }
+        #expect(try await ask("cacheAge", ["1s"], isHere: false) == 403)
+        #expect(try ConfigurationFile.read(in: home.path).keys.sorted { $0.rawValue < $1.rawValue } == [.logLevel])
+    }
+
     @Test(.enabled(if: APIVisitor.missing.isEmpty, Comment(rawValue: APIVisitor.missing)))
     func `two nodes do everything that the description promises, and answer as it says`() async throws {
         let homes = [try TemporaryHome(), try TemporaryHome()]

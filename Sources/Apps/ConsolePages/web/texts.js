@@ -565,7 +565,8 @@ export const t = {
     idTitle: "Its id", idLead: "Give it to the owner of a network who wants to admit this device. It is not a secret.",
     idLabel: "the id of this device",
     setUp: "How it is set up",
-    setUpLead: "Change these in config.json in its folder, or with options of “runar up”.",
+    setUpLead: "Changes are kept in config.json in its folder. Most take effect at the next start.",
+    change: what => `Change: ${what}`, pending: "(after a restart)", valueHint: "Nothing for the usual value.",
     setting: "Setting", value: "Value", source: "Set by", none: "none",
     sources: { default: "usual value", file: "config.json", environment: "environment", flag: "command line" },
     names: {

@@ -25,6 +25,10 @@ extension NodeAPI {
         }
     }
 
+    private struct SettingForm: Decodable {
+        let values: [String]
+    }
+
     var nodeRoutes: [ConsoleRoute] {
         [
             command(.get, "/status") { _ in .status },
@@ -56,6 +60,16 @@ extension NodeAPI {
                 watch.activity.tell(ActivityChanged(what: [.logLevel]))
                 return watch.logs.levels
             },
+            route(.put, "/settings/{key}", body: .json()) { request in
+                try request.checkPlace("settings are changed at the device itself: open the console there")
+                guard let setting = Setting(rawValue: request["key"]) else {
+                    throw ConsoleFailure(404, "no-such-setting", "there is no setting \"\(request["key"])\"")
+                }
+                let form: SettingForm = try request.form()
+                let report = try await watch.settings.change(setting, to: form.values) { try await apply(setting, $0) }
+                watch.activity.tell(ActivityChanged(what: [.settings, .logLevel]))
+                return report
+            },
             special(.get, "/activity") { request in
                 let since: UInt64? = try request.number("since", in: 0...UInt64.max)
                 let follows = request.text("follow").map { $0 != "0" && $0 != "false" } ?? true
@@ -67,6 +81,20 @@ extension NodeAPI {
                 }
             },
         ]
+    }
+
+    /// Applies a setting to the running node if it acts at once.
+    private func apply(_ setting: Setting, _ texts: [String]) async throws {
+        switch setting {
+        case .discovery:
+            guard try SwitchText.parse(texts[0]) else { return await node.discoveryService.stop() }
+            try node.discoveryService.start()
+        case .logLevel:
+            let (common, own) = try Settings.levels(texts[0])
+            watch.logs.set(common, in: nil)
+            for (subsystem, level) in own { watch.logs.set(level, in: subsystem) }
+        default: break
+        }
     }
 
     private static func level(_ text: String) throws -> Logger.Level {

@@ -18,6 +18,7 @@ final class NodeWatch: Sendable {
     let files: FileShelf
     let logs: LogRing
     let tap: MetricsTap
+    let settings: SettingChanges
     let started = SystemProcess.wallSeconds
     private let node: RunarNode
     private let labels: PeerLabels
@@ -27,6 +28,7 @@ final class NodeWatch: Sendable {
         self.node = node
         logs = console.logs
         tap = console.tap
+        self.settings = SettingChanges(settings: settings, home: home)
         let labels = PeerLabels(node)
         self.labels = labels
         messages = MessageDesk(activity: activity)

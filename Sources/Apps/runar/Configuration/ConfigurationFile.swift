@@ -71,17 +71,17 @@ enum ConfigurationFile {
         return settings
     }
 
-    /// Writes a setting into the file in `home`; what else is in it stays.
+    /// Writes a setting into the file in `home`, or takes it out for no texts; what else is in it stays.
     ///
     /// - Throws: ``CommandFailure`` when the file is no longer readable, ``FileError``.
-    static func set(_ setting: Setting, to text: String, in home: String) throws {
+    static func set(_ setting: Setting, to texts: [String], in home: String) throws {
         let path = FilePath.joining(home, name)
         let bytes = try AtomicFile.read(path, limit: byteLimit) ?? Array("{}".utf8)
         _ = try parse(bytes, path: path)
         guard var found = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else {
             throw failure(path, "it is not a JSON object; check commas and quotation marks")
         }
-        found[setting.rawValue] = text
+        found[setting.rawValue] = texts.isEmpty ? nil : setting.isList ? texts as Any : texts[0]
         let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         var written = Array(try JSONSerialization.data(withJSONObject: found, options: options))
         written.append(UInt8(ascii: "\n"))

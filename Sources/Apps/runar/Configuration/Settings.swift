@@ -155,12 +155,21 @@ struct SettingReport: Codable, Hashable, Sendable {
     let key: Setting
     let values: [String]
     let source: Settings.Source
+    /// True for a change that is in effect from the next start only; nil for others.
+    let needsRestart: Bool?
+
+    init(_ key: Setting, _ value: Settings.Value, isPending: Bool = false) {
+        self.key = key
+        values = value.texts
+        source = value.source
+        needsRestart = isPending ? true : nil
+    }
 }
 
 extension Settings {
     var reports: [SettingReport] {
         Setting.allCases.compactMap { setting in
-            self[setting].map { SettingReport(key: setting, values: $0.texts, source: $0.source) }
+            self[setting].map { SettingReport(setting, $0) }
         }
     }
 }

@@ -26,7 +26,8 @@ extension RequestHandler {
             events: networks.filter(\.isMember).map { events(of: $0) },
             expiring: try networks.compactMap { try expiring($0) },
             revoked: try node.membershipStates().compactMap(StatusReport.Revoked.init),
-            configuration: settings.reports.map { $0.key == .consoleLan ? console?.lan.report ?? $0 : $0 }
+            configuration: (watch?.settings.reports ?? settings.reports)
+                .map { $0.key == .consoleLan ? console?.lan.report ?? $0 : $0 }
         )
     }
 

@@ -55,8 +55,7 @@ final class ConsoleLan: Sendable {
 
     /// The setting in effect.
     var report: SettingReport {
-        let value = setting.withLock { $0 }
-        return SettingReport(key: .consoleLan, values: value.texts, source: value.source)
+        SettingReport(.consoleLan, setting.withLock { $0 })
     }
 
     /// The port that the settings say.
@@ -101,15 +100,7 @@ final class ConsoleLan: Sendable {
     ///
     /// - Throws: ``CommandFailure`` when a flag or a variable decides, or the port cannot be had; ``FileError``.
     func change(to port: UInt16?) async throws {
-        let source = report.source
-        guard source == .file || source == .standard else {
-            let place = source == .flag ? Setting.consoleLan.flag : Setting.consoleLan.variable
-            throw CommandFailure(
-                "decided-elsewhere",
-                .cannotCreate,
-                "this node was started with \(place), which decides: start it without, and then change it here"
-            )
-        }
+        try report.source.checkChange(of: .consoleLan)
         if let port, let current = currentPlace {
             if current.port == port { return }
             throw CommandFailure("is-on", .cannotCreate, "it is on at port \(current.port): switch it off first")
@@ -117,7 +108,7 @@ final class ConsoleLan: Sendable {
         try await set(port)
         let text = port.map(String.init) ?? SwitchText.off
         do {
-            try ConfigurationFile.set(.consoleLan, to: text, in: home.path)
+            try ConfigurationFile.set(.consoleLan, to: [text], in: home.path)
         } catch {
             // Not open for longer than the person was told.
             if port != nil { try await set(nil) }

@@ -1,10 +1,10 @@
 // This device: who it is, how its node is set up, who may open this console, and the end of the node.
 
 import { h, untracked } from "../lib/dom.js";
-import { post, del, closeSession } from "../lib/api.js";
+import { post, put, del, closeSession, isHere } from "../lib/api.js";
 import { resource, peerKinds } from "../lib/store.js";
-import { section, button, facts, copyable, loaded, loadedOnce } from "../lib/parts.js";
-import { confirm, toast } from "../lib/dialog.js";
+import { section, button, iconButton, facts, field, form, copyable, loaded, loadedOnce } from "../lib/parts.js";
+import { confirm, openDialog, toast } from "../lib/dialog.js";
 import { link } from "../lib/router.js";
 import { duration } from "../lib/format.js";
 import { settingsPage, titleOf } from "./settings-page.js";
@@ -55,8 +55,24 @@ h("table", { class: "set-up" },
       h("th", { scope: "row" }, w.names[key] ?? key),
       h("td", { class: "mono" }, () => (now().values.length ? now().values.join(", ") : w.none)),
       h("td", { class: () => (now().source === "default" ? "quiet" : null) },
-        () => w.sources[now().source] ?? now().source));
+        () => [w.sources[now().source] ?? now().source, " ", now().needsRestart && w.pending,
+          isEditable(now()) && iconButton("edit", w.change(w.names[key] ?? key), () => edit(now()))]));
   }))));
+
+const isEditable = ({ key, source }) => isHere && ["default", "file"].includes(source)
+  && !["console", "consoleLan", "passphraseFile", "keyFile"].includes(key);
+
+const edit = ({ key, values }) => openDialog({ title: w.names[key] ?? key }, close => form({ onSubmit: async data => {
+  const text = data.get("value").trim();
+  const isList = ["listen", "discoveryGroup"].includes(key);
+  await put(`/settings/${key}`, { values: text ? isList ? text.split(/[\s,]+/) : [text] : [] });
+  close();
+} },
+field({ label: w.value, hint: w.valueHint }, given => h("input", { ...given, name: "value", value: values.join(", "),
+  autocomplete: "off", autofocus: true })),
+h("div", { class: "buttons end" },
+  button(t.app.cancel, { onPress: () => close() }),
+  button(t.app.save, { kind: "primary", type: "submit" }))));
 
 async function signOut() {
   if (!await confirm({ title: w.signOutTitle, text: w.signOutText, action: w.signOut, isDangerous: true })) return;
