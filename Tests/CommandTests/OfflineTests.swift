@@ -80,6 +80,9 @@ internal import Testing
         defer {
             for file in [right, wrong] { try? FileManager.default.removeItem(atPath: file) }  // the system empties it
         }
+        let weak = try home.runar(["init", "--passphrase-file", "-", "--json"], input: "seven c\n")
+        #expect(weak.status == 65)
+        #expect(try weak.failure["code"] as? String == "weak-passphrase")
         #expect(try home.runar(["init", "--passphrase-file", right]).status == 0)
         #expect(try home.runar(["keys", "export", "peer", "--passphrase-file", right]).status == 0)
         let refused = try home.runar(["keys", "export", "peer", "--json", "--passphrase-file", wrong])

@@ -113,6 +113,11 @@ internal import Testing
         #expect(line.contains("646053") && line.contains("if it asks"))
     }
 
+    @Test(arguments: [("", false), ("kettles", false), ("kettles!", true), ("éèêëēėę", false), ("日本日本日本日本", true)])
+    func `a new passphrase has eight characters, however many bytes they take`(text: String, isLongEnough: Bool) {
+        #expect(NewPassphrase.isLongEnough(SecretBytes(copying: Array(text.utf8))) == isLongEnough)
+    }
+
     @Test func `a token is good for as long as was said`() throws {
         #expect(try Network.Issue.expiration(of: "30d", from: 1000) == 1000 + 30 * 86_400)
         #expect(try Network.Issue.expiration(of: "never", from: 1000) == nil)

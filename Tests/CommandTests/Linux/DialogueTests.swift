@@ -31,19 +31,21 @@ internal import Testing
 
     @Test func `a new home asks for its passphrase twice, and later commands ask once`() throws {
         let command = try TerminalCommand(["init"], home: home)
-        command.answer("choose a passphrase for this device's keys: ", "one")
-        command.answer("once more: ", "two")
-        command.answer("The two answers differ. choose", "three")
-        let screen = command.answer("once more: ", "three") + command.terminal.screen(until: "next ")
+        command.answer("choose a passphrase for this device's keys: ", "a passphrase")
+        command.answer("once more: ", "another one")
+        command.answer("The two answers differ. choose", "seven c")
+        command.answer("once more: ", "seven c")
+        command.answer("It needs at least 8 characters. choose", "three kettles")
+        let screen = command.answer("once more: ", "three kettles") + command.terminal.screen(until: "next ")
         #expect(!screen.contains("three"))
         #expect(command.exitStatus() == 0)
 
         let wrong = try TerminalCommand(["network", "list"], home: home)
-        wrong.answer("passphrase for ", "one")
+        wrong.answer("passphrase for ", "a passphrase")
         #expect(wrong.terminal.screen(until: "try again").contains("error: wrong passphrase"))
         #expect(wrong.exitStatus() == 77)
         let right = try TerminalCommand(["network", "list"], home: home)
-        right.answer("passphrase for ", "three")
+        right.answer("passphrase for ", "three kettles")
         #expect(right.terminal.screen(until: "no networks yet").contains("no networks yet"))
         #expect(right.exitStatus() == 0)
     }

@@ -55,7 +55,6 @@ extension NodeAPI {
 
     /// What a person types who has no passphrase.
     private static let confirmation = "show"
-    private static let fewestCharacters = 8
 
     var keyRoutes: [ConsoleRoute] {
         [
@@ -254,10 +253,14 @@ extension NodeAPI {
     }
 
     private static func newPassphrase(_ text: String) throws -> SecretBytes {
-        guard text.count >= fewestCharacters else {
-            throw ConsoleRequest.badField("passphrase", "must have \(fewestCharacters) characters or more")
+        let passphrase = SecretBytes(copying: Array(text.utf8))
+        guard NewPassphrase.isLongEnough(passphrase) else {
+            throw ConsoleRequest.badField(
+                "passphrase",
+                "must have \(NewPassphrase.fewestCharacters) characters or more"
+            )
         }
-        return SecretBytes(copying: Array(text.utf8))
+        return passphrase
     }
 }
 

@@ -56,7 +56,17 @@ struct Init: AsyncParsableCommand {
             try VaultFile.makeKeyFile(at: path)
             return .keyFile(path: path)
         }
-        if let path = settings.text(.passphraseFile) { return .passphrase(try NodeHome.passphrase(in: path)) }
+        if let path = settings.text(.passphraseFile) {
+            let passphrase = try NodeHome.passphrase(in: path)
+            guard NewPassphrase.isLongEnough(passphrase) else {
+                throw CommandFailure(
+                    "weak-passphrase",
+                    .data,
+                    "the passphrase has fewer than \(NewPassphrase.fewestCharacters) characters: choose a longer one"
+                )
+            }
+            return .passphrase(passphrase)
+        }
         return .passphrase(
             try Prompt.newSecret(
                 "choose a passphrase for this device's keys",

@@ -21,12 +21,17 @@ enum Prompt {
         }
     }
 
-    /// Asks for a new secret until two answers agree.
+    /// Asks for a new passphrase until two answers agree and it is long enough.
     ///
     /// - Throws: ``CommandFailure``; with `advice` when there is no terminal.
     static func newSecret(_ question: String, otherwise advice: String) throws(CommandFailure) -> SecretBytes {
         do {
-            return try terminal.newSecret("\(Terminal.escaped(question)): ", again: "once more: ")
+            var prefix = ""
+            while true {
+                let secret = try terminal.newSecret("\(prefix)\(Terminal.escaped(question)): ", again: "once more: ")
+                if NewPassphrase.isLongEnough(secret) { return secret }
+                prefix = "It needs at least \(NewPassphrase.fewestCharacters) characters. "
+            }
         } catch {
             throw CommandFailure(prompt: error, otherwise: advice)
         }
