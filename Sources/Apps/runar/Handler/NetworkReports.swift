@@ -25,6 +25,8 @@ struct NetworkReport: Report, Hashable {
     let secretSince: UInt64?
     /// The signed metadata, to be given to whoever joins.
     let text: String?
+    /// What the person should know who made it.
+    var remark: String?
 
     var lines: [String] {
         var lines = [
@@ -37,6 +39,7 @@ struct NetworkReport: Report, Hashable {
         }
         if let secretSince { lines.append("secret    since \(CivilTime(seconds: secretSince))") }
         if let text { lines.append("text      \(text)") }
+        if let remark { lines.append("warning   \(remark)") }
         return lines
     }
 

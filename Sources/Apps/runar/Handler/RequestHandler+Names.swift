@@ -74,7 +74,7 @@ extension RequestHandler {
                 throw CommandFailure(
                     "ambiguous-network",
                     .usage,
-                    "there are several networks, \(list): say which one by the beginning of its id or by its name"
+                    "there are several networks, \(list): name one (NETWORK or --network) by its name or the beginning of its id"
                 )
             }
             return only
@@ -94,7 +94,7 @@ extension RequestHandler {
             throw CommandFailure(
                 "ambiguous-network",
                 .data,
-                "\"\(text)\" may be any of \(list): name one by the beginning of its id"
+                "\"\(text)\" may be any of \(list): name one (NETWORK or --network) by the beginning of its id"
             )
         }
         return found

@@ -19,8 +19,16 @@ extension RequestHandler {
     }
 
     func createNetwork(_ name: String, index: UInt32?) throws -> NetworkReport {
+        let others = try node.networks().filter { $0.name == name }
         let metadata = try node.createNetwork(name: name, index: index)
-        return try report(resolve(NetworkName(metadata.networkId.base64Encoded)))
+        var report = try report(resolve(NetworkName(metadata.networkId.base64Encoded)))
+        if !others.isEmpty {
+            report.remark =
+                "there is another network \"\(name)\" here: commands tell the two apart by --network and the beginning of"
+                + " an id, as in --network \(report.networkIdText.prefix(8)), or give one another name with"
+                + " `runar network rename`"
+        }
+        return report
     }
 
     func rename(_ network: NetworkName, to name: String) throws -> NetworkReport {

@@ -1,0 +1,28 @@
+internal import Foundation
+internal import Platform
+internal import RunarNode
+internal import TestSupport
+internal import Testing
+
+@testable import runar
+
+@Suite("Networks of one name") struct NetworkNameTests {
+    @Test func `a second network of a name is made with a warning that names the option`() throws {
+        let keys = InMemoryKeyStorage()
+        let node = try RunarNode(config: RunarNodeConfig(keyStorage: keys, statePath: nil))
+        let settings = try Settings(flags: [:], environment: { _ in nil }, file: [:])
+        let folder = try TemporaryHome()
+        let home = try HomeDirectory(at: folder.path)
+        let handler = RequestHandler(node: node, keys: keys, home: home, settings: settings)
+        #expect(try handler.createNetwork("Home", index: nil).remark == nil)
+        #expect(try handler.createNetwork("Office", index: nil).remark == nil)
+        let second = try handler.createNetwork("Home", index: nil)
+        #expect(second.remark?.contains("--network \(second.networkIdText.prefix(8))") == true)
+        #expect(second.lines.last?.contains("--network") == true)
+        let networks = try node.networks()
+        for name in [nil, NetworkName("Home")] {
+            let failure = #expect(throws: CommandFailure.self) { try RequestHandler.choose(name, among: networks) }
+            #expect(failure?.code == "ambiguous-network" && failure?.message.contains("--network") == true)
+        }
+    }
+}
