@@ -10,6 +10,15 @@ internal import Testing
         pair = try MeetingPair()
     }
 
+    @Test func `a service ends with a failure when the node stops`() throws {
+        try pair.start(.owner)
+        let server = try server(["lamp", "on=true"], home: pair.owner)
+        _ = try pair.owner.answer(["stop"])
+        let outcome = try server.outcome()
+        #expect(outcome.status == 69)
+        #expect(try outcome.lastFailureCode == "node-gone")
+    }
+
     private func server(_ words: [String], home: TemporaryHome) throws -> RunningCommand {
         let server = try RunningCommand(["serve", "--json"] + words, home: home)
         _ = try server.next("serving")

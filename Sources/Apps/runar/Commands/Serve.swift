@@ -71,7 +71,7 @@ struct Serve: AsyncParsableCommand {
             )
         )
         let desk = ServiceDesk(commands: commands, asJSON: home.output.json)
-        _ = try await Interruption.run {
+        let end: Void? = try await Interruption.run {
             try await Session.with(home, node, onNetwork: true, isServing: true) { session in
                 try await withThrowingDiscardingTaskGroup { group in
                     group.addTask { await desk.run(session) }
@@ -79,6 +79,13 @@ struct Serve: AsyncParsableCommand {
                     _ = try await session.ask(request, for: DoneReport.self) { desk.take($0) }
                 }
             }
+        }
+        guard end == nil else {
+            throw CommandFailure(
+                "node-gone",
+                .unavailable,
+                "the node stopped, so the service is no longer offered: start it with `runar up`, and run this again"
+            )
         }
     }
 }
