@@ -118,6 +118,14 @@ internal import Testing
         #expect(NewPassphrase.isLongEnough(SecretBytes(copying: Array(text.utf8))) == isLongEnough)
     }
 
+    @Test func `a directory of another user is refused as a home, whatever it holds`() {
+        let denied = FileError(operation: "look at", path: "/root/x/vault", code: SystemErrors.accessDenied)
+        let failure = NodeHome.failure(denied, at: "/root/x")
+        #expect(failure.status == .notPermitted)
+        #expect(failure.message.contains("/root/x:") && failure.message.contains("--home"))
+        #expect(!failure.message.contains("vault"))
+    }
+
     @Test func `a token is good for as long as was said`() throws {
         #expect(try Network.Issue.expiration(of: "30d", from: 1000) == 1000 + 30 * 86_400)
         #expect(try Network.Issue.expiration(of: "never", from: 1000) == nil)

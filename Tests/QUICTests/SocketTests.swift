@@ -24,6 +24,11 @@ internal import Transport
         }
     }
 
+    @Test(arguments: [(UInt16(80), true, "take a higher one"), (80, false, "a free port"), (8080, true, "a free port")])
+    func `a denied port below 1024 is refused with its own advice`(port: UInt16, isDenied: Bool, advice: String) {
+        #expect(BindAdvice.text(port: port, isDenied: isDenied).contains(advice))
+    }
+
     @Test func `many datagrams arrive one by one and in order`() throws {
         let waker = try #require(Waker())
         let sender = try RawSocket()

@@ -56,6 +56,8 @@ bool rq_addr_is_channel(const rq_addr *address) {
 
 bool rq_is_family_missing(int error) { return error == EAFNOSUPPORT || error == EADDRNOTAVAIL; }
 
+bool rq_is_denied(int error) { return error == EACCES; }
+
 bool rq_outgoing_takes(const rq_outgoing *train, const rq_outgoing *packet) {
     if (train->length == 0) return false;
     bool is_same_way = rq_addr_equal(&train->local, &packet->local) && rq_addr_equal(&train->remote, &packet->remote) &&

@@ -58,7 +58,7 @@ extension Device {
 
         private func makeHomeIfMissing() throws {
             let place = try home.place()
-            guard try !VaultFile.exists(at: FilePath.joining(place, NodeHome.vaultName)) else { return }
+            guard try !NodeHome.isMade(at: place) else { return }
             let made = try Init.makeHome(at: place, settings: home.settings(), hasKeyFile: noPassphrase)
             Output.note("made a home for this device in \(made.home)")
         }

@@ -29,7 +29,7 @@ struct Doctor: AsyncParsableCommand {
             let request = ControlRequest.diagnose(peer.map { PeerName($0) })
             return try JSONText.decode(NodeFacts.self, from: await client.perform(request) { _ in })
         }
-        guard try VaultFile.exists(at: FilePath.joining(place, NodeHome.vaultName)) else { return nil }
+        guard try NodeHome.isMade(at: place) else { return nil }
         let own = NodeHome.lastPeerId(in: place)
         let state = FilePath.joining(place, NodeHome.stateName)
         let settings = try home.settings()

@@ -20,7 +20,7 @@ struct Init: AsyncParsableCommand {
 
     func run() async throws {
         let place = try home.place()
-        guard try !VaultFile.exists(at: FilePath.joining(place, NodeHome.vaultName)) else {
+        guard try !NodeHome.isMade(at: place) else {
             throw CommandFailure(
                 "exists",
                 .cannotCreate,

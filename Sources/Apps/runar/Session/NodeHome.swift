@@ -48,8 +48,29 @@ final class NodeHome: Sendable {
     ///
     /// - Throws: ``CommandFailure`` that says how to make one.
     static func existing(_ path: String) throws -> HomeDirectory {
-        guard try VaultFile.exists(at: FilePath.joining(path, vaultName)) else { throw missing(path) }
+        guard try isMade(at: path) else { throw missing(path) }
         return try HomeDirectory(at: path)
+    }
+
+    /// Whether there is a node at `path`.
+    ///
+    /// - Throws: ``CommandFailure`` when this user has no access.
+    static func isMade(at path: String) throws(CommandFailure) -> Bool {
+        do {
+            return try SystemFileSystem().status(of: FilePath.joining(path, vaultName), followingLink: false) != nil
+        } catch {
+            throw failure(error, at: path)
+        }
+    }
+
+    /// Why `path` cannot be looked at, which may belong to another user and hold no node at all.
+    static func failure(_ error: FileError, at path: String) -> CommandFailure {
+        guard error.code == SystemErrors.accessDenied else { return CommandFailure(file: error) }
+        return CommandFailure(
+            "no-access",
+            .notPermitted,
+            "this user has no access to \(path): choose a directory of your own with --home"
+        )
     }
 
     static func missing(_ path: String) -> CommandFailure {

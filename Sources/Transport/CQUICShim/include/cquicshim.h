@@ -79,6 +79,8 @@ typedef int (*rq_fault)(void *context, const rq_addr *to, size_t length, size_t 
 rq_udp *rq_udp_bind(rq_addr *address, int *error);
 // Whether `error` of rq_udp_bind says that the system lacks the family, not the address.
 bool rq_is_family_missing(int error);
+// Whether `error` of rq_udp_bind says that the process lacks the right to this port or address.
+bool rq_is_denied(int error);
 // The system's words for an errno.
 const char *rq_error_text(int error);
 void rq_udp_free(rq_udp *udp);

@@ -133,6 +133,18 @@ final class Sockets: @unchecked Sendable {
     }
 }
 
+/// The advice for an address that cannot be bound.
+package enum BindAdvice {
+    /// Lower ports are the system's.
+    private static let firstOpenPort: UInt16 = 1024
+
+    package static func text(port: UInt16, isDenied: Bool) -> String {
+        isDenied && (1..<firstOpenPort).contains(port)
+            ? "ports below \(firstOpenPort) need special rights: take a higher one"
+            : "it takes an address of this machine and a free port"
+    }
+}
+
 /// Sockets while they are being opened.
 @safe
 private struct Opened {
@@ -162,9 +174,8 @@ private struct Opened {
                 close()
                 let place = address.socketAddress?.description ?? "?"
                 let why = unsafe String(cString: rq_error_text(error))
-                throw .initializationFailed(
-                    "cannot bind \(place): \(why); it takes an address of this machine and a port that nobody uses"
-                )
+                let advice = BindAdvice.text(port: address.port, isDenied: rq_is_denied(error))
+                throw .initializationFailed("cannot bind \(place): \(why); \(advice)")
             }
             unsafe sockets.append(udp)
             addresses.append(address)
