@@ -56,7 +56,8 @@ internal import Testing
         let outcome = try await aside { try other.runar(["up", "--console", "\(port)", "--json"]) }
         #expect(outcome.status == ExitStatus.cannotCreate.rawValue)
         #expect(try outcome.failure["code"] as? String == "no-console")
-        #expect(try (outcome.failure["message"] as? String)?.contains("127.0.0.1:\(port)") == true)
+        let message = try #require(try outcome.failure["message"] as? String)
+        #expect(message.contains("127.0.0.1:\(port): Address already in use;"), "\(message)")
         #expect(!outcome.output.contains("\"ready\""))
     }
 

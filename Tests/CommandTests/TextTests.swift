@@ -126,6 +126,14 @@ internal import Testing
         #expect(!failure.message.contains("vault"))
     }
 
+    @Test func `a node that did not start in the background fails with its own reason, said once`() {
+        let failure = BackgroundNode.failure(Array("ready\nerror: the port is taken\n".utf8), 69, log: "/x/node.log")
+        #expect(failure.message == "the node did not start: the port is taken")
+        #expect(failure.status == .unavailable)
+        let silent = BackgroundNode.failure([], 70, log: "/x/node.log")
+        #expect(silent.message == "the node did not start: see /x/node.log")
+    }
+
     @Test func `a token is good for as long as was said`() throws {
         #expect(try Network.Issue.expiration(of: "30d", from: 1000) == 1000 + 30 * 86_400)
         #expect(try Network.Issue.expiration(of: "never", from: 1000) == nil)

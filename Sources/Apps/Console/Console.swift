@@ -7,6 +7,7 @@ package import Identity
 internal import Locking
 package import Logging
 internal import NIOCore
+internal import Platform
 
 /// A web server of a node: the pages of the console for browsers, and the routes that they and programs ask.
 ///
@@ -137,7 +138,7 @@ package struct Console: Sendable {
         } catch _ where Task.isCancelled {
             return
         } catch let error as IOError {
-            throw ConsoleError.cannotListen(host: host, port: port, reason: "\(error)")
+            throw ConsoleError.cannotListen(host: host, port: port, reason: SystemErrors.text(of: error.errnoCode))
         }
     }
 

@@ -44,12 +44,15 @@ enum Output {
     /// One JSON object on a line of its own; what would steer a terminal stands in it as an escape.
     static func json(_ value: some Encodable) { raw(JSONText.shown(JSONText.encode(value)) + "\n") }
 
+    /// The beginning of the line that a failing command writes.
+    static let failurePrefix = "error: "
+
     /// What a failing command says.
     static func failure(_ failure: CommandFailure, asJSON: Bool) {
         if asJSON {
             json(FailureReport(error: failure))
         } else {
-            note("error: \(failure.message)")
+            note(failurePrefix + failure.message)
         }
     }
 }

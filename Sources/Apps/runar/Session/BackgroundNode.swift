@@ -70,12 +70,7 @@ enum BackgroundNode {
         while !Session.isNodeRunning(in: place) {
             if let status = child.exitStatus {
                 let lines = (try? AtomicFile.read(log, limit: logByteLimit)) ?? []  // the status alone says enough
-                let last = String(decoding: lines, as: UTF8.self).split(separator: "\n").last ?? "see \(log)"
-                throw CommandFailure(
-                    "not-started",
-                    ExitStatus(rawValue: status) ?? .software,
-                    "the node did not start: \(last)"
-                )
+                throw failure(lines, status, log: log)
             }
             guard ContinuousClock.now < deadline else {
                 child.terminate()
@@ -87,5 +82,16 @@ enum BackgroundNode {
             }
             try await Task.sleep(for: .milliseconds(20))
         }
+    }
+
+    /// The failure of a node that ended before it was ready; its reason is the last line of the log.
+    static func failure(_ lines: [UInt8], _ status: Int32, log: String) -> CommandFailure {
+        let last = String(decoding: lines, as: UTF8.self).split(separator: "\n").last.map(String.init) ?? "see \(log)"
+        let reason = last.hasPrefix(Output.failurePrefix) ? String(last.dropFirst(Output.failurePrefix.count)) : last
+        return CommandFailure(
+            "not-started",
+            ExitStatus(rawValue: status) ?? .software,
+            "the node did not start: \(reason)"
+        )
     }
 }
