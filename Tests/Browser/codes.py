@@ -115,6 +115,7 @@ def wrong_codes(scene):
     page.see("“Home” is known to this device now")
     laptop.node.create("Cabin")
     other = laptop.node.answer("network", "issue", phone.node.peer, "--network", "Cabin")["text"]
+    scene.expect_refusal(422, "/join")
     paste(page, other, "Or paste the token")
     page.see("This token is for another network")
     paste(page, f"{text}\n{token}", "Or paste the token")

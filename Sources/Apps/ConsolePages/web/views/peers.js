@@ -37,7 +37,8 @@ export function mount(root) {
   watchMessages();
   const networks = resource("/networks");
   // The list grows by those whom other members name; without an answer it stays as it is.
-  get("/networks").then(found => Promise.all(found.networks.map(one => get(`${networkPath(one.networkId)}/discovered`))))
+  get("/networks").then(({ networks: all }) => Promise.all(all.filter(one => one.connected > 0)
+    .map(one => get(`${networkPath(one.networkId)}/discovered`))))
     .then(() => refresh(), () => {});
   const minute = signal(0);
   const found = computed(matching);
