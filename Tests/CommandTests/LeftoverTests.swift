@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import runar
 
-/// What a killed process left in a home.
+/// Files of killed processes in a home.
 @Suite("Leftovers", .aside, .timeLimit(.minutes(15))) struct LeftoverTests {
     private static let digits = String(repeating: "0a", count: 16)
     private static let days: TimeInterval = 2 * 86_400

@@ -79,7 +79,7 @@ package struct FileStatus: Sendable, Hashable {
     package var owner: UInt32
     /// How many bytes it has.
     package var byteCount: Int
-    /// When its content was last changed, in seconds since 1970.
+    /// The time of the last change of its content, in seconds since 1970.
     package var modifiedSeconds: UInt64
 
     package init(kind: Kind, mode: UInt32, owner: UInt32, byteCount: Int, modifiedSeconds: UInt64 = 0) {

@@ -22,7 +22,7 @@ struct Leftovers {
 
     /// Removes what is left in a home whose lock this process holds, and old partial files in `directories`.
     ///
-    /// What cannot be removed costs room only, and is tried again at the next start.
+    /// A file that cannot be removed costs room only, and is tried again at the next start.
     func remove(from home: HomeDirectory, receiving directories: [String]) {
         for name in names(in: home.path) where Self.isLeftover(name) {
             try? fileSystem.remove(home.file(name))  // see above
