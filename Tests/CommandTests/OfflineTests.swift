@@ -153,6 +153,27 @@ internal import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.path) == ["notes"])
     }
 
+    @Test func `a reset takes the console's files, and the root key of networks if that is said`() throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        _ = try home.answer(["network", "create", "Home"])
+        for name in ["console.token", "console.tls.pem"] {
+            let path = home.path + "/" + name
+            try Data("x".utf8).write(to: URL(filePath: path))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        }
+        let refused = try home.runar(["reset", "--yes", "--json"])
+        #expect(refused.status == 77)
+        #expect(try refused.failure["code"] as? String == "owns-networks")
+        let message = try refused.failure["message"] as? String
+        #expect(message?.contains("Home") == true && message?.contains("--root-key") == true)
+        #expect(try home.answer(["network", "show"]).text("role") == "owner")
+        let removed = try home.answer(["reset", "--yes", "--root-key"])
+        let names = try #require(try removed.json["removed"] as? [String])
+        #expect(names.contains("console.token") && names.contains("console.tls.pem"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: home.path).isEmpty)
+    }
+
     @Test func `completion scripts are printed for each shell`() throws {
         for (shell, sign) in [("bash", "complete "), ("zsh", "#compdef"), ("fish", "complete -c")] {
             let outcome = try runar(["completion", shell])

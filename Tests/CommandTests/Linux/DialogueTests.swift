@@ -163,5 +163,21 @@ internal import Testing
         #expect(meant.exitStatus() == 0)
         #expect(try home.runar(["status"]).status == 78)
     }
+
+    @Test func `a reset asks for the root key of networks once more`() throws {
+        _ = try makeOwner()
+        let refused = try TerminalCommand(["reset"], home: home)
+        refused.answer("Type reset to go on: ", "reset")
+        let question = refused.answer("Type root key to go on: ", "yes")
+        #expect(question.contains("recovery phrase or a backup"))
+        #expect(refused.terminal.screen(until: "nothing was removed").contains("nothing was removed"))
+        #expect(refused.exitStatus() == 77)
+        #expect(try home.runar(["status"]).status == 0)
+        let meant = try TerminalCommand(["reset"], home: home)
+        meant.answer("Type reset to go on: ", "reset")
+        meant.answer("Type root key to go on: ", "root key")
+        #expect(meant.terminal.screen(until: "removed the node").contains("removed the node"))
+        #expect(meant.exitStatus() == 0)
+    }
 }
 #endif

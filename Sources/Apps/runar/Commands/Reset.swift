@@ -1,6 +1,9 @@
 internal import ArgumentParser
+internal import Console
 internal import Foundation
+internal import Identity
 internal import Platform
+internal import Storage
 
 /// Removes the home.
 struct Reset: AsyncParsableCommand {
@@ -10,13 +13,15 @@ struct Reset: AsyncParsableCommand {
 
     @Flag(help: "Do not ask.")
     var yes = false
+    @Flag(help: "Remove the root key of the networks that this device owns, too, without a question of its own.")
+    var rootKey = false
     @OptionGroup var home: HomeOptions
 
     /// What a home holds; other files in it are left alone.
     private static let names = [
         NodeHome.vaultName, NodeHome.keyFileName, NodeHome.stateName, NodeHome.stateName + "-wal",
         NodeHome.stateName + "-shm", NodeHome.peerName, NodeHome.logName, ConfigurationFile.name,
-        ControlServer.socketName, "vault.lock", "node.lock",
+        NodeConsole.tokenName, ConsoleCertificate.name, ControlServer.socketName, "vault.lock", "node.lock",
     ]
 
     func run() async throws {
@@ -30,10 +35,17 @@ struct Reset: AsyncParsableCommand {
                 + " the networks that it owns",
             "what this node knows of networks and peers",
         ]
+        let owned = try Self.ownedNetworks(in: directory)
+        guard owned.isEmpty || rootKey || !yes else { throw Self.needsRootKey(owned) }
         if !yes {
             Output.note("This removes the node in \(directory.path). Lost for good are:")
             for loss in losses { Output.note("  - \(loss)") }
             try await Prompt.requireConsent("", with: "reset", otherwise: "nothing was removed")
+            if !owned.isEmpty, !rootKey {
+                let names = owned.joined(separator: ", ")
+                Output.note("Its root key owns \(names). Have you its recovery phrase or a backup?")
+                try await Prompt.requireConsent("", with: "root key", otherwise: "nothing was removed")
+            }
         }
         var removed: [String] = []
         for name in Self.names {
@@ -44,6 +56,29 @@ struct Reset: AsyncParsableCommand {
         }
         try SystemFileSystem().synchronizeDirectory(directory.path)
         Output.report(ResetReport(home: directory.path, removed: removed, lost: losses), asJSON: home.output.json)
+    }
+
+    /// The names of the networks that the root key of this home owns, as far as the state can be read without it.
+    private static func ownedNetworks(in directory: HomeDirectory) throws -> [String] {
+        let path = directory.file(NodeHome.stateName)
+        guard try SystemFileSystem().status(of: path, followingLink: false) != nil,
+            let store = try? StateStore(path: path)  // a damaged one is a reason for a reset
+        else { return [] }
+        defer { try? store.close() }  // it is removed next
+        let records = (try? store.networks()) ?? []  // the same
+        return records.filter { $0.derivationIndex != nil }.map { record in
+            let metadata = try? NetworkMetadata.fromQRString(record.metadata)  // its id names it, too
+            return metadata?.name ?? record.networkId.short
+        }
+    }
+
+    private static func needsRootKey(_ networks: [String]) -> CommandFailure {
+        CommandFailure(
+            "owns-networks",
+            .notPermitted,
+            "the root key here owns \(networks.joined(separator: ", ")), and without its recovery phrase or a backup nobody"
+                + " can admit or revoke members there: make sure, then add --root-key"
+        )
     }
 
     private static func lock(of directory: HomeDirectory) throws -> FileLock {
