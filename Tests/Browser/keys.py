@@ -138,6 +138,28 @@ def device_key(scene):
     assert stand_in.answer("keys", "import", "peer", path, *words)["peerId"] == laptop.node.peer
 
 
+def new_key(scene):
+    """A device gets a new key, stays the owner of its networks, and its page shows the new id."""
+    laptop = scene.device("laptop")
+    laptop.node.create("Home")
+    old = laptop.node.answer("keys", "export", "peer")
+    page = laptop.page
+    laptop.go("/settings/keys")
+    page.see(old["publicKey"])
+    page.click("button", "New key…")
+    page.see("It gets a new id.")
+    page.click("button", "Make the key")
+    page.see("Type the word “show”.")
+    look_at(laptop, "keys-new")
+    page.fill(WORD, "show")
+    page.click("button", "Make the key")
+    page.see("This device has a new key.")
+    new = laptop.node.answer("keys", "export", "peer")
+    assert new["publicKey"] != old["publicKey"]
+    page.see(new["publicKey"])
+    assert [one["role"] for one in laptop.node.networks()] == ["owner"]
+
+
 def recovery_phrase(scene):
     """The words are shown to whoever knows the passphrase, once, and bring the key to another device."""
     passphrase = "the kettle sings at noon"

@@ -133,6 +133,7 @@ internal import Testing
         try check("doctor", [peer])
         try check("publish", ["home/door", "open"])
         try check("stop")
+        try check("keys renew-device", ["--yes"])
         try check("network leave", ["Cabin", "--yes"])
         try check("completion", ["bash"])
         try check("qr show", ["text"])

@@ -153,6 +153,9 @@ struct ConsoleLanTests {
             #expect(away.status == 403 && Self.code(away.object) == "only-here", "\(path)")
             #expect(try await running.ask("POST", path, body: #"{"key":"root","file":"","passphrase":"x"}"#).0 == 400)
         }
+        let renewal = #"{"confirmation":"\#(Self.passphrase)"}"#
+        let away = try await Self.ask(visitor, "POST", "/device/renew", token: running.token, body: renewal)
+        #expect(away.status == 403 && Self.code(away.object) == "only-here")
     }
 
     @Test func `switched on in the page it stays on over a restart, and switched off the port is closed`()

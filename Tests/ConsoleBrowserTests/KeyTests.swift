@@ -16,6 +16,10 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("keys.device_key")
         }
 
+        @Test func `a device gets a new key and stays the owner of its networks`() async throws {
+            try await BrowserScenario.play("keys.new_key")
+        }
+
         @Test func `the recovery phrase is shown for the passphrase, and its words restore the key elsewhere`()
             async throws
         {

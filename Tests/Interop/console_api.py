@@ -408,6 +408,14 @@ def end(owner, guest, place, peer):
     owner.ask("DELETE /networks/{network}", place)
 
 
+def renew(guest):
+    before = guest.ask("GET /node")["peerId"]
+    guest.ask("POST /device/renew", body={}, expect=400)
+    answer = guest.ask("POST /device/renew", body=SHOW)
+    now = guest.ask("GET /node")["peerId"]
+    expect("a node goes on with its new key", now == answer["peerId"] != before == answer["formerPeerId"], answer)
+
+
 def come_back(owner):
     """Nothing is missed while a page is away, and a restart is noticed."""
     hello = owner.ask("GET /activity", stream=True)
@@ -519,6 +527,7 @@ def main(words):
     for step in [lambda: talk(owner, guest, place, peer), lambda: store(owner, guest, place), lambda: codes(owner, place),
                  lambda: come_back(owner), lambda: keys(owner, guest), lambda: end(owner, guest, place, peer)]:
         step()
+    renew(guest)
     expect("a node is told to stop", owner.ask("POST /node/stop", body={})["stopped"])
     known = {f"{m.upper()} {path}" for path, methods in description.document["paths"].items() for m in methods}
     left = known - description.asked

@@ -43,7 +43,10 @@ public final class RunarNode: Sendable {
     package typealias LinkFactory = @Sendable (any Endpoint, NodeSettings) throws -> (any DiscoveryLink)?
 
     /// This device's identity: the SHA-256 of its public key.
-    public let peerId: PeerId
+    public var peerId: PeerId { self.device.withLock { $0 } }
+
+    /// The id behind ``peerId``; ``renewDevice()`` changes it.
+    let device: Locked<PeerId>
 
     let config: NodeSettings
     let store: StateStore
@@ -52,7 +55,7 @@ public final class RunarNode: Sendable {
     let clock: NodeClock
     let phase = Locked(Phase.stopped)
     /// Those who start the node, one after another.
-    private let starts = TaskLine()
+    let starts = TaskLine()
     let fileReceiver = Locked<FileReceiver?>(nil)
     /// What those get whom an invitation allows beforehand, until that is used or over.
     let preallowances = Locked<[Invitation.ID: Preallowance]>([:])
@@ -111,7 +114,8 @@ public final class RunarNode: Sendable {
         self.logger = logger
         self.logs = NodeLogs(logger, levels: config.logLevels)
         self.store = try config.statePath.map { try StateStore(path: $0) } ?? StateStore()
-        self.peerId = PeerId(publicKey: try KeyId.peer.key(in: config.keyStorage, orMake: generatePeerKey).publicKey)
+        let key = try KeyId.peer.key(in: config.keyStorage, orMake: generatePeerKey)
+        self.device = Locked(PeerId(publicKey: key.publicKey))
         self.addBuiltInServices()
         self.networksChanged()
     }

@@ -623,6 +623,10 @@ export const t = {
     peerTitle: "The key of this device",
     peerText: "It proves to others that this device is this device. It was made here and never leaves, "
       + "unless you export it.",
+    renew: "New key…", renewTitle: "A new key for this device", renewAction: "Make the key",
+    renewText: ["A device that was removed from a network can join it again with a new key.",
+      "It gets a new id. Its memberships in networks of others end. Your own networks stay."],
+    renewed: "This device has a new key. Join the networks of others again.",
     rootTitle: "Your master key",
     rootText: "It owns the networks that you made. Whoever has it can admit and revoke devices.",
     noRoot: "There is no master key on this device",

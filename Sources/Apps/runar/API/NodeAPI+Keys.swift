@@ -163,6 +163,10 @@ extension NodeAPI {
                     )
                 )
             },
+            command(.post, "/device/renew", body: .json()) { request in
+                try checkPerson(request)
+                return .renewDevice
+            },
             command(.post, "/device/setup", body: .json()) { .setUpDevice(try $0.form(TextForm.self).text) },
         ]
     }

@@ -138,7 +138,8 @@ extension ControlRequest {
     /// What pages load anew when it is done.
     fileprivate var changes: [ActivityChanged.Subject] {
         switch self {
-        case .createNetwork, .renameNetwork, .leaveNetwork, .join, .joinByInvitation, .setUpDevice: [.networks, .keys]
+        case .createNetwork, .renameNetwork, .leaveNetwork, .join, .joinByInvitation, .setUpDevice, .renewDevice:
+            [.networks, .keys]
         case .issueToken, .invite, .addDevice, .revoke: [.networks, .peers]
         case .connect, .connectByText: [.peers]
         case .put, .delete: [.records]

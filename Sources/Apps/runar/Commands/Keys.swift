@@ -7,8 +7,8 @@ internal import Platform
 /// Keys: derived, taken out, put in.
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Derive, export and import keys.",
-        subcommands: [Derive.self, Export.self, Import.self]
+        abstract: "Derive, export, import and renew keys.",
+        subcommands: [Derive.self, Export.self, Import.self, RenewDevice.self]
     )
 
     /// Seeds and keys are short.
@@ -110,6 +110,32 @@ extension Keys {
                 throw CommandFailure("no-key", .data, "there is no \(key) key in \(file): name another key or file")
             }
             return found.withBytes { Hex.encode($0) }
+        }
+    }
+}
+
+extension Keys {
+    struct RenewDevice: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "renew-device",
+            abstract: "Give this device a new key, as one needs that was revoked.",
+            discussion: """
+                Its memberships end: join again with an invitation or a token for the new id. The root key and your own \
+                networks stay, and the old key is revoked in them. A running node goes on with the new key.
+                """
+        )
+
+        @Flag(help: "Do not ask.")
+        var yes = false
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            if !yes {
+                Output.note("This device gets a new key and a new id. Its memberships in networks of others end.")
+                try await Prompt.requireConsent("", with: "renew", otherwise: "nothing was changed")
+            }
+            let report = try await Session.with(home) { try await $0.ask(.renewDevice, for: RenewalReport.self) }
+            Output.report(report, asJSON: home.output.json)
         }
     }
 }

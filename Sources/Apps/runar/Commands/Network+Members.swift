@@ -63,7 +63,7 @@ extension Network {
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke a peer for good: it is cut off at once wherever the revocation arrives.",
-            discussion: "Asks first. A revoked device can come back only with a new key, in a new home."
+            discussion: "Asks first. A revoked device comes back only with a new key: `runar keys renew-device` there."
         )
 
         @Argument(help: "The peer's id, the beginning of it, or its label; `runar peers --all` lists them.")

@@ -61,6 +61,8 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case answerOffer(Int, directory: String?)
     case exportKey(name: String, isRevealed: Bool)
     case importKey(name: String, hex: String, replacing: Bool)
+    /// Gives this device a new key.
+    case renewDevice
     case backup
     /// What a new device shows.
     case deviceRequest

@@ -110,7 +110,8 @@ extension CommandFailure {
             case .gone: ("inviter-gone", .unavailable)
             case .other: ("join-failed", .tryAgain)
             }
-        self.init(code, status, "\(error)")
+        let advice = error == .revoked ? ", which `runar keys renew-device` makes" : ""
+        self.init(code, status, "\(error)\(advice)")
     }
 
     private init(hashTable error: DHTError) {

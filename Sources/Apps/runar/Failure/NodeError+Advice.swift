@@ -1,3 +1,4 @@
+internal import Identity
 internal import Node
 
 extension NodeError {
@@ -20,6 +21,7 @@ extension NodeError {
         case .declined: "there `runar listen` asks a person, and --accept-files takes files without a question"
         case .notRunning: "`runar up` does it"
         case .notAMember: "`runar join` does it"
+        case .badToken(.revoked): "`runar keys renew-device` on that device makes one"
         case .notTheOwner: "only a device with the root key that made the network can do this"
         case .noLocalNetwork: "`runar connect` reaches them by address"
         case .refusedByPeer, .refused, .tooLarge, .receiverBusy, .damaged, .file, .badToken,

@@ -151,7 +151,8 @@ extension CommandFailure {
             self.init(
                 "revoked",
                 .notPermitted,
-                "a device that was revoked came with the invitation, which is used up: revoking is final, it needs a new home"
+                "a device that was revoked came with the invitation, which is used up: revoking is final, and it comes back"
+                    + " with a new key (`runar keys renew-device` there)"
             )
         default:
             self.init("invitation-withdrawn", .tryAgain, "the invitation was taken back: make a new one")
@@ -172,7 +173,11 @@ extension CommandFailure {
             )
         case .gone: self.init("joiner-gone", .unavailable, "the joiner went away before it was admitted; \(rest)")
         case .revoked:
-            self.init("revoked", .notPermitted, "the joiner was revoked meanwhile: it can join only with a new key")
+            self.init(
+                "revoked",
+                .notPermitted,
+                "the joiner was revoked meanwhile: it comes back with a new key (`runar keys renew-device` there)"
+            )
         default: self.init("invitation-withdrawn", .tryAgain, "the invitation was taken back: make a new one")
         }
     }

@@ -59,6 +59,29 @@ extension RequestHandler {
         return try KeyReport(name, imported.secret, isRevealed: false)
     }
 
+    /// Gives this device a new key; a running node stops for it and starts with the new one.
+    func renewDevice() async throws -> RenewalReport {
+        let (former, wasRunning) = (node.peerId, node.isRunning)
+        let before = try node.networks().filter { $0.token != nil }
+        if wasRunning { await node.stop() }
+        do {
+            try await node.renewDevice()
+            try NodeHome.note(node.peerId, in: home)
+        } catch {
+            if wasRunning { try await node.start() }
+            throw error
+        }
+        if wasRunning { try await node.start() }
+        let kept = Set(try node.networks().filter { $0.token != nil }.map(\.networkId))
+        return RenewalReport(
+            peerId: node.peerId.base64Encoded,
+            peerIdText: node.peerId.text,
+            formerPeerId: former.base64Encoded,
+            kept: kept.map(\.base64Encoded).sorted(),
+            ended: before.map(\.networkId).filter { !kept.contains($0) }.map(\.base64Encoded).sorted()
+        )
+    }
+
     /// What a backup holds: the root key, and the texts of the networks that it owns.
     func backup() throws -> BackupContent {
         guard let secret = try keys.retrieve(id: "root") else {
@@ -96,6 +119,22 @@ struct KeyReport: Report {
         if let peerId { lines.append("peer id     \(peerId)") }
         if let privateKey { lines.append("private key \(privateKey)") }
         return lines
+    }
+}
+
+/// The ids and networks of a device that got a new key.
+struct RenewalReport: Report {
+    let peerId: String
+    let peerIdText: String
+    let formerPeerId: String
+    /// The networks that this device signs for, of which it is a member by its new key.
+    let kept: [String]
+    /// The networks of which the old key was a member, and the new one is not.
+    let ended: [String]
+
+    var lines: [String] {
+        let memberships = ended.isEmpty ? "no membership ended" : "\(ended.count) memberships ended: join again"
+        return ["this device is \(peerIdText) now", "\(kept.count) networks of its own kept, \(memberships)"]
     }
 }
 

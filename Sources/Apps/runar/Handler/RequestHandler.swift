@@ -152,6 +152,7 @@ final class RequestHandler: Sendable {
         case .exportKey(let name, let isRevealed): return JSONText.encode(try exportKey(name, isRevealed: isRevealed))
         case .importKey(let name, let hex, let replacing):
             return JSONText.encode(try importKey(name, hex: hex, replacing: replacing))
+        case .renewDevice: return JSONText.encode(try await renewDevice())
         case .backup: return JSONText.encode(try backup())
         case .deviceRequest: return JSONText.encode(try deviceRequest())
         case .addDevice(let terms): return JSONText.encode(try addDevice(terms))

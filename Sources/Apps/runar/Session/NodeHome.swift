@@ -96,9 +96,13 @@ final class NodeHome: Sendable {
             default: throw error
             }
         }
-        // For `status` without a passphrase; the id is no secret.
-        try AtomicFile.write(Array((node.peerId.base64Encoded + "\n").utf8), to: directory.file(Self.peerName))
+        try Self.note(node.peerId, in: directory)
         return node
+    }
+
+    /// Writes down this device's id, for `status` without a passphrase; it is no secret.
+    static func note(_ peer: PeerId, in directory: HomeDirectory) throws(FileError) {
+        try AtomicFile.write(Array((peer.base64Encoded + "\n").utf8), to: directory.file(peerName))
     }
 
     /// The peer id that this home has shown last, readable without its keys.

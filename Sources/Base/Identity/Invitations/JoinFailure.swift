@@ -47,7 +47,7 @@ extension JoinFailure: CustomStringConvertible {
         case .declined: "the inviter declined: ask the person there, then for a new invitation"
         case .undecided: "nobody at the inviter decided in time: ask for a new invitation when the person is there"
         case .revoked:
-            "the network's owner revoked this device for good: it can join only with a new key, in a new home"
+            "the network's owner revoked this device for good: it can join only with a new key"
         case .unreachable(let why):
             "the inviter was not reached at the addresses in the invitation\(why.isEmpty ? "" : " (\(why))"): is it still"
                 + " waiting, and on a network that this device reaches?"

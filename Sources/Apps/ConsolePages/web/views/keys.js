@@ -45,6 +45,7 @@ const keyCard = (key, all, showPhrase) => h("div", { class: "card" },
   ]),
   h("div", { class: "buttons" },
     showPhrase && button(w.phrase, { icon: "eye", onPress: showPhrase }),
+    key.key === "peer" && button(w.renew, { onPress: () => renewKey(all.vault) }),
     button(w.export, { icon: "download", onPress: () => exportKey(key.key, all.vault), label: w.exportTitle(names[key.key]) })));
 
 const networkKey = one => h("li", null, row({ icon: "key", title: one.name ? bdi(one.name) : short(one.networkId),
@@ -63,6 +64,25 @@ const noRoot = (keys, value) => section({ title: w.rootTitle }, empty({ icon: "k
 function exportKey(key, vault) {
   openSecretFile({ vault, title: w.exportTitle(names[key]), text: w.exportText[key], action: w.exportAction, done: w.exported,
     fetch: body => blob("/keys/export", { key, ...body }), name: `runar-${key}-key.vault` });
+}
+
+/// Gives this device a new key; what is shown changes by itself.
+function renewKey(vault) {
+  if (!isHere) return elsewhere(w.renewTitle);
+  openDialog({ title: w.renewTitle }, close => {
+    const error = signal("");
+    return form({ error, onSubmit: async data => {
+      const confirmation = confirmed(vault, data, error);
+      if (!confirmation) return;
+      await post("/device/renew", { confirmation });
+      close();
+      toast(w.renewed);
+    } },
+    w.renewText.map(one => h("p", null, one)),
+    vaultField(vault, error, true),
+    h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close() }),
+      button(w.renewAction, { kind: "danger", type: "submit" })));
+  });
 }
 
 /// Asks twice for a new passphrase, once for the vault's, and saves what the node encrypts.
