@@ -97,9 +97,10 @@ internal import Testing
         defer {
             for file in [backup, passphrase] { try? FileManager.default.removeItem(atPath: file) }  // temporary anyway
         }
-        func check(_ command: String, _ arguments: [String] = [], input: String = "") throws {
+        func check(_ command: String, _ arguments: [String] = [], input: String = "", status: Int32 = 0) throws {
             let words = command.split(separator: " ").map(String.init)
-            let outcome = try home.answer(words + arguments, input: input)
+            let outcome = try home.runar(words + arguments + ["--json"], input: input)
+            try #require(outcome.status == status, "\(command): \(outcome.output)\(outcome.errors)")
             let documented = try #require(fields[command], "\(command) is not in the manual")
             for key in try outcome.json.keys { #expect(documented.contains(key), "\(command) prints \(key)") }
         }
@@ -130,7 +131,8 @@ internal import Testing
         try check("status")
         try check("up --detach")
         try check("status")
-        try check("doctor", [peer])
+        // A node that listens on the loopback interface alone is a problem.
+        try check("doctor", [peer], status: 69)
         try check("publish", ["home/door", "open"])
         try check("stop")
         try check("keys renew-device", ["--yes"])

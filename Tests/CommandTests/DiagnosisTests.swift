@@ -209,6 +209,14 @@ internal import Testing
         }
     }
 
+    @Test func `an offline device is not called connected or seen by members`() {
+        var facts = Self.healthy
+        facts.interfaces.removeLast()
+        let codes = Diagnosis(facts).findings.map(\.code)
+        #expect(codes.contains("no-interface"))
+        #expect(Set(codes).isDisjoint(with: ["peers", "nobody-connected", "no-nat", "nat-easy", "filter-closed"]))
+    }
+
     @Test func `about a peer nothing is said while no node runs, and that is said`() {
         var facts = Self.healthy
         facts.node?.isRunning = false

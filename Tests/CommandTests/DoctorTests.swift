@@ -8,19 +8,28 @@ internal import Testing
         return findings.compactMap { $0["code"] as? String }
     }
 
+    /// Asks the doctor, whose exit status says whether there is a problem.
+    private func ask(_ home: TemporaryHome, _ peer: String...) throws -> Outcome {
+        let outcome = try home.runar(["doctor"] + peer + ["--json"])
+        let isHealthy = try outcome.json["healthy"] as? Bool == true
+        #expect(outcome.status == (isHealthy ? 0 : 69))
+        return outcome
+    }
+
     @Test func `from an empty device to a running node each step is named`() throws {
         let home = try TemporaryHome()
-        #expect(try codes(home.answer(["doctor"])).contains("no-home"))
+        let empty = try ask(home)
+        #expect(try codes(empty).contains("no-home") && empty.status == 69)
         try home.makeNode()
-        let fresh = try codes(home.answer(["doctor"]))
+        let fresh = try codes(ask(home))
         #expect(fresh.contains("no-network") && fresh.contains("not-running"))
         _ = try home.answer(["network", "create", "Home"])
-        let idle = try codes(home.answer(["doctor", "phone"]))
+        let idle = try codes(ask(home, "phone"))
         #expect(idle.contains("member") && idle.contains("not-running") && idle.last == "peer-unknown")
         let node = try RunningCommand(["up", "--json"], home: home)
         _ = try node.next("ready")
         // The tests' nodes listen on the loopback interface.
-        #expect(try codes(home.answer(["doctor"])).contains("loopback-only"))
+        #expect(try codes(ask(home)).contains("loopback-only"))
         #expect(try home.runar(["doctor"]).output.contains("PROBLEM  the node listens on 127.0.0.1"))
     }
 
@@ -33,10 +42,10 @@ internal import Testing
         _ = try other.runar(["join"], input: text + "\n" + token)
         let node = try RunningCommand(["up", "--json"], home: home)
         _ = try node.next("ready")
-        #expect(try codes(home.answer(["doctor", "other"])).last == "no-address")
+        #expect(try codes(ask(home, "other")).last == "no-address")
         // Nobody listens on this port of the loopback network.
         #expect(try home.runar(["connect", peer, "Home", "127.99.0.1:9"]).status != 0)
-        let silent = try #require(try home.answer(["doctor", "other"]).json["peer"] as? [String: Any])
+        let silent = try #require(try ask(home, "other").json["peer"] as? [String: Any])
         let steps = try #require(silent["history"] as? [[String: Any]])
         for event in ["dialled", "notReached"] {
             #expect(steps.contains { $0["event"] as? String == event && $0["address"] as? String == "127.99.0.1:9" })
@@ -44,7 +53,7 @@ internal import Testing
         let peerNode = try RunningCommand(["up", "--json"], home: other)
         let place = try #require((try peerNode.next("ready")["addresses"] as? [String])?.first)
         _ = try home.answer(["connect", peer, "Home", place])
-        let outcome = try home.answer(["doctor", "other"])
+        let outcome = try ask(home, "other")
         #expect(try codes(outcome).last == "peer-direct")
         let found = try #require(try outcome.json["peer"] as? [String: Any])
         let history = try #require(found["history"] as? [[String: Any]])

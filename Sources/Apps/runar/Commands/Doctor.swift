@@ -20,6 +20,7 @@ struct Doctor: AsyncParsableCommand {
     func run() async throws {
         let diagnosis = Diagnosis(DoctorFacts(node: try await nodeFacts(), askedPeer: peer))
         Output.report(DoctorReport(diagnosis), asJSON: home.output.json)
+        guard diagnosis.isHealthy else { throw ExitCode(ExitStatus.unavailable.rawValue) }
     }
 
     /// What the running node knows, or what its home says without the keys; nil without a home.

@@ -22,6 +22,8 @@ extension Diagnosis {
         if !node.isDiscovering {
             note("no-discovery", "members on the local network are not looked for", "the setting discovery is off")
         }
+        // Connections and mappings from before the cable was pulled are still known, and prove nothing.
+        guard !isOffline else { return }
         lookAtPeers(node)
         lookAtNAT(node)
         lookAtFiltering(node)

@@ -78,6 +78,9 @@ struct Diagnosis {
         findings.append(Finding(level: .problem, code: code, message: message, advice: advice))
     }
 
+    /// Whether this device has no address that another one could reach.
+    var isOffline: Bool { findings.contains { $0.code == "no-interface" } }
+
     // MARK: This machine
 
     private mutating func lookAtInterfaces() {
@@ -87,7 +90,7 @@ struct Diagnosis {
         guard !useful.isEmpty else {
             return problem(
                 "no-interface",
-                "this device is in no network: no interface is up and has an address",
+                "this device is offline: no interface is up and has an address",
                 "connect it to Wi-Fi or a cable"
             )
         }
@@ -144,7 +147,7 @@ struct Diagnosis {
         if node.networks.isEmpty {
             problem(
                 "no-network",
-                "this device is in no network of yours",
+                "this device has joined no network",
                 advice(
                     "`runar network create NAME`, or `runar join`",
                     inConsole: "under Networks make one, or join one that you were invited to"
