@@ -34,6 +34,8 @@ internal import Testing
         Mistake(["network", "rename", "Nowhere", "New"], 65, "runar network list"),
         Mistake(["network", "leave", "Nowhere"], 65, "runar network list"),
         Mistake(["network", "address"], 65, "runar network create"),
+        Mistake(["network", "address", "--stun"], 69, "runar up"),
+        Mistake(["network", "address", "--stun", "--address", "192.0.2.1:1"], 64, "not both"),
         Mistake(["join"], 65, "runar network show"),
         Mistake(["up", "--listen", "nonsense"], 64, "0.0.0.0:4433"),
         Mistake(["up", "--listen", "127.0.0.1:0", "--listen", "127.0.0.1:0"], 64, "at most one IPv4"),

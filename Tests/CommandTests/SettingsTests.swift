@@ -72,6 +72,7 @@ internal import Testing
         let wrong: [(Setting, String)] = [
             (.listen, "nonsense"), (.logLevel, "loud"), (.requestTimeout, "0s"), (.messageLimit, "0"),
             (.listenerCapacity, "none"), (.discovery, "maybe"), (.discoveryGroup, "192.0.2.1:4242"),
+            (.stunServers, "a b"),
             (.discoveryInterval, "500ms"), (.dhtTimeout, "0s"), (.renewTokens, "1"), (.grantRenewals, "yes"),
             (.hashTable, "true"), (.cacheAge, "long"),
         ]

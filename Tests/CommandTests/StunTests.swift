@@ -27,6 +27,25 @@ internal import Testing
         }
     }
 
+    @Test func `a running node prints its connection text with the address that a server sees`() throws {
+        let server = try server(["127.0.0.1:0"])
+        let home = try TemporaryHome()
+        try home.makeNode()
+        _ = try home.answer(["network", "create", "Home"])
+        let node = try RunningCommand(["up", "--json", "--stun-servers", server.address], home: home)
+        let address = try #require((try node.next("ready")["addresses"] as? [String])?.first)
+        let report = try home.answer(["network", "address", "--stun"])
+        #expect(try report.text("address") == address)
+        #expect(try report.text("text").contains(address))
+        let shown = try home.runar(["network", "address", "--stun"])
+        #expect(shown.output.hasPrefix("{") && shown.errors.contains("public address \(address)"))
+        #expect(node.end(by: SIGTERM) == 0)
+        let other = try RunningCommand(["up", "--json"], home: home)
+        _ = try other.next("ready")
+        let refused = try home.runar(["network", "address", "--stun", "--json"])
+        #expect(try refused.failure["code"] as? String == "no-stun-server")
+    }
+
     @Test func `a name is looked up`() throws {
         // Where the name means the IPv6 address first, that is given up before this one is asked.
         let server = try server(["127.0.0.1:0"])

@@ -192,6 +192,7 @@ def alone(owner):
     expect("the status shows it", setting in owner.ask("GET /status")["configuration"], setting)
     setting = owner.ask("PUT /settings/{key}", {"key": "renewTokens"}, body={"values": []})
     expect("no value is the usual one", setting == {"key": "renewTokens", "values": ["on"], "source": "default"}, setting)
+    owner.ask("GET /public-address", expect=400)
     open_to_network(owner)
     key = owner.ask("POST /keys/root", body={}, expect=201)
     expect("a root key is made, and its private part stays", key["key"] == "root" and "privateKey" not in key, key)

@@ -11,18 +11,33 @@ internal import Transport
         ignoring ignored: Int = 0,
         _ body: (RunarNode, LocalSTUNServer) async throws -> Void
     ) async throws {
-        let config = RunarNodeConfig.createTestConfig()
-        config.loggerLevel = .critical
-        let node = try RunarNode(config: config)
-        try await node.start()
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await LocalSTUNServer.run(ignoring: ignored) { try await body(node, $0) })
-        } catch {
-            result = .failure(error)
+        try await LocalSTUNServer.run(ignoring: ignored) { server in
+            let config = RunarNodeConfig.createTestConfig()
+            config.loggerLevel = .critical
+            config.stunServers = ["no name", "\(server.address)"]
+            let node = try RunarNode(config: config)
+            try await node.start()
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await body(node, server))
+            } catch {
+                result = .failure(error)
+            }
+            await node.stop()
+            try result.get()
         }
-        await node.stop()
-        try result.get()
+    }
+
+    @Test func `the servers of the configuration are asked in turn`() async throws {
+        try await self.withNode { node, _ in
+            let seen = try await node.natTraversal.getPublicEndpoint()
+            #expect(seen == "127.0.0.1:\(node.listeningPort)")
+        }
+        let node = try RunarNode(config: .createTestConfig())
+        await #expect(throws: NATTraversalError.noServer) { _ = try await node.natTraversal.getPublicEndpoint() }
+        let config = RunarNodeConfig.createTestConfig()
+        config.stunServers = Array(repeating: "192.0.2.1", count: 5)
+        #expect(throws: RunarError.self) { _ = try RunarNode(config: config) }
     }
 
     @Test(arguments: [0, 1]) func `a server says where it sees the node's own socket`(lost: Int) async throws {

@@ -34,6 +34,21 @@ public struct NATTraversal: Sendable {
         throw NATTraversalError.noAnswer(stunServer, "\(failure)")
     }
 
+    /// Asks the servers of ``RunarNodeConfig/stunServers``, one after the other, at which address they see this node.
+    ///
+    /// - Throws: ``NATTraversalError`` of the last one, or `noServer`; ``NodeError/notRunning``, `CancellationError`.
+    public func getPublicEndpoint() async throws -> String {
+        var failure = NATTraversalError.noServer
+        for server in self.node.config.stunServers {
+            do {
+                return try await self.getPublicEndpoint(localPort: 0, stunServer: server)
+            } catch let error as NATTraversalError {
+                failure = error
+            }
+        }
+        throw failure
+    }
+
     /// Sends datagrams to where a peer is, so that the NATs on the way let its own pass; both sides do so, and one of them
     /// dials then.
     ///
@@ -93,12 +108,15 @@ public enum NATTraversalError: Error, Hashable, Sendable, CustomStringConvertibl
     case badAddress(String, String)
     /// The server gave no answer; with the reason.
     case noAnswer(String, String)
+    /// The configuration names no server.
+    case noServer
 
     /// The failure in words, with what to do.
     public var description: String {
         switch self {
         case .wrongPort(let port, let own): "this node listens on port \(own), not \(port): give that one, or 0"
         case .badAddress(let text, let why): "\"\(text)\" is no address: \(why)"
+        case .noServer: "no STUN server is set: name one in stunServers, as in stun.example.org or 192.0.2.1:3478"
         case .noAnswer(let server, let why): "\(server) did not say where this node is: \(why)"
         }
     }

@@ -574,7 +574,7 @@ export const t = {
       messageLimit: "Largest message", listenerCapacity: "Events kept for a slow reader",
       acceptFiles: "Folder for files that are taken without asking", discovery: "Look for devices nearby",
       discoveryGroup: "Groups for that", discoveryInterval: "How often it says that it is here",
-      hashTable: "Take part in shared data", dhtTimeout: "Longest search in shared data",
+      stunServers: "Servers that tell its public address", hashTable: "Take part in shared data", dhtTimeout: "Longest search in shared data",
       cacheAge: "How long a found value counts as fresh", renewTokens: "Renew its memberships",
       grantRenewals: "Renew memberships of others", console: "Port of this console",
       consoleLan: "Console for the local network", passphraseFile: "File with the passphrase", keyFile: "Key file",

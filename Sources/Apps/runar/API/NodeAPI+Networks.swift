@@ -121,6 +121,7 @@ extension NodeAPI {
             },
             route(.get, "/networks/{network}/table") { try handler.tableView($0.network) },
             command(.get, "/networks/{network}/discovered") { .discover($0.network) },
+            command(.get, "/public-address") { _ in .publicAddress },
             command(.get, "/networks/{network}/connection-text") {
                 .connectionText($0.network, address: $0.text("address"))
             },

@@ -116,6 +116,14 @@ struct NodeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "A server that tells this device's public address; up to four may be given (RUNAR_STUN_SERVERS).",
+            valueName: "host:port"
+        )
+    )
+    var stunServers: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
             "Whether to take part in hash tables, to find and to hold: on or off (RUNAR_HASH_TABLE).",
             valueName: "on|off"
         )
@@ -179,6 +187,7 @@ struct NodeOptions: ParsableArguments {
         flags[.messageLimit] = messageLimit.map { [$0] }
         flags[.listenerCapacity] = listenerCapacity.map { [$0] }
         flags[.acceptFiles] = acceptFiles.map { [HomeOptions.absolute($0)] }
+        if !stunServers.isEmpty { flags[.stunServers] = stunServers }
         flags[.hashTable] = hashTable.map { [$0] }
         flags[.dhtTimeout] = dhtTimeout.map { [$0] }
         flags[.cacheAge] = cacheAge.map { [$0] }

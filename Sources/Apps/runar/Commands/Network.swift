@@ -132,20 +132,35 @@ extension Network {
 
     struct Address: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the text by which another member dials this device (see `runar connect`)."
+            abstract: "Print the text by which another member dials this device (see `runar connect`).",
+            discussion: """
+                Two devices behind routers, without a member that both can reach, each print a text with --stun and read \
+                the other's with `runar connect` within half a minute of each other.
+                """
         )
 
         @Argument(help: "The network; not needed if there is one only.")
         var network: String?
         @Option(help: ArgumentHelp("Where the other member reaches this device.", valueName: "ip:port"))
         var address: String?
+        @Flag(help: "Ask a STUN server (stunServers) where it sees the running node, and use and print that address.")
+        var stun = false
         @Flag(help: "Show the text as a QR code.")
         var qr = false
         @OptionGroup var home: HomeOptions
 
+        func validate() throws {
+            guard !stun || address == nil else { throw ValidationError("give --stun or --address, not both") }
+        }
+
         func run() async throws {
-            let request = ControlRequest.connectionText(network.map { NetworkName($0) }, address: address)
-            let report = try await Session.with(home) { try await $0.ask(request, for: ConnectionTextReport.self) }
+            let network = network.map { NetworkName($0) }
+            let report = try await Session.with(home) { session in
+                var place = address
+                if stun { place = try await session.ask(.publicAddress, for: PublicAddressReport.self).address }
+                return try await session.ask(.connectionText(network, address: place), for: ConnectionTextReport.self)
+            }
+            if stun, !home.output.json { Output.note("public address \(report.address)") }
             if qr, !home.output.json { return try TerminalCode.show(report.text) }
             Output.report(report, asJSON: home.output.json)
         }

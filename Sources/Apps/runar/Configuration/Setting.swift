@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Identity
+internal import RunarNode
 
 /// A setting of a node; each has a key in `config.json`, a variable of the environment and a flag.
 enum Setting: String, CaseIterable, Codable, Sendable {
@@ -12,6 +13,7 @@ enum Setting: String, CaseIterable, Codable, Sendable {
     case discovery
     case discoveryGroup
     case discoveryInterval
+    case stunServers
     case hashTable
     case dhtTimeout
     case cacheAge
@@ -42,12 +44,12 @@ enum Setting: String, CaseIterable, Codable, Sendable {
         case .cacheAge: ["5m"]
         case .console: [String(Settings.consolePort)]
         case .consoleLan: [SwitchText.off]
-        case .acceptFiles, .passphraseFile, .keyFile: nil
+        case .acceptFiles, .stunServers, .passphraseFile, .keyFile: nil
         }
     }
 
     /// Whether it is a list.
-    var isList: Bool { self == .listen || self == .discoveryGroup }
+    var isList: Bool { self == .listen || self == .discoveryGroup || self == .stunServers }
 
     /// Whether it is about the keys, and not about how the node runs.
     var isOfKeys: Bool { self == .passphraseFile || self == .keyFile }
@@ -74,9 +76,13 @@ extension Setting {
                 throw unfit(values.joined(separator: ", "), "at most one IPv4 and one IPv6 address")
             }
         }
+        if self == .stunServers, values.count > STUNPlace.limit {
+            throw unfit(values.joined(separator: ", "), "at most \(STUNPlace.limit) servers")
+        }
         for value in values {
             switch self {
             case .listen, .discoveryGroup: break
+            case .stunServers: _ = try STUNPlace(value)
             case .logLevel: _ = try Settings.levels(value)
             case .console, .consoleLan: _ = try Settings.port(value)
             case .discovery, .hashTable, .renewTokens, .grantRenewals: _ = try SwitchText.parse(value)

@@ -37,6 +37,8 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case connect(PeerName, network: NetworkName, address: String?, overRelay: Bool)
     case connectByText(String)
     case connectionText(NetworkName?, address: String?)
+    /// Asks the STUN servers of the settings for the address of the running node.
+    case publicAddress
     case send(PeerName, text: String)
     case broadcast(network: NetworkName?, text: String)
     case sendFile(PeerName, path: String)

@@ -39,7 +39,7 @@ extension CommandFailure {
         case let error as PictureFileError: self.init("bad-picture", .data, error.description)
         case let error as BytesError: self.init("bad-data", .data, error.description)
         case let error as STUNFailure: self.init(stun: error)
-        case let error as NATTraversalError: self.init("bad-address", .usage, error.description)
+        case let error as NATTraversalError: self.init(traversal: error)
         case let error as HostNameError: self.init("unknown-host", .unavailable, error.description)
         case let error as DatagramError: self.init(datagram: error)
         case is CancellationError: self.init("cancelled", .tryAgain, "the command was cancelled before it was done")
@@ -210,6 +210,14 @@ extension CommandFailure {
             case .notUnderstood, .noAddress: "bad-answer"
             }
         self.init(code, .unavailable, error.description)
+    }
+
+    private init(traversal error: NATTraversalError) {
+        switch error {
+        case .noServer: self.init("no-stun-server", .usage, error.description)
+        case .noAnswer: self.init("no-answer", .unavailable, error.description)
+        case .wrongPort, .badAddress: self.init("bad-address", .usage, error.description)
+        }
     }
 
     private init(datagram error: DatagramError) {

@@ -139,6 +139,13 @@ struct ConnectionTextReport: Report {
     var lines: [String] { [text] }
 }
 
+/// The address at which a STUN server sees this node.
+struct PublicAddressReport: Report {
+    let address: String
+
+    var lines: [String] { [address] }
+}
+
 extension NetworkReport {
     init(_ info: NetworkInfo, secretSince: UInt64?, isRevoked: Bool) throws {
         self.init(

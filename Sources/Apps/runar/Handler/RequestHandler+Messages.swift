@@ -76,7 +76,8 @@ extension RequestHandler {
         return ConnectReport(peerId: peer, networkId: network, path: node.path(to: peer))
     }
 
-    /// Dials with a text that the other member gave; a token in it that is no good is refused before anything is sent.
+    /// Dials with a text that the other member gave, after punching a hole for an address beyond this site; a token in it
+    /// that is no good is refused before anything is sent.
     func connect(byText text: String) async throws -> ConnectReport {
         let data = try PeerConnectionData.fromQRString(text)
         guard data.token.verify() else {
@@ -85,6 +86,14 @@ extension RequestHandler {
                 .data,
                 "the token in this connection text has expired or is forged: ask the other member for a new text"
             )
+        }
+        guard try node.networks().contains(where: { $0.networkId == data.networkId && $0.isMember }) else {
+            throw NodeError.notAMember(data.networkId)
+        }
+        let place = try SocketAddress(parsing: data.address)
+        // On the same site no NAT is on the way, and the peer would keep silent for the whole second.
+        if !place.isLoopback, !place.isLinkLocal, !place.isPrivate, !node.connectedPeers().contains(data.peerId) {
+            try await node.natTraversal.punchHole(localPort: 0, peerAddress: data.address)
         }
         let connection = try await node.connectToPeer(
             peerId: data.peerId,

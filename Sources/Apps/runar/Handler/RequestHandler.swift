@@ -84,6 +84,8 @@ final class RequestHandler: Sendable {
         case .connectByText(let text): return JSONText.encode(try await connect(byText: text))
         case .connectionText(let network, let address):
             return JSONText.encode(try connectionText(network, address: address))
+        case .publicAddress:
+            return JSONText.encode(PublicAddressReport(address: try await node.natTraversal.getPublicEndpoint()))
         case .send(let peer, let text): return JSONText.encode(try await send(text, to: peer))
         case .broadcast(let network, let text): return JSONText.encode(try await broadcast(text, in: network))
         case .sendFile(let peer, let path): return JSONText.encode(try await sendFile(path, to: resolve(peer), reply))

@@ -202,6 +202,7 @@ extension Settings {
         if let capacity = text(.listenerCapacity).flatMap({ Int($0) }) { config.listenerCapacity = capacity }
         config.discoveryGroups = try isOn(.discovery) ? Self.groups(self[.discoveryGroup]?.texts ?? []) : nil
         if let interval = text(.discoveryInterval) { config.discoveryInterval = try DurationText.parse(interval) }
+        config.stunServers = self[.stunServers]?.texts ?? []
         config.usesHashTable = try isOn(.hashTable)
         if let timeout = text(.dhtTimeout) { config.dhtPolicy.deadline = try DurationText.parse(timeout) }
         if let age = text(.cacheAge) { config.cacheAge = try DurationText.parse(age) }

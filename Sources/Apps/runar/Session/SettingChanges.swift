@@ -56,8 +56,8 @@ final class SettingChanges: Sendable {
         return report(setting, value)
     }
 
-    /// The most values of a list: an address of each family.
-    private static let listLimit = 2
+    /// The most values of a list; what a setting takes may be fewer.
+    private static let listLimit = STUNPlace.limit
 }
 
 extension Setting {

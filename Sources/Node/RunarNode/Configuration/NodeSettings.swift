@@ -29,6 +29,7 @@ package struct NodeSettings: Sendable {
     let peerTimeout: Duration
     package let discoveryGroups: MulticastGroups?
     let discoveryInterval: Duration
+    let stunServers: [String]
     let usesHashTable: Bool
     let dhtPolicy: DHTPolicy
     let cacheAge: Duration
@@ -72,6 +73,13 @@ package struct NodeSettings: Sendable {
             throw RunarError.failure(.invalidParameters, message: "discoveryInterval must be at most a day")
         }
         self.discoveryInterval = config.discoveryInterval
+        guard config.stunServers.count <= STUNPlace.limit else {
+            throw RunarError.failure(
+                .invalidParameters,
+                message: "stunServers has \(config.stunServers.count) servers: name \(STUNPlace.limit) at most"
+            )
+        }
+        self.stunServers = config.stunServers
         self.usesHashTable = config.usesHashTable
         self.dhtPolicy = config.dhtPolicy
         self.cacheAge = config.cacheAge

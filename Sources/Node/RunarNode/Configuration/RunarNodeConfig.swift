@@ -74,6 +74,10 @@ public final class RunarNodeConfig {
     public var discoveryGroups: MulticastGroups? = .standard
     /// The time between two beacons on the local network, give or take a fifth; from a second to a day.
     public var discoveryInterval = Duration.seconds(10)
+    /// The STUN servers that ``NATTraversal/getPublicEndpoint()`` asks in this order, four at most.
+    ///
+    /// Each is a `host`, a `host:port` or an address. No server gets a datagram before an app calls that.
+    public var stunServers: [String] = []
     /// Whether this device takes part in its networks' hash tables; one that does not stores nothing for others, finds
     /// nothing there, and keeps no connections for it.
     public var usesHashTable = true

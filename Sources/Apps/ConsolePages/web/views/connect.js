@@ -70,7 +70,9 @@ function own(list) {
   findPlaces().then(found => {
     places.set(found);
     address.set(found[0]?.address ?? "own");
-  });
+    return get("/public-address");
+  }).then(({ address: one }) => places.update(list => [...list.filter(place => place.address !== one),
+    { kind: "internet", address: one }]), () => {});
   let turn = 0;
   effect(() => {
     const asked = address(), mine = ++turn;
