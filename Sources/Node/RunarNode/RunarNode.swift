@@ -137,12 +137,6 @@ extension RunarNode {
         return false
     }
 
-    /// Whether a start is under way that no stop has overtaken.
-    var isStarting: Bool {
-        if case .starting(isAbandoned: false) = self.phase.withLock({ $0 }) { return true }
-        return false
-    }
-
     /// The UDP port that this node listens on, or 0 while it is stopped.
     public var listeningPort: UInt16 {
         self.listenAddresses.first?.port ?? 0

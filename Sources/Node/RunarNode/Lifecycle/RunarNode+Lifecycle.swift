@@ -65,6 +65,12 @@ extension RunarNode {
         return await driver.isResponsive()
     }
 
+    /// Whether a start is under way that no stop has overtaken.
+    var isStarting: Bool {
+        if case .starting(isAbandoned: false) = self.phase.withLock({ $0 }) { return true }
+        return false
+    }
+
     /// Tells a driver that has just started.
     func tellConditions(to driver: NodeDriver) {
         self.conditions.withLock { if $0 != Conditions() { driver.adapt(to: $0) } }
