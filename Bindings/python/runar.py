@@ -28,7 +28,7 @@ __all__ = ["Error", "Event", "Node", "Request", "Service", "Subscription"]
 
 JSON, MESSAGEPACK, CBOR, BYTES = 1, 2, 3, 4
 HANDLER_FAILED = 4006
-ABI_VERSION = 1
+ABI_VERSION = 2
 EVENTS_WAITING = 1024
 
 
@@ -58,12 +58,16 @@ class _RequestInfo(ctypes.Structure):
     ]
 
 
+_PassphraseCallback = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
 class _NodeConfig(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_size_t), ("node_id", ctypes.c_char_p), ("default_network_id", ctypes.c_char_p),
         ("home", ctypes.c_char_p), ("in_memory", ctypes.c_bool), ("listen_addresses", ctypes.c_char_p),
         ("network_ids", ctypes.c_char_p), ("request_timeout_ms", ctypes.c_uint64), ("log_level", ctypes.c_int32),
         ("disable_discovery", ctypes.c_bool), ("max_peers", ctypes.c_uint32),
+        ("key_file", ctypes.c_char_p), ("passphrase", _PassphraseCallback), ("passphrase_context", ctypes.c_void_p),
     ]
 
 
@@ -332,23 +336,53 @@ class Service:
             _library.runar_request_fail(handle, HANDLER_FAILED, _text(text), None, None)
 
 
+class _Passphrase:
+    """Gives the library the passphrase of a vault: a text, bytes, or a function that returns one of them."""
+
+    def __init__(self, source):
+        self._source, self.failure = source, None
+        self.callback = _PassphraseCallback() if source is None else _PassphraseCallback(self._give)
+
+    def _give(self, _, buffer, capacity):
+        try:
+            given = self._source() if callable(self._source) else self._source
+            given = given.encode() if isinstance(given, str) else bytes(given or b"")
+        except BaseException as error:  # it goes to the caller of Node
+            self.failure = error
+            return 0
+        if len(given) > capacity:
+            return 0
+        ctypes.memmove(buffer, given, len(given))
+        return len(given)
+
+
 # Until they are closed, so that what their services call is there as long as they run.
 _nodes = set()
 
 
 class Node:
-    """One device in its owner's networks."""
+    """One device in its owner's networks.
+
+    Its keys are in a vault in `home`, or in memory and gone with it. What opens the vault is `passphrase` (a text, bytes or a
+    function that returns one), or the key file at `key_file`, or else one beside the vault, made by itself.
+    """
 
     def __init__(
         self, home=None, *, in_memory=False, node_id=None, default_network=None, listen=None, networks=(),
-        request_timeout=None, log_level=0, discovery=True, max_peers=0,
+        request_timeout=None, log_level=0, discovery=True, max_peers=0, key_file=None, passphrase=None,
     ):
+        secret = _Passphrase(passphrase)
         config = _NodeConfig(
             ctypes.sizeof(_NodeConfig), _text(node_id), _text(default_network), _text(home), in_memory, _text(listen),
             _text(",".join(networks) or None), round((request_timeout or 0) * 1000), log_level, not discovery,
-            max_peers,
+            max_peers, _text(key_file), secret.callback, None,
         )
-        self._handle = _now(_library.runar_node_create, ctypes.byref(config))
+        try:
+            self._handle = _now(_library.runar_node_create, ctypes.byref(config))
+        except Error:
+            if secret.failure:
+                raise secret.failure from None
+            raise
         self._subscriptions, self._services = set(), []
         _nodes.add(self)
 

@@ -164,6 +164,11 @@ internal import Testing
         }
     }
 
+    @Test func `Python chooses what opens its keys`() async throws {
+        let status = try await aside { try ChildProcess(script: "keep_keys.py", arguments: []).waitUntilExit() }
+        #expect(status == 0)
+    }
+
     @Test func `the examples run`() async throws {
         let (status, lines) = try await aside {
             let process = try ChildProcess(script: "../../Examples/python/hello.py", arguments: [])

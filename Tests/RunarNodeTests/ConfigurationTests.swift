@@ -187,6 +187,25 @@ internal import Testing
         )
     }
 
+    @Test func `a passphrase or a key file elsewhere opens a home, if the app says so`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runar-home-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }  // the system empties the folder
+        let secrets: [VaultSecret] = [
+            .passphrase(SecretBytes(copying: Array("seven paper boats".utf8))),
+            .keyFile(path: folder.appending(path: "key").path()),
+        ]
+        for (number, secret) in secrets.enumerated() {
+            let config = RunarNodeConfig.createTestConfig()
+            config.keyStorage = nil
+            config.homePath = folder.appending(path: "home\(number)").path()
+            config.homeSecret = secret
+            let peer = try RunarNode(config: config).peerId
+            #expect(try RunarNode(config: config).peerId == peer)
+            config.homeSecret = nil
+            #expect(throws: (any Error).self) { try RunarNode(config: config) }
+        }
+    }
+
     @Test func `a home is made once, has one user at a time, and keeps who the device is`() async throws {
         let home = FileManager.default.temporaryDirectory.appending(path: "runar-home-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: home) }  // temporary anyway

@@ -46,6 +46,7 @@ private func nodeConfig(_ config: runar_node_config) throws -> RunarNodeConfig {
         throw Arguments.refused("say where the keys of this device are: set either home or in_memory", "home")
     }
     if unsafe config.in_memory { made.keyStorage = InMemoryKeyStorage() }
+    made.homeSecret = try unsafe homeSecret(config)
     if let list = try unsafe Arguments.optionalText(config.listen_addresses, "listen_addresses") {
         made.listenAddresses = try parts(of: list).map { try SocketAddress(parsing: $0) }
     }
@@ -68,6 +69,30 @@ private func nodeConfig(_ config: runar_node_config) throws -> RunarNodeConfig {
     }
     return made
 }
+
+/// Returns the secret of the vault in a home, if the program gives one.
+private func homeSecret(_ config: runar_node_config) throws -> VaultSecret? {
+    let keyFile = try unsafe Arguments.optionalText(config.key_file, "key_file")
+    let ask = unsafe config.passphrase
+    guard unsafe keyFile != nil || ask != nil else { return nil }
+    guard unsafe !config.in_memory else {
+        throw Arguments.refused("key_file and passphrase open the vault in home: set home", "in_memory")
+    }
+    guard let ask = unsafe ask else { return keyFile.map { .keyFile(path: $0) } }
+    guard keyFile == nil else { throw Arguments.refused("set either key_file or passphrase", "passphrase") }
+    var count = 0
+    let room = unsafe SecretBytes(count: passphraseByteLimit) { buffer in
+        let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        count = unsafe ask(config.passphrase_context, start, buffer.count)
+    }
+    guard (1...passphraseByteLimit).contains(count) else {
+        throw RunarError.failure(.keyDenied, message: "the program gave no passphrase for the vault")
+    }
+    return unsafe .passphrase(room.withUnsafeBytes { unsafe SecretBytes(copying: $0.prefix(count)) })
+}
+
+/// The longest passphrase of a vault.
+private let passphraseByteLimit = 1024
 
 private func parts(of list: String) -> [String] {
     list.split { $0 == "," || $0 == " " }.map(String.init)

@@ -106,6 +106,77 @@ static void refuse_configurations(void) {
     runar_node_free(node);
 }
 
+/* A passphrase, and how often it was asked for. */
+typedef struct words {
+    const char *text;
+    int asked;
+} words;
+
+static size_t give(void *context, uint8_t *buffer, size_t capacity) {
+    words *words = context;
+    size_t length = strlen(words->text);
+    words->asked += 1;
+    REQUIRE(length <= capacity);
+    memcpy(buffer, words->text, length);
+    return length;
+}
+
+/* The peer id of a device in a home, which a node that was freed a moment ago may still hold; NULL and a code. */
+static char *id_in(const runar_node_config *config, int32_t *code) {
+    runar_error *error = NULL;
+    runar_node *node;
+    do {
+        node = runar_node_create(config, &error);
+        *code = node ? 0 : code_of(error);
+    } while (*code == RUNAR_ERROR_IN_USE);
+    char *id = node ? runar_node_peer_id(node, NULL) : NULL;
+    runar_node_free(node);
+    return id;
+}
+
+/* What opens the vault in a home: a passphrase, a key file elsewhere, one beside it. */
+static void keep_keys(void) {
+    char folder[] = "/tmp/runar-c-XXXXXX", homes[3][64], key_file[64], command[128];
+    REQUIRE(mkdtemp(folder) != NULL);
+    snprintf(key_file, sizeof key_file, "%s/key", folder);
+    words right = {"seven paper boats", 0}, wrong = {"seven paper planes", 0}, none = {"", 0};
+    int32_t code;
+    for (int way = 0; way < 3; way++) {
+        snprintf(homes[way], sizeof homes[way], "%s/home%d", folder, way);
+        runar_node_config config = RUNAR_NODE_CONFIG_INIT;
+        config.home = homes[way];
+        config.disable_discovery = true;
+        if (way == 0) config.passphrase = give;
+        config.passphrase_context = &right;
+        if (way == 1) config.key_file = key_file;
+        char *first = id_in(&config, &code), *again = id_in(&config, &code);
+        REQUIRE(first != NULL && again != NULL && strcmp(first, again) == 0);
+        runar_string_free(first);
+        runar_string_free(again);
+        if (way == 2) continue;
+        if (way == 0) {
+            REQUIRE(right.asked >= 2);
+            config.passphrase_context = &wrong;
+            REQUIRE(id_in(&config, &code) == NULL && code == RUNAR_ERROR_WRONG_SECRET && wrong.asked > 0);
+            config.passphrase_context = &none;
+            REQUIRE(id_in(&config, &code) == NULL && code == RUNAR_ERROR_KEY_DENIED);
+            config.key_file = key_file;
+            REQUIRE(id_in(&config, &code) == NULL && code == RUNAR_ERROR_INVALID_PARAMETERS);
+            config.home = NULL;
+            config.in_memory = true;
+            config.key_file = NULL;
+            REQUIRE(id_in(&config, &code) == NULL && code == RUNAR_ERROR_INVALID_PARAMETERS);
+            config.home = homes[way];
+            config.in_memory = false;
+            config.passphrase = NULL;
+        }
+        config.key_file = NULL;
+        REQUIRE(id_in(&config, &code) == NULL && code != 0);
+    }
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    REQUIRE(system(command) == 0);
+}
+
 static void refuse_arguments(runar_node *node) {
     waiter end = WAITER_INIT;
     waiter data = WAITER_INIT;
@@ -233,6 +304,7 @@ int every_call(void) {
     runar_string_free(NULL);
     runar_data_result_free(NULL);
     refuse_configurations();
+    keep_keys();
     runar_node *node = running_node();
     char *id = runar_node_peer_id(node, NULL);
     REQUIRE(id != NULL && strlen(id) == 44 && runar_node_listening_port(node) != 0);

@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 /** Goes up when a function or field is added; a function or field that exists never changes its meaning. */
-#define RUNAR_ABI_VERSION 1
+#define RUNAR_ABI_VERSION 2
 
 /** The RUNAR_ABI_VERSION of the library that was loaded. Any thread. */
 uint32_t runar_abi_version(void);
@@ -175,6 +175,11 @@ enum runar_log_level {
     RUNAR_LOG_ERROR = 5
 };
 
+/** Gives the passphrase of the vault in home: writes it to buffer, which has room for capacity bytes, and returns how many
+ * it wrote; 0 refuses. Called once by runar_node_create() before it returns, on the thread of its caller. The library
+ * wipes the buffer. */
+typedef size_t (*runar_passphrase_callback)(void *context, uint8_t *buffer, size_t capacity);
+
 /** How a node is set up. Begin with RUNAR_NODE_CONFIG_INIT; 0 and NULL stand for the default of a field. */
 typedef struct runar_node_config {
     size_t size;
@@ -188,13 +193,16 @@ typedef struct runar_node_config {
     int32_t log_level;              /**< enum runar_log_level */
     bool disable_discovery;         /**< look for no members on the local network */
     uint32_t max_peers;             /**< 0: as many as the protocol keeps */
+    const char *key_file;           /**< what opens the vault in home, made if missing; NULL: vault.key in home */
+    runar_passphrase_callback passphrase; /**< instead of key_file: a passphrase opens the vault; NULL: none does */
+    void *passphrase_context;       /**< what passphrase gets */
 } runar_node_config;
 
-#define RUNAR_NODE_CONFIG_INIT {sizeof(runar_node_config), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define RUNAR_NODE_CONFIG_INIT {sizeof(runar_node_config), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /** Opens the device's keys and database. NULL, and an error, if that fails: 5003 for a configuration that cannot be,
- * 5004 for a text that is not UTF-8, 5005 for no configuration, 1000 to 2005 for home. Blocks for as long as the disk
- * does. Free the node with runar_node_free(). */
+ * 5004 for a text that is not UTF-8, 5005 for no configuration, 1000 to 2005 for home: 2001 if no passphrase was given,
+ * 2002 if it is another one. Blocks for as long as the disk does, and with a passphrase some tenths of a second. Free the node with runar_node_free(). */
 runar_node *runar_node_create(const runar_node_config *config, runar_error **error);
 
 /** Stops the node, ends what is under way with RUNAR_ERROR_CANCELLED and lets go of the node. Waits until no callback of

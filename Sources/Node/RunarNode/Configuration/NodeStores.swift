@@ -25,7 +25,9 @@ struct NodeStores: Sendable {
 
     private static func choose(_ config: RunarNodeConfig) throws -> NodeStores {
         if let keys = config.keyStorage { return NodeStores(keys: keys, statePath: config.statePath, lock: nil) }
-        if let path = config.homePath { return try inDirectory(path, statePath: config.statePath) }
+        if let path = config.homePath {
+            return try inDirectory(path, statePath: config.statePath, secret: config.homeSecret)
+        }
         guard let keychain = config.keychainConfig else {
             throw RunarError.failure(
                 .invalidParameters,
@@ -54,17 +56,18 @@ struct NodeStores: Sendable {
         return FilePath.joining(FilePath.joining(try HomeDirectory.place(), "apps"), name)
     }
 
-    /// A vault that a key file beside it opens, and a database, in a directory of the user alone.
-    static func inDirectory(_ path: String, statePath: String?) throws -> NodeStores {
+    /// A vault and a database in a directory of the user alone; without a `secret` a key file beside the vault opens it.
+    static func inDirectory(_ path: String, statePath: String?, secret: VaultSecret? = nil) throws -> NodeStores {
         let home = try HomeDirectory(at: path)
         let lock = try home.lockForNode()
-        let (vault, keyFile) = (home.file(vaultName), home.file(keyFileName))
+        let vault = home.file(vaultName)
+        let secret = secret ?? .keyFile(path: home.file(keyFileName))
         let keys: VaultFile
         if try VaultFile.exists(at: vault) {
-            keys = try VaultFile.open(at: vault, secret: .keyFile(path: keyFile))
+            keys = try VaultFile.open(at: vault, secret: secret)
         } else {
-            if try !VaultFile.exists(at: keyFile) { try VaultFile.makeKeyFile(at: keyFile) }
-            keys = try VaultFile.create(at: vault, secret: .keyFile(path: keyFile))
+            if case .keyFile(let path) = secret, try !VaultFile.exists(at: path) { try VaultFile.makeKeyFile(at: path) }
+            keys = try VaultFile.create(at: vault, secret: secret)
         }
         return NodeStores(keys: keys, statePath: statePath ?? home.file(stateName), lock: lock)
     }

@@ -53,8 +53,12 @@ public final class RunarNodeConfig {
     /// The directory for everything of this device, made for its user alone if it is missing; nil for the system's place.
     ///
     /// Where the system keeps no keys, as on Linux, they lie there in a vault that a key file beside it opens, which is made
-    /// by itself: whoever can read the disk has the keys. Set ``keyStorage`` to have a passphrase open them.
+    /// by itself: a reader of the disk has the keys. Set ``homeSecret`` to have a passphrase open them.
     public var homePath: String?
+    /// The passphrase or key file that opens the vault in ``homePath``; nil for a key file beside the vault.
+    ///
+    /// A vault is made with it the first time, and so is a key file that is not there.
+    public var homeSecret: VaultSecret?
     /// The SQLite file for everything but keys; nil keeps it in memory when ``keyStorage`` is set, and otherwise in the
     /// home.
     public var statePath: String?
