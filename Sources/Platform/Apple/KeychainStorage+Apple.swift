@@ -55,7 +55,7 @@ public final class KeychainStorage: KeyStorage {
         // One step either way, so that a failure leaves the key that was there.
         var status = SecItemUpdate(item as CFDictionary, values as CFDictionary)
         if status == errSecItemNotFound {
-            status = unsafe SecItemAdd(item.merging(values) { _, new in new } as CFDictionary, nil)
+            status = SecItemAdd(item.merging(values) { _, new in new } as CFDictionary, nil)
         }
         guard status == errSecSuccess else { throw .unableToStore(Self.text(of: status)) }
     }
@@ -205,7 +205,7 @@ public final class KeychainStorage: KeyStorage {
         if status == errSecMissingEntitlement {
             return "this program has no Keychain access group: sign it with one, or keep the keys in a vault file"
         }
-        let text = unsafe SecCopyErrorMessageString(status, nil).map { $0 as String } ?? "no words for it"
+        let text = SecCopyErrorMessageString(status, nil).map { $0 as String } ?? "no words for it"
         return "\(text) (\(status))"
     }
 }

@@ -5,7 +5,7 @@ internal import Darwin
 /// The memory of this process.
 package enum SystemMemory {
     /// Gives pages that are not used back to the system, which matters when it is short of them.
-    package static func giveBack() { _ = unsafe malloc_zone_pressure_relief(nil, 0) }
+    package static func giveBack() { _ = malloc_zone_pressure_relief(nil, 0) }
 
     /// Keeps the pages of a secret out of swap, as far as the system allows this process that.
     ///

@@ -17,7 +17,7 @@ enum UnixSocket {
         unsafe withAddress(path) { address, length in unsafe Darwin.connect(descriptor, address, length) == 0 }
     }
 
-    static func accept(_ descriptor: Int32) -> Int32 { prepared(unsafe Darwin.accept(descriptor, nil, nil)) }
+    static func accept(_ descriptor: Int32) -> Int32 { prepared(Darwin.accept(descriptor, nil, nil)) }
 
     /// Whether the call failed because nobody listens there any more.
     static var wasShutDown: Bool { errno == EINVAL || errno == EBADF || errno == ECONNABORTED }
