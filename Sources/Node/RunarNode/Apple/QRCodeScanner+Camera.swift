@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-internal import AVFoundation
+public import AVFoundation
 internal import CoreVideo
 internal import Dispatch
 internal import QRCode
@@ -7,7 +7,7 @@ internal import QRCode
 /// The device's camera, whose frames go to a scanner.
 ///
 /// The application must say in its `Info.plist` why it wants the camera (`NSCameraUsageDescription`). A capture session is
-/// not `Sendable`; this one is touched on one queue alone, hence `@unchecked Sendable`.
+/// not `Sendable`; this one is configured, started and stopped on one queue, hence `@unchecked Sendable`.
 public final class QRCodeCamera: @unchecked Sendable {
     /// Why there are no frames.
     public enum Problem: Error, Sendable {
@@ -17,8 +17,8 @@ public final class QRCodeCamera: @unchecked Sendable {
         case denied
     }
 
-    // The session is started and stopped on `queue` alone, on which the frames arrive too.
     private let session = AVCaptureSession()
+    /// The queue of the session, on which the frames arrive too.
     private let queue = DispatchQueue(label: "runar.camera")
     private let receiver: FrameReceiver
 
@@ -27,11 +27,35 @@ public final class QRCodeCamera: @unchecked Sendable {
         receiver = FrameReceiver(scanner)
     }
 
-    /// Asks for permission if need be, and films until ``stop()``.
+    /// Asks for permission if need be, and films until ``stop()``; after that it can be started again.
     ///
     /// - Throws: ``Problem``.
     public func start() async throws {
         guard await AVCaptureDevice.requestAccess(for: .video) else { throw Problem.denied }
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            queue.async { continuation.resume(with: Result { try self.run() }) }
+        }
+    }
+
+    /// Films no more.
+    public func stop() {
+        queue.async { self.session.stopRunning() }
+    }
+
+    /// Returns a layer that shows what the camera films, to be given the size of the view that it is added to.
+    @MainActor public func makePreview() -> AVCaptureVideoPreviewLayer {
+        let layer = AVCaptureVideoPreviewLayer(session: session)
+        layer.videoGravity = .resizeAspectFill
+        return layer
+    }
+
+    private func run() throws {
+        // A session takes one input of a camera and keeps it over a stop.
+        if session.inputs.isEmpty { try configure() }
+        session.startRunning()
+    }
+
+    private func configure() throws {
         guard let device = AVCaptureDevice.default(for: .video),
             let input = try? AVCaptureDeviceInput(device: device),  // fails when another application holds it
             session.canAddInput(input)
@@ -43,15 +67,11 @@ public final class QRCodeCamera: @unchecked Sendable {
         ]
         output.setSampleBufferDelegate(receiver, queue: queue)
         guard session.canAddOutput(output) else { throw Problem.noCamera }
+        session.beginConfiguration()
+        defer { session.commitConfiguration() }
         if session.canSetSessionPreset(.hd1280x720) { session.sessionPreset = .hd1280x720 }
         session.addInput(input)
         session.addOutput(output)
-        queue.async { self.session.startRunning() }
-    }
-
-    /// Films no more.
-    public func stop() {
-        queue.async { self.session.stopRunning() }
     }
 }
 
