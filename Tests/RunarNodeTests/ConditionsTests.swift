@@ -224,9 +224,9 @@ internal import Transport
     }
 }
 
-/// How long a node is away after its app is seen again.
+/// The return to a peer over sockets; the time that it took is printed, and compared by a reader.
 @Suite("Resuming over QUIC", .timeLimit(.minutes(15))) struct ResumeTests {
-    @Test func `a node that starts again has an answer of its peer, and says after how long`() async throws {
+    @Test func `a node that starts again over sockets has an answer of its peer each time`() async throws {
         let nodes = try (0..<2).map { _ in
             let config = RunarNodeConfig.createTestConfig()
             config.loggerLevel = .critical

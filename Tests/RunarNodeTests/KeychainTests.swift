@@ -181,6 +181,23 @@ final class SensorStorage: KeyStorage {
         #expect(try storage.accessControl(id: "root") == before)
     }
 
+    @Test func `a node that requires a finger starts only where the storage enforces that`() async throws {
+        func makeNode(_ keys: any KeyStorage) throws -> RunarNode {
+            try Household().makeNode(keys: keys) { config in
+                config.keychainConfig = RunarKeychainConfig(serviceName: "a")
+                config.keychainConfig?.requireBiometric = true
+            }
+        }
+        let guarded = try makeNode(SensorStorage())
+        try await guarded.start()
+        #expect(guarded.isRunning)
+        await guarded.stop()
+        let open = try makeNode(InMemoryKeyStorage())
+        let error = await failure { try await open.start() }
+        guard case .unsupported? = error as? KeychainError else { throw error ?? CancellationError() }
+        #expect(!open.isRunning)
+    }
+
     @Test func `a person who refuses keeps the keys closed`() async throws {
         let storage = SensorStorage()
         let keychain = RunarKeychain(keyStorage: storage)
