@@ -26,6 +26,17 @@ internal import Testing
         #expect(try storage.retrieve(id: "peer") == nil && inner.list().isEmpty)
     }
 
+    @Test func `keys that are read together are opened, each by its own id`() throws {
+        try storage.store(secret, id: "peer")
+        try storage.store(SecretBytes(copying: [1]), id: "reset")
+        try inner.store(SecretBytes(copying: [2]), id: "bare")
+        let keys = try storage.retrieve(ids: ["peer", "reset", "bare", "none"])
+        let expected = [
+            "peer": secret, "reset": SecretBytes(copying: [1]), "bare": SecretBytes(copying: [2]),
+        ]
+        #expect(keys == expected)
+    }
+
     @Test func `another device's key does not open it, and it is never taken for a bare key`() throws {
         try storage.store(secret, id: "peer")
         let other = WrappedKeyStorage(inner, key: P256.KeyAgreement.PrivateKey())

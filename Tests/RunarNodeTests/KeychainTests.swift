@@ -6,13 +6,22 @@ internal import Testing
 
 /// A storage in memory that plays one with a sensor: guarded keys are read when the person agrees.
 final class SensorStorage: KeyStorage {
+    private struct State: Sendable {
+        var agrees = true
+        var asked = 0
+        var now = Duration.zero
+        var window = AnswerWindow()
+    }
+
     private let inner = InMemoryKeyStorage()
-    private let state = Locked((agrees: true, asked: 0))
+    private let state = Locked(State())
 
     var enforcesBiometrics: Bool { true }
     var asked: Int { state.withLock { $0.asked } }
 
     func refuse() { state.withLock { $0.agrees = false } }
+
+    func pass(_ time: Duration) { state.withLock { $0.now += time } }
 
     func store(_ key: SecretBytes, id: String, accessControl: AccessControl) throws(KeychainError) {
         try inner.store(key, id: id, accessControl: accessControl)
@@ -27,6 +36,23 @@ final class SensorStorage: KeyStorage {
             guard agrees else { throw .denied }
         }
         return try inner.retrieve(id: id)
+    }
+
+    func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes] {
+        var (keys, isGuarded) = ([String: SecretBytes](), false)
+        for id in ids {
+            keys[id] = try inner.retrieve(id: id)
+            if try inner.accessControl(id: id)?.requireBiometric == true { isGuarded = true }
+        }
+        guard isGuarded else { return keys }
+        let agrees = state.withLock { state in
+            guard !state.window.isOpen(at: state.now) else { return true }
+            state.asked += 1
+            if state.agrees { state.window.open(at: state.now) }
+            return state.agrees
+        }
+        guard agrees else { throw .denied }
+        return keys
     }
 
     func accessControl(id: String) throws(KeychainError) -> AccessControl? { try inner.accessControl(id: id) }

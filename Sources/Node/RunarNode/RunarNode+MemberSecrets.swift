@@ -73,7 +73,7 @@ extension RunarNode {
         try self.store.setRendezvous(nil, of: network)
     }
 
-    private static func secretsId(of network: NetworkId) -> String { "member-secrets/\(network.text)" }
+    static func secretsId(of network: NetworkId) -> String { "member-secrets/\(network.text)" }
 }
 
 extension StateStore {

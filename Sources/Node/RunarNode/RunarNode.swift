@@ -114,8 +114,7 @@ public final class RunarNode: Sendable {
         self.logger = logger
         self.logs = NodeLogs(logger, levels: config.logLevels)
         self.store = try config.statePath.map { try StateStore(path: $0) } ?? StateStore()
-        let key = try KeyId.peer.key(in: config.keyStorage, orMake: generatePeerKey)
-        self.device = Locked(PeerId(publicKey: key.publicKey))
+        self.device = Locked(try Self.peerId(of: config))
         self.addBuiltInServices()
         self.networksChanged()
     }
@@ -160,11 +159,13 @@ extension RunarNode {
         try await self.starts.inTurn { try await self.startInTurn() }
     }
 
-    private func startInTurn() async throws {
-        try self.config.guarding.check(self.config.keyStorage)
+    /// Starts off the caller's actor, since keys and the database are read, and a key may wait for a person.
+    @concurrent private func startInTurn() async throws {
         guard try await self.claimStart() else { return }
+        defer { self.config.keyStorage.forget() }
         let driver: NodeDriver
         do {
+            try self.prefetchKeys()
             driver = try await self.makeDriver()
         } catch {
             _ = self.endStart { .stopped }
@@ -380,16 +381,5 @@ extension RunarNode {
     /// Applies an input if the node runs; a stopped one reads its stores when it starts.
     func applyIfRunning(_ input: Input) {
         if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.apply(input) }
-    }
-}
-
-extension NodeClock {
-    /// The clocks of this machine.
-    package static func system() -> NodeClock {
-        let clocks = Clocks.system()
-        return NodeClock(
-            now: { NodeTime(monotonic: clocks.monotonic(), wallSeconds: clocks.wallSeconds()) },
-            sleep: { try await Task.sleep(for: $0 - clocks.monotonic(), clock: .continuous) }
-        )
     }
 }

@@ -12,6 +12,7 @@ public final class KeychainStorage: KeyStorage {
     private let service: String
     private let accessGroup: String?
     private let prompt: String
+    private let answer: SharedAnswer
 
     /// Uses the items of `service`, such as the app's bundle identifier.
     ///
@@ -23,6 +24,7 @@ public final class KeychainStorage: KeyStorage {
         self.service = service
         self.accessGroup = accessGroup
         self.prompt = prompt
+        self.answer = SharedAnswer(prompt: prompt)
     }
 
     /// Whether there is a sensor that knows a finger or a face.
@@ -64,18 +66,33 @@ public final class KeychainStorage: KeyStorage {
     ///
     /// One that should be guarded and was stored where there was no sensor is guarded first, as soon as one is there.
     public func retrieve(id: String) throws(KeychainError) -> SecretBytes? {
-        try KeyLimits.check(id: id)
-        if let stored = try stored(id: id), stored.check == .missing, enforcesBiometrics, let key = try read(id: id) {
-            try store(key, id: id, accessControl: stored.accessControl)
-        }
-        return try read(id: id)
-    }
-
-    private func read(id: String) throws(KeychainError) -> SecretBytes? {
-        var item = query(id: id)
-        item[kSecReturnData] = true
         let context = LAContext()
         context.localizedReason = prompt
+        return try retrieve(id: id, with: context)
+    }
+
+    /// The keys under `ids`, for which one answer counts; see ``KeyStorage/retrieve(ids:)``.
+    public func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes] {
+        try answer.use { context throws(KeychainError) in
+            var keys: [String: SecretBytes] = [:]
+            for id in ids { keys[id] = try self.retrieve(id: id, with: context) }
+            return keys
+        }
+    }
+
+    private func retrieve(id: String, with context: LAContext) throws(KeychainError) -> SecretBytes? {
+        try KeyLimits.check(id: id)
+        let key = try read(id: id, with: context)
+        if let key, let stored = try stored(id: id), stored.check == .missing, enforcesBiometrics {
+            try store(key, id: id, accessControl: stored.accessControl)
+            return try read(id: id, with: context)
+        }
+        return key
+    }
+
+    private func read(id: String, with context: LAContext) throws(KeychainError) -> SecretBytes? {
+        var item = query(id: id)
+        item[kSecReturnData] = true
         item[kSecUseAuthenticationContext] = context
         guard var data = try copy(item) as? Data else { return nil }
         defer { data.resetBytes(in: data.startIndex..<data.endIndex) }

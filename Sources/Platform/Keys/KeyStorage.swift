@@ -23,6 +23,14 @@ public protocol KeyStorage: Sendable {
     ///   ``KeychainError/denied`` when the person or the locked device did not allow it.
     func retrieve(id: String) throws(KeychainError) -> SecretBytes?
 
+    /// Returns those of the keys under `ids` that are stored.
+    ///
+    /// The person is asked once at most for all of them. A storage may take an answer of the last minutes for that, which
+    /// ``retrieve(id:)`` never does.
+    ///
+    /// - Throws: As ``retrieve(id:)``.
+    func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes]
+
     /// How the key under `id` was asked to be guarded, or nil if there is none.
     ///
     /// - Throws: ``KeychainError/invalidKeyId(_:)`` or ``KeychainError/unableToRead(_:)``.
@@ -45,6 +53,15 @@ public protocol KeyStorage: Sendable {
 }
 
 extension KeyStorage {
+    /// Reads one key after the other, which suits a storage that asks nobody.
+    ///
+    /// - Throws: As ``retrieve(id:)``.
+    public func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes] {
+        var keys: [String: SecretBytes] = [:]
+        for id in ids { keys[id] = try retrieve(id: id) }
+        return keys
+    }
+
     /// Stores `key` under `id` with the default guard: readable on this device alone, while it is unlocked.
     ///
     /// - Throws: As ``store(_:id:accessControl:)``.

@@ -53,6 +53,17 @@ package final class WrappedKeyStorage<WrappingKey: HPKEDiffieHellmanPrivateKey &
     /// Reads and opens the key under `id`; see ``KeyStorage/retrieve(id:)``.
     package func retrieve(id: String) throws(KeychainError) -> SecretBytes? {
         guard let stored = try inner.retrieve(id: id) else { return nil }
+        return try open(stored, id: id)
+    }
+
+    /// Reads and opens the keys under `ids`; see ``KeyStorage/retrieve(ids:)``.
+    package func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes] {
+        var keys = try inner.retrieve(ids: ids)
+        for (id, stored) in keys { keys[id] = try open(stored, id: id) }
+        return keys
+    }
+
+    private func open(_ stored: SecretBytes, id: String) throws(KeychainError) -> SecretBytes {
         guard let wrapped = stored.withBytes({ WrappedKey(binary: $0) }) else { return stored }
         do {
             var recipient = try HPKE.Recipient(

@@ -75,6 +75,8 @@ struct GuardedKeys: KeyStorage {
 
     func retrieve(id: String) throws(KeychainError) -> SecretBytes? { try self.storage.retrieve(id: id) }
 
+    func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes] { try self.storage.retrieve(ids: ids) }
+
     func accessControl(id: String) throws(KeychainError) -> AccessControl? { try self.storage.accessControl(id: id) }
 
     func delete(id: String) throws(KeychainError) { try self.storage.delete(id: id) }

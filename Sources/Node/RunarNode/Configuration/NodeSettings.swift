@@ -19,7 +19,7 @@ package struct NodeSettings: Sendable {
     let logLevels: [LogSubsystem: Logger.Level]
     let network: NetworkSettings
     let guarding: KeyGuarding
-    package let keyStorage: any KeyStorage
+    package let keyStorage: PrefetchedKeys
     let statePath: String?
     /// Held as long as the node lives where the keys are in a directory of their own.
     let homeLock: FileLock?
@@ -54,7 +54,9 @@ package struct NodeSettings: Sendable {
         self.network = network
         self.guarding = KeyGuarding(config.keychainConfig)
         let stores = try NodeStores.open(config)
-        self.keyStorage = config.keychainConfig == nil ? stores.keys : GuardedKeys(stores.keys, self.guarding)
+        self.keyStorage = PrefetchedKeys(
+            config.keychainConfig == nil ? stores.keys : GuardedKeys(stores.keys, self.guarding)
+        )
         self.statePath = stores.statePath
         self.homeLock = stores.lock
         let listenAddresses = config.listenAddresses.filter { network.allowsIPv6 || !$0.isIPv6 }

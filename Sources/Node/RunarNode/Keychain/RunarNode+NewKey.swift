@@ -38,6 +38,7 @@ extension RunarNode {
         }
         let key = generatePeerKey()
         try self.config.keyStorage.store(key.privateKey.secret, id: KeyId.peer.rawValue)
+        try Self.store(key.publicKey, of: self.config)
         try self.config.keyStorage.delete(id: KeyId.reset.rawValue)
         let new = PeerId(publicKey: key.publicKey)
         self.device.withLock { $0 = new }
