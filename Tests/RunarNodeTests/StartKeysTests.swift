@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-/// How a start reads its keys.
+/// The reads of the keys that a start needs.
 @Suite("Keys of a start", .timeLimit(.minutes(5))) struct StartKeysTests {
     @Test func `a launch asks the person once, and a return within the time of an answer does not`() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "runar-test-\(UUID().uuidString)")

@@ -53,7 +53,7 @@ public protocol KeyStorage: Sendable {
 }
 
 extension KeyStorage {
-    /// Reads one key after the other, which suits a storage that asks nobody.
+    /// Reads one key after the other, which suits a storage without prompts.
     ///
     /// - Throws: As ``retrieve(id:)``.
     public func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes] {
