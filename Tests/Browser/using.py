@@ -197,6 +197,11 @@ def messages_and_files(scene):
     laptop.page.see("Delivered to 1 device")
     phone.go("/data/messages")
     phone.page.see("Dinner!")
+    # The conversations are those of all networks: the choice of one stands below them, with the message to all.
+    laptop.node.create("Work")
+    below = "document.querySelector('ul.rows').compareDocumentPosition(at) === Node.DOCUMENT_POSITION_FOLLOWING"
+    choice = f"(at => Boolean(at && {below}))(document.querySelector('#data-network'))"
+    laptop.page.until(lambda: laptop.page.js(choice), "the choice of a network is not below the conversations")
     open_peer(laptop, "phone")
 
     phone.node.stop()

@@ -18,7 +18,7 @@ const chosen = signal(localStorage.getItem(key) ?? "");
 export const networkPath = id => `/networks/${base64url(id)}`;
 
 /// A page of the data tab. `body(network)` is made for each network that is chosen and gets `{id, name}`; `actions` may
-/// be made of it as well. Without `body` nothing depends on a network.
+/// be made of it as well. Without `body` nothing depends on a network; `content` never does, and stands above the choice.
 export function dataPage(root, { place, title, lead, actions, content, body }) {
   const networks = resource("/networks", membershipKinds);
   const current = computed(() => {
@@ -27,10 +27,11 @@ export function dataPage(root, { place, title, lead, actions, content, body }) {
   });
   const name = id => networks.peek().value?.networks.find(one => one.networkId === id)?.name ?? t.networks.unnamed;
   const network = () => current() && { id: current(), name: name(current()) };
+  const choice = body && (() => picker(networks().value, current()));
   root.append(page({ title, lead, actions: actions && [() => network() && actions(network())] },
-    h("div", { class: "data-nav" }, subnav(w.title, places, `/data/${place}`), body && (() => picker(networks().value,
-      current()))),
+    h("div", { class: "data-nav" }, subnav(w.title, places, `/data/${place}`), !content && choice),
     content,
+    content && choice && h("div", { class: "data-nav" }, choice),
     body && loadedOnce(networks, () => () => (current() ? body(network()) : noNetwork()))));
 }
 
