@@ -30,6 +30,9 @@ def peer_connection(scene):
     assert laptop.page.js("document.querySelectorAll('.attempts li li').length") > 0
     laptop.page.click("button", "Check the connection")
     laptop.page.see("The node listens on 127.0.0.1")
+    # The label of a device begins a sentence as it was given.
+    said = laptop.page.js("document.body.textContent")
+    assert "phone is connected" in said and "Phone is connected" not in said
     laptop.keep("peer")
     # Nothing ends without a question.
     laptop.page.click("button", "Disconnect")

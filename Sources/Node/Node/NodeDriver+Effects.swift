@@ -86,7 +86,7 @@ extension NodeDriver {
             self.events.send(.peerLeft(peer, network, reason: code?.explanation))
         case .refused(let peer, let network, let refusal):
             if let leftOut = state.refusalLine.note(at: self.configuration.clock.now().monotonic) {
-                let others = leftOut > 0 ? " (and \(leftOut) other times since the last such line)" : ""
+                let others = leftOut > 0 ? " (\(leftOut) more since the last such line)" : ""
                 self.configuration.logs[.membership].notice("refused peer \(peer.short): \(refusal)\(others)")
             }
             self.note(.refused(byPeer: false, reason: "\(refusal)"), of: peer, in: &state)

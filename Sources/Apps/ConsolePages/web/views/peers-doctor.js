@@ -48,8 +48,10 @@ const findingList = list => h("ul", { class: "findings" }, list.map(one => h("li
 
 /// What the node says, as a sentence: commands in back quotes as such, and peers by their names here.
 export function plainWords(text) {
-  // The first letter is made large unless it begins a name such as eth0.
-  const sentence = /^\p{L}+\d/u.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  // The first letter is made large unless it begins a name such as eth0, or that of a peer.
+  const isName = /^\p{L}+\d/u.test(text)
+    || [...peers().values()].some(one => one.label && text.startsWith(`${one.label} `));
+  const sentence = isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return sentence.split("`").map((one, index) => (index % 2 ? h("code", null, one)
     : one.split(/\b([a-z2-7]{8})\b/).map((part, at) => (at % 2 && labelOf(part) ? h("bdi", { dir: "auto" },
       labelOf(part)) : part))));
