@@ -134,6 +134,31 @@ internal import Testing
         #expect(silent.message == "the node did not start: see /x/node.log")
     }
 
+    @Test(arguments: [
+        ("no node runs: `runar up` starts it, `runar peers --all` shows the known", 2),
+        ("there is no node in x: make one with `runar init`", 1),
+        ("`runar network address` there prints one, `runar connect` here takes it", 1),
+        (
+            "paste the link that `runar network invite` shows there, or what `runar network show` and `runar network issue`"
+                + " print there", 0
+        ),
+        ("is `runar up` running there? `runar stun HOST --classify` asks a server; a `quoted word` is none", 0),
+        ("Scan this with the device that shall join Home, or paste the link into `runar join` there.", 0),
+    ])
+    func `a hint for this device repeats the home that was named`(text: String, count: Int) {
+        let shown = HomeHint.repeating("laptop", in: text)
+        #expect(shown.components(separatedBy: " --home laptop`").count - 1 == count, "\(shown)")
+        #expect(shown.replacing(" --home laptop", with: "") == text)
+    }
+
+    @Test func `a home is repeated as a shell reads it`() {
+        #expect(HomeHint.repeating("my home's", in: "`runar up`") == #"`runar up --home 'my home'\''s'`"#)
+        #expect(HomeHint.home(in: ["peers", "--home", "x y"]) == "x y")
+        #expect(HomeHint.home(in: ["--home=x", "peers"]) == "x")
+        #expect(HomeHint.home(in: ["send", "--", "--home", "x"]) == nil)
+        #expect(HomeHint.home(in: ["peers", "--home"]) == nil)
+    }
+
     @Test func `a token is good for as long as was said`() throws {
         #expect(try Network.Issue.expiration(of: "30d", from: 1000) == 1000 + 30 * 86_400)
         #expect(try Network.Issue.expiration(of: "never", from: 1000) == nil)

@@ -71,7 +71,8 @@ extension Backup {
             for (position, word) in phrase.words.enumerated() {
                 Output.line("\(String(position + 1).leftPadding(to: 2))  \(word)")
             }
-            Output.note("Keep the texts of your networks too (`runar network show --text`): the words name none.")
+            let hint = "Keep the texts of your networks too (`runar network show --text`): the words name none."
+            Output.note(HomeHint.repeated(in: hint))
         }
     }
 
@@ -165,7 +166,7 @@ struct BackupReport: Report {
 }
 
 /// What a backup brought back.
-struct RestoreReport: Report {
+struct RestoreReport: HintingReport {
     let restored: Bool
     let networks: Int
 

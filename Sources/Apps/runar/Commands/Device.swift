@@ -43,7 +43,7 @@ struct Device: AsyncParsableCommand {
                 "bad-request",
                 .data,
                 words.contains(where: DeviceAnswer.isText)
-                    ? "this is an answer: the new device takes it, with `runar device setup`"
+                    ? "this is an answer: the new device takes it with `runar device setup`"
                     : "this is no request: paste all of what `runar device setup` shows on the new device"
             )
         }
@@ -62,7 +62,7 @@ struct Device: AsyncParsableCommand {
                 "bad-answer",
                 .data,
                 words.contains(where: DeviceRequest.isText)
-                    ? "this is a request: the device with the root key takes it, with `runar device add`"
+                    ? "this is a request: `runar device add` on the other device, with the root key, takes it"
                     : "this is no answer: paste all of what `runar device add` prints on the other device"
             )
         }

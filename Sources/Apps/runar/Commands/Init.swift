@@ -77,7 +77,7 @@ struct Init: AsyncParsableCommand {
 }
 
 /// What was made.
-struct InitReport: Report {
+struct InitReport: HintingReport {
     let home: String
     let peerId: String
     let peerIdText: String

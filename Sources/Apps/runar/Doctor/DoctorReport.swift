@@ -1,7 +1,7 @@
 internal import Identity
 
 /// What `runar doctor` says.
-struct DoctorReport: Report {
+struct DoctorReport: HintingReport {
     let isHealthy: Bool
     let findings: [Diagnosis.Finding]
     let interfaces: [DoctorFacts.Interface]

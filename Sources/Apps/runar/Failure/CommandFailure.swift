@@ -13,6 +13,9 @@ struct CommandFailure: Error, Hashable, Sendable {
         self.message = message
     }
 
+    /// The failure with the home that the person named in the commands that it advises.
+    var withHome: CommandFailure { CommandFailure(code, status, HomeHint.repeated(in: message)) }
+
     /// The same with more advice.
     func adding(_ advice: String) -> CommandFailure { CommandFailure(code, status, "\(message); \(advice)") }
 }

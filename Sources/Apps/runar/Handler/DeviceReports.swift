@@ -51,7 +51,7 @@ struct DeviceAnswerReport: Report {
 }
 
 /// What a new device got.
-struct DeviceSetUpReport: Report {
+struct DeviceSetUpReport: HintingReport {
     let peerId: String
     /// The device that answered.
     let sender: String

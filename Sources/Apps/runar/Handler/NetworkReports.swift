@@ -2,7 +2,7 @@ internal import Identity
 internal import RunarNode
 
 /// A network as this device sees it.
-struct NetworkReport: Report, Hashable {
+struct NetworkReport: HintingReport, Hashable {
     /// Padded base64, as in the texts.
     let networkId: String
     /// Base32 with a checksum, as people type it.
@@ -56,7 +56,7 @@ struct NetworkReport: Report, Hashable {
 }
 
 /// The networks of this device.
-struct NetworksReport: Report {
+struct NetworksReport: HintingReport {
     let networks: [NetworkReport]
 
     var lines: [String] {
@@ -81,7 +81,7 @@ struct TokenReport: Report {
 }
 
 /// A peer that was revoked.
-struct RevocationReport: Report {
+struct RevocationReport: HintingReport {
     let networkId: String
     let peerId: String
     /// When, in seconds since 1970.

@@ -12,7 +12,7 @@ struct StopReport: Report {
 }
 
 /// Who is connected, or known at all.
-struct PeersReport: Report {
+struct PeersReport: HintingReport {
     struct Peer: Codable, Hashable, Sendable {
         let peerId: String
         let peerIdText: String

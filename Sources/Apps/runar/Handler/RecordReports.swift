@@ -94,7 +94,7 @@ struct RecordsReport: Report, Hashable {
 }
 
 /// The members that were found without an address being typed.
-struct DiscoverReport: Report {
+struct DiscoverReport: HintingReport {
     struct Peer: Codable, Hashable, Sendable {
         let peerId: String
         let peerIdText: String

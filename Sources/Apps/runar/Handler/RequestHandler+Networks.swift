@@ -154,8 +154,8 @@ struct JoinTexts {
     private static let nothing = CommandFailure(
         "bad-text",
         .data,
-        "this is no invitation, no network's text and no token: paste the link of `runar network invite`, or what `runar"
-            + " network show` and `runar network issue` print"
+        "this is no invitation, no network's text and no token: paste the link that `runar network invite` shows there, or"
+            + " what `runar network show` and `runar network issue` print there"
     )
 
     /// The outermost `{…}` of a text, with regard to quotation marks, and the links between them.

@@ -3,7 +3,7 @@ internal import Identity
 internal import RunarNode
 
 /// Which services there are.
-struct ServicesReport: Report {
+struct ServicesReport: HintingReport {
     /// A service and who offers it.
     struct Offer: Codable, Sendable {
         let peerId: String

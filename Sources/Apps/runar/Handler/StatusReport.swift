@@ -3,7 +3,7 @@ internal import Identity
 internal import RunarNode
 
 /// Whether a node runs on the home, and how it is set up.
-struct StatusReport: Report {
+struct StatusReport: HintingReport {
     /// Where members are looked for on the local network.
     struct Discovery: Codable, Hashable, Sendable {
         let running: Bool

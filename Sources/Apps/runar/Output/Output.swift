@@ -50,9 +50,9 @@ enum Output {
     /// What a failing command says.
     static func failure(_ failure: CommandFailure, asJSON: Bool) {
         if asJSON {
-            json(FailureReport(error: failure))
+            json(FailureReport(error: failure.withHome))
         } else {
-            note(failurePrefix + failure.message)
+            note(failurePrefix + failure.withHome.message)
         }
     }
 }
@@ -112,7 +112,8 @@ extension Output {
         if asJSON {
             json(report)
         } else {
-            for text in report.lines { line(text) }
+            let hasHints = report is any HintingReport
+            for text in report.lines { line(hasHints ? HomeHint.repeated(in: text) : text) }
         }
     }
 }

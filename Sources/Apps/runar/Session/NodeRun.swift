@@ -108,10 +108,11 @@ struct NodeRun: Sendable {
         } else {
             Output.line("ready: peer \(handler.node.peerId.text)")
             Output.line("listens on \(report.addresses.joined(separator: ", "))")
-            if let address { Output.line("console at \(address): open it with `runar console`") }
+            if let address { Output.line(HomeHint.repeated(in: "console at \(address): open it with `runar console`")) }
             if let lan = report.consoleLan {
                 Output.line("console for the local network at \(lan.addresses.joined(separator: ", "))")
-                Output.line("its certificate has the fingerprint \(lan.fingerprint): pair with `runar console --lan`")
+                let pairing = HomeHint.repeated(in: "pair with `runar console --lan`")
+                Output.line("its certificate has the fingerprint \(lan.fingerprint): \(pairing)")
             }
             if let note = address.flatMap({ console?.note(on: $0) }) { Output.line(note) }
         }
