@@ -186,7 +186,7 @@ internal import Transport
     }
 }
 
-/// What happens between the return of an app and the first answer that it gets.
+/// The events between the return of an app and its first answer.
 @Suite("Resuming", .timeLimit(.minutes(15))) struct ResumingTests {
     @Test func `a phone that is seen again connects and is answered before any time passes`() async throws {
         let time = VirtualClock()

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import runar
 
-/// The mobile specification's peer connection workflow: a STUN server, two texts that change hands, and nobody else.
+/// The mobile specification's peer connection workflow: a STUN server and two exchanged texts, without a common member.
 @Suite(
     "Two members without a common one",
     .enabled(if: NatLab.obstacle == nil, Comment(rawValue: NatLab.obstacle ?? "")),
@@ -50,7 +50,7 @@ internal import Testing
         _ = server.end(by: 15)
     }
 
-    /// Has the node of a home connect by a text.
+    /// Connects the node of a home by a text.
     private static func connect(_ home: String, by text: String) async throws -> ConnectReport {
         guard let client = ControlClient(home: home) else {
             throw Outcome.Unexpected(description: "no node runs in \(home)")

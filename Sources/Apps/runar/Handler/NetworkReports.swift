@@ -25,7 +25,7 @@ struct NetworkReport: HintingReport, Hashable {
     let secretSince: UInt64?
     /// The signed metadata, to be given to whoever joins.
     let text: String?
-    /// What the person should know who made it.
+    /// The advice for the person who made it.
     var remark: String?
 
     var lines: [String] {

@@ -9,7 +9,7 @@ extension RunarNode {
 
     /// Returns the id of the device of `settings`, whose key is made if there is none yet.
     ///
-    /// Where a finger or a face guards the key, its public half is read, so that the person is asked at the start alone.
+    /// For a key guarded by biometrics the public half is read, so that the person is asked only at the start.
     static func peerId(of settings: NodeSettings) throws -> PeerId {
         let keys = settings.keyStorage
         let isGuarded = settings.guarding.accessControl.requireBiometric
