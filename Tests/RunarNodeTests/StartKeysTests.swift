@@ -101,7 +101,7 @@ internal import Testing
         _ = try await keys.waits.first { _ in true }
         keys.permit.signal()
         try await started.value
-        #expect(keys.wasPermitted.withLock(\.self))
+        #expect(keys.wasPermitted.withLock { $0 })
         await node.stop()
     }
 
