@@ -43,6 +43,8 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+/// Apple systems decode JPEG themselves.
+let turboJPEG = Target.Dependency.target(name: "CTurboJPEG", condition: .when(platforms: [.linux]))
 
 /// A target of a layer: its sources lie in `Sources/<layer>/<name>`.
 func module(
@@ -90,7 +92,13 @@ let package = Package(
         module("Bytes", in: "Base", [], settings: computing),
         module("Locking", in: "Base", []),
         module("QRCode", in: "Base", [], settings: computing),
-        module("PictureFiles", in: "Base", ["QRCode"], settings: computing),
+        .systemLibrary(
+            name: "CTurboJPEG",
+            path: "Sources/Base/CTurboJPEG",
+            pkgConfig: "libturbojpeg",
+            providers: [.apt(["libturbojpeg0-dev"])]
+        ),
+        module("PictureFiles", in: "Base", ["QRCode", turboJPEG], settings: computing),
         module("Identity", in: "Base", ["Bytes", crypto], settings: computing),
         module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
 
@@ -375,8 +383,11 @@ if let roots = Context.environment["RUNAR_TARGETS"] {
     var kept: Set<String> = []
     while let name = names.popLast() {
         guard kept.insert(name).inserted else { continue }
-        for case .byNameItem(let other, _) in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
-            names.append(other)
+        for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+            switch dependency {
+            case .byNameItem(let other, _), .targetItem(let other, _): names.append(other)
+            default: break
+            }
         }
     }
     package.targets.removeAll { !kept.contains($0.name) }

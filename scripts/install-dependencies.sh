@@ -61,6 +61,7 @@ collect_needs() {
     need has_library gnutls libgnutls28-dev gnutls
     need has_library sqlite3 libsqlite3-dev -
     need has_library zlib zlib1g-dev -
+    on_apple || need has_library libturbojpeg libturbojpeg0-dev -
     case "$purpose" in
     build) ;;
     test)

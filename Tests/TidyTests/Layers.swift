@@ -4,7 +4,7 @@
 enum Layers {
     static let rows: [[String]] = [
         // Base: bytes, keys, formats.
-        ["Bytes", "Locking", "QRCode"],
+        ["Bytes", "Locking", "QRCode", "CTurboJPEG"],
         ["Identity", "PictureFiles"],
         ["Certificates"],
         // Protocols: values. They never see each other; NodeCore composes them.
@@ -32,6 +32,7 @@ enum Layers {
     static let reserved: [String: Set<String>] = [
         "CNGTCP2": ["CQUICShim"],
         "CQUICShim": ["QUIC"],
+        "CTurboJPEG": ["PictureFiles"],
         "CGnuTLS": ["CTLSShim"],
         "CTLSShim": ["Console"],
         "GRDB": ["Storage"],

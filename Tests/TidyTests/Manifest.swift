@@ -31,9 +31,9 @@ struct Manifest {
 
     func target(_ name: String) -> Target? { targets.first { $0.name == name } }
 
-    /// The names behind `let crypto = Target.Dependency.product(name: "Crypto", ...)`.
+    /// The names behind `let crypto = Target.Dependency.product(name: "Crypto", ...)`, and behind such targets.
     private static func products(in text: String) -> [String: String] {
-        let pattern = /let (\w+) = Target\.Dependency\.product\(name: "([^"]+)"/
+        let pattern = /let (\w+) = Target\.Dependency\.(?:product|target)\(name: "([^"]+)"/
         var names: [String: String] = [:]
         for match in text.matches(of: pattern) { names[String(match.1)] = String(match.2) }
         return names

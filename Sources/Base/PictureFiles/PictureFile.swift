@@ -2,7 +2,7 @@ public import QRCode
 
 /// Turns the bytes of a picture file into greys.
 ///
-/// PNG and PGM are read here, everywhere alike; what else the platform knows, such as JPEG on Apple systems, it decodes.
+/// PNG and PGM are read here, everywhere alike; the platform decodes JPEG, and on Apple systems what else it knows.
 /// A file is a stranger's: nothing is allocated on its word beyond what `GreyPicture` allows, and nothing traps.
 public enum PictureFile {
     /// The largest file that is worth opening.

@@ -1,10 +1,33 @@
 #if os(Linux)
+internal import CTurboJPEG
 internal import QRCode
 
-/// Pictures that only the platform can read: none on Linux.
+/// Pictures that only the platform can read: JPEG, by libjpeg-turbo.
+///
+/// Its TurboJPEG interface returns codes; the classic one leaves by `longjmp`, which must not cross frames of Swift.
 enum PlatformPicture {
+    private static let signature: [UInt8] = [0xFF, 0xD8, 0xFF]
+    /// Progressive files may have scans without number, and a damaged file is no picture.
+    private static let flags = TJFLAG_LIMITSCANS | TJFLAG_STOPONWARNING
+
     static func greyPicture(from bytes: [UInt8]) throws(PictureFileError) -> GreyPicture {
-        throw .unknownKind(readable: "PNG or PGM")
+        guard bytes.starts(with: signature) else { throw .unknownKind(readable: "PNG, PGM or JPEG") }
+        guard bytes.count <= PictureFile.longestFile, let decoder = unsafe tjInitDecompress() else {
+            throw .damaged("it is too large to be read")
+        }
+        defer { unsafe _ = tjDestroy(decoder) }
+        let count = UInt(bytes.count)
+        var (width, height, subsampling, colours) = (Int32(0), Int32(0), Int32(0), Int32(0))
+        guard unsafe tjDecompressHeader3(decoder, bytes, count, &width, &height, &subsampling, &colours) == 0 else {
+            throw .damaged("its header is no JPEG's")
+        }
+        try PictureFile.check(width: Int(width), height: Int(height))
+        var pixels = [UInt8](repeating: 255, count: Int(width) * Int(height))
+        guard unsafe tjDecompress2(decoder, bytes, count, &pixels, width, 0, height, TJPF_GRAY.rawValue, flags) == 0
+        else {
+            throw .damaged("its pixels are missing, wrong or of colours for print")
+        }
+        return try PictureFile.picture(width: Int(width), height: Int(height), pixels: pixels)
     }
 }
 #endif
