@@ -104,7 +104,7 @@ internal import Testing
         }
     }
 
-    @Test func `a joiner is told the digits, not that a person will decide`() throws {
+    @Test func `a pending join shows the digits and promises no decision`() throws {
         let peer = PeerId(publicKey: Ed25519KeyPair().publicKey)
         let network = NetworkId(publicKey: Ed25519KeyPair().publicKey)
         let invitation = Invitation(inviter: peer, networkId: network, addresses: [], nowSeconds: 1)

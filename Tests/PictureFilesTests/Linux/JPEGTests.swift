@@ -11,7 +11,7 @@ internal import Testing
     private struct Vectors: Decodable {
         struct Picture: Decodable {
             let name: String
-            /// What the code says; nil for a picture that is refused.
+            /// The text of the code; nil for a picture that is refused.
             let text: String?
             let width: Int
             let height: Int
