@@ -28,6 +28,7 @@ internal import Testing
         (NodeError.notRunning as any Error, 3007), (KeychainError.denied, 2001), (KeychainError.unsupported("x"), 2003),
         (TopicPathError.malformed("a", reason: "b"), 5006), (CancellationError(), 4005), (Odd(), 9999),
         (EventTooLarge(limit: 1, found: 2), 4008), (RunarError.invalidParameters, 5003),
+        (NetworkError.invalidSignature, 5003), (NetworkError.invalidToken, 3008), (ConnectionError.invalidData, 5003),
     ])
     func `any error of the library has a code and a message`(error: any Error, code: Int) {
         let found = RunarError(error)

@@ -66,7 +66,6 @@ enum runar_error_code {
     RUNAR_ERROR_NOT_RUNNING = 3007,         /**< the node is not running */
     RUNAR_ERROR_BAD_TOKEN = 3008,           /**< an access token is no good */
     RUNAR_ERROR_TOO_MANY_PEERS = 3009,      /**< as many peers as may be are connected */
-    RUNAR_ERROR_SERVICE = 4000,             /**< something in or about a service failed */
     RUNAR_ERROR_NO_SERVICE = 4001,          /**< nobody who can be asked offers the service */
     RUNAR_ERROR_NO_ACTION = 4002,           /**< the service has no such action */
     RUNAR_ERROR_SERVICE_NOT_RUNNING = 4003, /**< the service is paused or stopped */

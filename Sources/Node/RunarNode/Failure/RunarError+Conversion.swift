@@ -1,3 +1,4 @@
+internal import Identity
 internal import Node
 internal import NodeCore
 internal import Platform
@@ -24,6 +25,8 @@ extension RunarError {
         case let error as TransportError: self = .failure(.network, message: "\(error)")
         case let error as TopicPathError: self = .failure(.invalidPath, message: "\(error)")
         case let error as EventTooLarge: self = .failure(.tooLarge, message: "\(error)")
+        case let error as NetworkError: self = .failure(Self.code(of: error), message: "\(error)")
+        case let error as ConnectionError: self = .failure(.invalidParameters, message: "\(error)")
         case let error as IdentityError: self = .failure(.invalidParameters, message: "\(error)")
         case is CancellationError: self = .failure(.cancelled, message: "the call was cancelled")
         case let error as EncodingError: self = .encodingError(error)
@@ -50,6 +53,13 @@ extension RunarError {
         case .badToken: .badToken
         case .notTheOwner, .networkIndexNeeded, .networkIndexRefused: .invalidParameters
         case .noLocalNetwork: .network
+        }
+    }
+
+    private static func code(of error: NetworkError) -> RunarErrorCode {
+        switch error {
+        case .invalidSignature: .invalidParameters
+        case .invalidToken: .badToken
         }
     }
 

@@ -52,8 +52,6 @@ extension RunarErrorCode {
     /// 3009: as many peers as may be are connected.
     public static let tooManyPeers = Self(rawValue: 3009)
 
-    /// 4000: something in or about a service failed.
-    public static let service = Self(rawValue: 4000)
     /// 4001: nobody who can be asked offers the service.
     public static let noService = Self(rawValue: 4001)
     /// 4002: the service has no such action.
@@ -99,7 +97,7 @@ extension RunarErrorCode {
         ("NETWORK", .network), ("NO_ADDRESS", .noAddress), ("UNREACHABLE", .unreachable),
         ("NOT_A_MEMBER", .notAMember), ("REFUSED", .refused), ("TIMED_OUT", .timedOut), ("INTERRUPTED", .interrupted),
         ("NOT_RUNNING", .notRunning), ("BAD_TOKEN", .badToken), ("TOO_MANY_PEERS", .tooManyPeers),
-        ("SERVICE", .service), ("NO_SERVICE", .noService), ("NO_ACTION", .noAction),
+        ("NO_SERVICE", .noService), ("NO_ACTION", .noAction),
         ("SERVICE_NOT_RUNNING", .serviceNotRunning), ("DEADLINE", .deadline), ("CANCELLED", .cancelled),
         ("HANDLER_FAILED", .handlerFailed), ("BUSY", .busy), ("TOO_LARGE", .tooLarge), ("BAD_PAYLOAD", .badPayload),
         ("ENCODING", .encoding), ("DECODING", .decoding),
