@@ -87,6 +87,15 @@ internal import Testing
         #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
     }
 
+    @Test func `a node that its app started after a failure is stopped out of sight`() {
+        var plan = phone(access: false)
+        _ = plan.handle(.enteredBackground, isRunning: true)
+        _ = plan.handle(.willEnterForeground, isRunning: false)
+        #expect(plan.handle(.startFailed(wasDenied: true), isRunning: false) == [])
+        #expect(plan.handle(.enteredBackground, isRunning: true) == stopAtOnce)
+        #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
+    }
+
     @Test func `a desktop's node does little out of use and looks anew after sleep`() {
         var plan = LifecyclePlan(system: .desktop)
         #expect(plan.handle(.resignedActive, isRunning: true) == [.reduceOperations])

@@ -158,7 +158,8 @@ public struct LifecyclePlan: Hashable, Sendable {
     private mutating func enterBackground(_ isRunning: Bool) -> [Action] {
         guard self.system == .phone else { return [] }
         switch self.place {
-        case .foreground where isRunning: break
+        // After a failed start the app may have started the node itself.
+        case .foreground where isRunning, .failed where isRunning: break
         case .failed:
             self.place = .stopped
             return []
