@@ -57,8 +57,8 @@ internal import Transport
         await node.stop()
     }
 
-    @Test func `a node that still starts when the app goes out of sight is stopped, and starts when it is seen`()
-        async throws
+    /// A node that tells when it is about to bind, and waits for a permit each time.
+    private static func makeSlowNode() throws -> (RunarNode, AsyncStream<Void>, permit: AsyncStream<Void>.Continuation)
     {
         let (binds, bind) = AsyncStream.makeStream(of: Void.self)
         let (permits, permit) = AsyncStream.makeStream(of: Void.self)
@@ -68,6 +68,36 @@ internal import Transport
             for await _ in permits { break }
             return try network.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
         }
+        return (node, binds, permit)
+    }
+
+    @Test func `a node that its app stops while the plan starts it stays stopped`() async throws {
+        let (node, binds, permit) = try Self.makeSlowNode()
+        let failures = Locked(0)
+        let runner = LifecycleRunner(node: node, plan: LifecyclePlan(system: .phone)) { _ in
+            failures.withLock { $0 += 1 }
+        }
+        var bindIterator = binds.makeAsyncIterator()
+        permit.yield()
+        try await node.start()
+        _ = await bindIterator.next()
+        async let ran: Void = runner.run()
+        for event in [LifecyclePlan.Event.enteredBackground, .willEnterForeground] { runner.tell(event) }
+        _ = await bindIterator.next()
+        await node.stop()
+        // The second one is for a start that must not come.
+        for _ in 0..<2 { permit.yield() }
+        for event in [LifecyclePlan.Event.becameActive, .networkAvailable] { runner.tell(event) }
+        runner.finish()
+        await ran
+        #expect(!node.isRunning && failures.withLock { $0 } == 0)
+        await node.stop()
+    }
+
+    @Test func `a node that still starts when the app goes out of sight is stopped, and starts when it is seen`()
+        async throws
+    {
+        let (node, binds, permit) = try Self.makeSlowNode()
         let runner = LifecycleRunner(node: node, plan: LifecyclePlan(system: .phone))
         async let failed = failure { try await node.start() }
         var bindIterator = binds.makeAsyncIterator()

@@ -67,6 +67,8 @@ package final class LifecycleRunner: Sendable {
         case .start:
             do {
                 try await self.node.start()
+            } catch NodeError.notRunning {
+                // The app stopped the node meanwhile, which is no failure: it stays stopped.
             } catch {
                 self.node.logs[.lifecycle].error("the node could not start again: \(error)")
                 let wasDenied = error as? KeychainError == .denied
