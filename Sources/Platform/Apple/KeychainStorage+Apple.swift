@@ -161,7 +161,10 @@ public final class KeychainStorage: KeyStorage {
         switch status {
         case errSecSuccess: return result
         case errSecItemNotFound: return nil
-        case errSecUserCanceled, errSecAuthFailed, errSecInteractionNotAllowed: throw .denied
+        case errSecUserCanceled, errSecAuthFailed: throw .denied
+        // The person was not asked and refused nothing, so a node may start again as soon as its app is active.
+        case errSecInteractionNotAllowed:
+            throw .unableToRead("the device is locked, or the app is not active: unlock it and try again")
         default: throw .unableToRead(Self.text(of: status))
         }
     }

@@ -20,7 +20,7 @@ public protocol KeyStorage: Sendable {
     /// The key that was stored under `id`, or nil.
     ///
     /// - Throws: ``KeychainError/invalidKeyId(_:)``, ``KeychainError/unableToRead(_:)``, or
-    ///   ``KeychainError/denied`` when the person or the locked device did not allow it.
+    ///   ``KeychainError/denied`` when the person did not allow it.
     func retrieve(id: String) throws(KeychainError) -> SecretBytes?
 
     /// Returns those of the keys under `ids` that are stored.

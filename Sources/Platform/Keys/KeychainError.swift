@@ -12,7 +12,7 @@ public enum KeychainError: Error, Hashable, Sendable {
     case invalidKey(byteCount: Int)
     /// No more keys fit.
     case tooManyKeys(limit: Int)
-    /// The person refused, or the device is locked.
+    /// The person refused.
     case denied
     /// This storage or this system cannot do what was asked.
     case unsupported(String)
@@ -52,7 +52,7 @@ extension KeychainError: CustomStringConvertible {
             "\(Terminal.quoted(id.prefix(64))) cannot name a key: use 1 to 128 printable ASCII characters"
         case .invalidKey(let count): "a key of \(count) bytes cannot be stored: keys have 1 to 4096 bytes"
         case .tooManyKeys(let limit): "there are \(limit) keys already, which is the limit: delete some first"
-        case .denied: "the key was not released: unlock the device and allow the access"
+        case .denied: "the key was not released: allow the access"
         case .unsupported(let what): "not possible here: \(what)"
         case .closed: "the key storage was closed: open it again"
         case .unsuitablePassphrase: "the passphrase cannot be used: it needs 1 to 1024 bytes"

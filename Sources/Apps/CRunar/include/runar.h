@@ -51,7 +51,7 @@ enum runar_error_code {
     RUNAR_ERROR_IO = 1000,                  /**< a file could not be read or written */
     RUNAR_ERROR_STORAGE = 1001,             /**< the database could not be read or written */
     RUNAR_ERROR_KEYCHAIN = 2000,            /**< the keys could not be read or stored */
-    RUNAR_ERROR_KEY_DENIED = 2001,          /**< the person or the locked device did not release a key */
+    RUNAR_ERROR_KEY_DENIED = 2001,          /**< the person did not release a key */
     RUNAR_ERROR_WRONG_SECRET = 2002,        /**< the passphrase or key file is wrong */
     RUNAR_ERROR_UNSUPPORTED = 2003,         /**< this system cannot guard keys as was asked */
     RUNAR_ERROR_IN_USE = 2004,              /**< another process uses the keys */

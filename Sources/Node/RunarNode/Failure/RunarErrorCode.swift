@@ -20,7 +20,7 @@ extension RunarErrorCode {
 
     /// 2000: the keys could not be read or stored.
     public static let keychain = Self(rawValue: 2000)
-    /// 2001: the person or the locked device did not release a key.
+    /// 2001: the person did not release a key.
     public static let keyDenied = Self(rawValue: 2001)
     /// 2002: the passphrase or key file is wrong.
     public static let wrongSecret = Self(rawValue: 2002)
