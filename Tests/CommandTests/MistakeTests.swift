@@ -34,7 +34,7 @@ internal import Testing
         Mistake(["network", "rename", "Nowhere", "New"], 65, "runar network list"),
         Mistake(["network", "leave", "Nowhere"], 65, "runar network list"),
         Mistake(["network", "address"], 65, "runar network create"),
-        Mistake(["network", "address", "--stun"], 69, "runar up"),
+        Mistake(["network", "address", "--stun"], 64, "stunServers"),
         Mistake(["network", "address", "--stun", "--address", "192.0.2.1:1"], 64, "not both"),
         Mistake(["join"], 65, "runar network show"),
         Mistake(["up", "--listen", "nonsense"], 64, "0.0.0.0:4433"),

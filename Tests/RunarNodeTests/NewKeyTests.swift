@@ -1,4 +1,3 @@
-internal import Identity
 internal import Testing
 
 @testable internal import RunarNode
