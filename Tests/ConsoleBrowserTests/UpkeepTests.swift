@@ -6,6 +6,10 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("upkeep.renewal")
         }
 
+        @Test func `a setting is changed, and waits for a restart where it must`() async throws {
+            try await BrowserScenario.play("upkeep.settings")
+        }
+
         @Test func `the log is live, narrowed down, kept and paused`() async throws {
             try await BrowserScenario.play("upkeep.log")
         }

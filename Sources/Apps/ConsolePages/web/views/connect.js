@@ -70,8 +70,9 @@ function own(list) {
   findPlaces().then(found => {
     places.set(found);
     address.set(found[0]?.address ?? "own");
-    return get("/public-address");
-  }).then(({ address: one }) => places.update(list => [...list.filter(place => place.address !== one),
+    return get("/status");
+  }).then(how => how.configuration.some(one => one.key === "stunServers") ? get("/public-address") : {})
+    .then(({ address: one }) => one && places.update(list => [...list.filter(place => place.address !== one),
     { kind: "internet", address: one }]), () => {});
   let turn = 0;
   effect(() => {
