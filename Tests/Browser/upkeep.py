@@ -32,6 +32,7 @@ def settings(scene):
     laptop.go("/settings/device")
     page = laptop.page
     page.click("button", "Change: Renew its memberships")
+    scene.expect_refusal(422, "/settings/renewTokens")
     page.fill("Value", "maybe")
     page.click("button", "Save")
     page.see("is on or off, not")
