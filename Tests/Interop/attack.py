@@ -2,7 +2,7 @@
 
 attack.py [ATTACK...]      runs the attacks that are named, or all: windows, streams, junk, closing, places
 attack.py victim MAX_PEERS is the attacked node: it prints one line of JSON and signs a token for each peer id that it reads
-attack.py dial ATTACK PORT SECONDS  is one process of an attacker
+attack.py dial ATTACK PORT SECONDS CONNECTIONS is one process of an attacker
 
 The nodes come from librunar over its Python binding, so `RUNAR_LIBRARY` names the library. Attackers use addresses of
 127.0.0.0/8, of which each counts as a source of its own. The exit status is 1 if a limit was passed.
@@ -116,9 +116,10 @@ def percentile(times, share):
 # The attackers.
 
 
-def attackers(name, port, seconds):
+def attackers(name, port, seconds, connections=CONNECTIONS):
     """Starts the attacking processes."""
-    command = [sys.executable, os.path.abspath(__file__), "dial", name, str(port), str(seconds)]
+    share = str(connections // PROCESSES)
+    command = [sys.executable, os.path.abspath(__file__), "dial", name, str(port), str(seconds), share]
     return [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(PROCESSES)]
 
 
@@ -164,7 +165,8 @@ class HostileConnection(QuicConnection):
 class Attacker:
     """One process that keeps its share of connections, and makes a new one for each that ends."""
 
-    def __init__(self, attack, port, seconds):
+    def __init__(self, attack, port, seconds, share=1):
+        self.share = share
         self.attack = attack
         self.port = port
         self.end = time.monotonic() + seconds
@@ -174,8 +176,7 @@ class Attacker:
         Credentials.make("ed25519").install(self.settings)
 
     async def run(self):
-        share = CONNECTIONS // PROCESSES
-        await asyncio.gather(*(self.keep() for _ in range(share)))
+        await asyncio.gather(*(self.keep() for _ in range(self.share)))
         print(json.dumps({"made": self.made, "peak": self.peak}))
 
     async def keep(self):
@@ -202,6 +203,8 @@ class Attacker:
             finally:
                 self.open -= 1
         finally:
+            # A timer of the connection may still run.
+            peer.transmit = lambda: None
             transport.close()
 
 
@@ -316,8 +319,9 @@ async def time_until_forgotten(port):
     )
     peer.connect((HOST, port))
     await asyncio.wait_for(peer.wait_connected(), 5)
-    # The node closes it because no hello comes.
-    await asyncio.wait_for(peer.wait_closed(), 20)
+    # The node closes it because no hello comes; aioquic itself reports that only after a while.
+    while quic._close_event is None:
+        await asyncio.sleep(0.01)
     began = time.monotonic()
     answers = []
     peer.datagram_received = lambda data, _: answers.append(data)
@@ -333,18 +337,21 @@ async def time_until_forgotten(port):
 
 def measure_places():
     with Victim(max_peers=100) as node:
-        processes = attackers("places", node.port, 60)
+        processes = attackers("places", node.port, 60, connections=100)
         time.sleep(3)
         times = []
         for _ in range(20):
             began = time.monotonic()
-            with contextlib.suppress(Exception), node.member():
-                times.append(time.monotonic() - began)
+            try:
+                with node.member():
+                    times.append(time.monotonic() - began)
+            except runar.Error as error:
+                print(f"        not admitted: {error}", flush=True)
         for process in processes:
             process.kill()
         in_time = [each for each in times if each <= 2]
         figure = f"{len(in_time)} of 20, the last after {max(times, default=float('nan')):.2f} s"
-        result("a member is admitted with maxPeers = 100", figure, "20 of 20 within 2 s", len(in_time) == 20)
+        result("a member beside 100 hostile connections, maxPeers = 100", figure, "20 of 20 within 2 s", len(in_time) == 20)
 
 
 MEASURES = {
@@ -360,7 +367,7 @@ def main(words):
     if words[:1] == ["victim"]:
         victim(int(words[1]))
     elif words[:1] == ["dial"]:
-        asyncio.run(Attacker(words[1], int(words[2]), float(words[3])).run())
+        asyncio.run(Attacker(words[1], int(words[2]), float(words[3]), int(words[4])).run())
     elif all(word in MEASURES for word in words):
         for name in words or MEASURES:
             MEASURES[name]()

@@ -22,7 +22,7 @@ internal import Testing
         var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
         for number in UInt64(1_000)..<1_100 { Self.arrive(number, from: .v4(0x0A00_0001), at: &net) }
-        #expect(net.nodes[0].core.connections.count == 25)
+        #expect(net.nodes[0].core.connections.count == 64)
         for node in 1...20 {
             try net.addMember()
             net.connect(node, 0)
@@ -118,6 +118,19 @@ internal import Testing
         #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [4, 5, 6, 21, 22, 23])
         arrive(26, from: .v4(0x0A00_0003))
         #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [5, 6, 21, 22, 23, 26])
+    }
+
+    @Test func `a newcomer takes the oldest place of an attacker with many addresses`() throws {
+        var limits = Limits()
+        limits.strangers = 6
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember(limits: limits)
+        for number in UInt64(1)...6 { Self.arrive(number, from: .v4(0x0A00_0000 + UInt32(number)), at: &net) }
+        Self.arrive(7, from: .v4(0x0A00_0100), at: &net)
+        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [2, 3, 4, 5, 6, 7])
+        // A second place is for none of them.
+        Self.arrive(8, from: .v4(0x0A00_0100), at: &net)
+        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [2, 3, 4, 5, 6, 7])
     }
 
     @Test func `strangers leave nothing behind`() throws {

@@ -82,6 +82,7 @@ extension Limits {
     package mutating func keep(peers: Int) {
         self.connections = peers
         self.keptConnections = min(self.keptConnections, peers)
-        self.strangers = min(self.strangers, max(16, peers / 4))
+        // Enough that a hello arrives before as many handshakes from elsewhere took the places.
+        self.strangers = min(self.strangers, max(64, peers / 4))
     }
 }

@@ -4,26 +4,27 @@ internal import Identity
 extension NodeCore {
     /// Whether there is room for another stranger, if need be at the cost of whoever holds the most.
     ///
-    /// A handshake costs an attacker little, and each one holds a place for the time of a hello. So that nobody with one
-    /// address keeps all others out, the source that has the most places gives one up for a source that has fewer.
+    /// A handshake costs an attacker little, and each one holds a place for the time of a hello. So that no address keeps
+    /// all others out, the source that has the most places yields one to a source that has fewer. An attacker with many
+    /// addresses does not either: a source without any place gets the oldest one of those that have the most.
     mutating func hasRoomForStranger(
         from address: SocketAddress,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) -> Bool {
         guard self.strangers.count >= self.configuration.limits.strangers else { return true }
-        guard let source = self.strangers.largest, source.count > self.strangers[Strangers.key(of: address)] + 1,
-            let oldest = self.oldestStranger(from: source.key)
-        else { return false }
+        let (most, own) = (self.strangers.most, self.strangers[Strangers.key(of: address)])
+        guard own == 0 || most > own + 1, let oldest = self.oldestStranger(ofSourcesWith: most) else { return false }
         effects.append(.refused(oldest.peer, nil, .tooManyPeers))
         self.close(oldest.id, .tooManyPeers, now, &effects)
         return true
     }
 
     /// Whoever shows an invitation may wait for a person, and stays.
-    private func oldestStranger(from key: IPAddress) -> (id: ConnectionId, peer: PeerId)? {
+    private func oldestStranger(ofSourcesWith count: Int) -> (id: ConnectionId, peer: PeerId)? {
         var oldest: (id: ConnectionId, peer: PeerId)?
-        for (id, state) in self.connections where state.strangerSource == key && state.join == .none {
+        for (id, state) in self.connections where state.join == .none {
+            guard let source = state.strangerSource, self.strangers[source] == count else { continue }
             if oldest.map({ id < $0.id }) ?? true { oldest = (id, state.link.peer) }
         }
         return oldest
@@ -69,10 +70,8 @@ struct Strangers: Sendable {
 
     subscript(key: IPAddress) -> Int { self.sources[key] ?? 0 }
 
-    /// The source with the most, of several the lowest address.
-    var largest: (key: IPAddress, count: Int)? {
-        self.sources.max { ($0.value, $1.key) < ($1.value, $0.key) }.map { ($0.key, $0.value) }
-    }
+    /// The number of those from the source that has the most.
+    var most: Int { self.sources.values.max() ?? 0 }
 
     mutating func change(_ key: IPAddress, by change: Int) {
         self.count += change
