@@ -33,7 +33,7 @@ test: ## Install what is missing, lint, build once, and run every test, the demo
 test-long: ## Run the tests that need long real time, which `make test` skips, and a soak of a minute.
 	@RUNAR_LONG=1 LIMIT_SECONDS=3600 $(GATE) long
 
-release-check: ## Before a release: librunar, a package outside, sanitizers, a soak of five minutes, a round of the bench.
+release-check: ## Before a release: librunar, attacks, a package outside, sanitizers, a soak of five minutes, a round of the bench.
 	@$(GATE) release-check
 
 build: dependencies ## Build the `runar` command.

@@ -124,7 +124,7 @@ internal import Traversal
         #expect(gone.allSatisfy { sets[0]?.contains($0) == true })
     }
 
-    @Test func `devices with ids that begin alike are told apart`() throws {
+    @Test func `devices with ids of a common prefix are distinguished`() throws {
         var net = try self.line(of: 2)
         net.isOffline = true
         net.breakAll(of: 0)

@@ -111,7 +111,7 @@ export function openSecretFile({ title: heading, text, action, done, fetch, name
 }
 
 /// Asks for a file and its passphrase; `send({file, passphrase, replace, confirmation})` is the request, and its answer
-/// what is told.
+/// the notice.
 export async function openFile({ title: heading, text, action, hasOther, vault, send }) {
   if (!isHere) return elsewhere(heading);
   const { closed } = openDialog({ title: heading }, close => {
