@@ -134,4 +134,39 @@ internal import Testing
         net.deliver()
         #expect(net.areAdmitted(0, 1))
     }
+
+    @Test func `a person who names another address does not wait for the dial of the old one`() throws {
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember()
+        try net.addMember()
+        net.isHoldingDials = true
+        let (peer, old) = (net.nodes[1].peerId, SocketAddress(.v4(0x7F00_0001), port: 9))
+        net.feed(0, .peerRemembered(peer, networks: [net.network()], addresses: [old]))
+        net.feed(0, .peerWanted(peer))
+        net.connect(0, 1)
+        net.connect(0, 1)
+        #expect(net.pendingDials.map(\.addresses) == [[old], [CoreNetwork.address(of: 1)]])
+        net.finishDial(at: 1)
+        net.deliver()
+        #expect(net.areAdmitted(0, 1))
+        // The old one fails later, and changes nothing.
+        net.finishDial(at: 0)
+        net.deliver()
+        net.advance(by: .seconds(60))
+        #expect(net.areAdmitted(0, 1))
+        #expect(net.dials(by: 0) == 2)
+    }
+
+    @Test func `dials of one peer are few however many addresses are named`() throws {
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember()
+        try net.addMember()
+        net.isHoldingDials = true
+        for port: UInt16 in 1...20 {
+            let place = SocketAddress(.v4(0x7F00_0001), port: port)
+            net.feed(0, .peerRemembered(net.nodes[1].peerId, networks: [net.network()], addresses: [place]))
+            net.feed(0, .peerWanted(net.nodes[1].peerId))
+        }
+        #expect(net.pendingDials.count == Limits().dialsPerPeer)
+    }
 }

@@ -40,7 +40,7 @@ struct KnownPeer: Sendable {
     var dialFailure = "no address of it is known"
     /// Where it was dialled the last time.
     var dialledAddresses: [SocketAddress] = []
-    /// How many dials are under way: two when an invitation named other addresses meanwhile.
+    /// How many dials are under way: several when other addresses became known meanwhile.
     var dialsUnderWay = 0
     /// Failures in a row, which make the pauses longer; ``mostFailures`` when one of the two refused the other for good.
     var failures = 0

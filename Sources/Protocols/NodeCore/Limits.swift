@@ -37,6 +37,8 @@ package struct Limits: Hashable, Sendable {
     package var callDelay = Duration.milliseconds(250)
     /// Dials at a time; further ones wait their turn.
     package var dials = 64
+    /// Dials of one peer under way at a time, each to addresses that the others do not try.
+    package var dialsPerPeer = 4
     /// Peers that wait for their turn to be dialled; further ones are tried again later.
     package var queuedDials = 4096
     /// Messages of hash tables that wait for one peer's admission: one question of each of some lookups.

@@ -55,7 +55,7 @@ extension NodeCore {
         self.peers[peer]?.parting = nil
         guard let known = self.peers[peer] else { return }
         self.peers[peer]?.isWanted = true
-        guard let id = self.connectionInUse(to: known) else { return self.dial(peer, now, &effects) }
+        guard let id = self.connectionInUse(to: known) else { return self.dialAnew(peer, now, &effects) }
         self.offerFurther(on: id, now, &effects)
     }
 
@@ -127,18 +127,18 @@ extension NodeCore {
         self.armCall(of: peer, now, &effects)
     }
 
-    /// Dials an inviter where its invitation says, whatever was known of it before: a connection may lead to a process
-    /// that is gone, and a dial under way to where it was.
-    mutating func dialAnew(_ inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.peers[inviter]?.parting = nil
-        guard let known = self.peers[inviter], known.dialling == .dialling else {
-            return self.dial(inviter, now, &effects)
-        }
+    /// Dials a peer for somebody who waits for it.
+    ///
+    /// A dial under way may lead to where the peer was before and take ten seconds to fail, so addresses that became known
+    /// since are dialled beside it.
+    mutating func dialAnew(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.parting = nil
+        guard let known = self.peers[peer], known.dialling == .dialling else { return self.dial(peer, now, &effects) }
         let untried = known.addresses.filter { !known.dialledAddresses.contains($0) }
-        guard !untried.isEmpty else { return }
-        self.peers[inviter]?.dialledAddresses += untried
-        self.peers[inviter]?.dialsUnderWay += 1
-        effects.append(.dial(inviter, untried))
+        guard !untried.isEmpty, known.dialsUnderWay < self.configuration.limits.dialsPerPeer else { return }
+        self.peers[peer]?.dialledAddresses += untried
+        self.peers[peer]?.dialsUnderWay += 1
+        effects.append(.dial(peer, untried))
     }
 
     /// Dials whose turn it is, now that there is room.
