@@ -207,7 +207,9 @@ class Scene:
             function(self)
             self.end_well()
             return 0
-        except Exception:
+        except Exception as error:
+            # The reason first: what follows may be cut.
+            self.lines += f"{type(error).__name__}: {error}".splitlines()[:1]
             self.lines += traceback.format_exc().splitlines()
             try:
                 self.tell_failure()

@@ -104,10 +104,18 @@ class Report:
             say(f"\n== {name}")
             say("\n".join(f"   {line}" for line in lines[:60]))
         passed = sum(len(stream.passed) for _, stream in self.streams) + self.checks_passed
+        self.print_reasons()
         failed = sum(len(stream.failed) for _, stream in self.streams) + self.broken
         skipped = sum(len(stream.skipped) for _, stream in self.streams)
         say(f"\n{passed} passed, {failed} failed, {skipped} skipped")
         return 1 if failed or not passed else 0
+
+    def print_reasons(self):
+        """Repeats each failure in two lines: whoever sees only the end of the output learns the reason."""
+        failures = [(suite, test) for suite, stream in self.streams for test in stream.failed]
+        for suite, test in failures[:20]:
+            say(f"\nfailed: {suite}: {test.name} ({test.place})")
+            say("   " + " | ".join(test.issues[0].splitlines()[:2])[:400])
 
     def print_table(self):
         width = max([len(row[0]) for row in self.rows], default=10)

@@ -71,6 +71,7 @@ class GateTests(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("failed: bad (Suite/File.swift:7)", output)
         self.assertIn("Suite/File.swift:9: Expectation failed: 1 == 2", output)
+        self.assertIn("failed: A: bad (Suite/File.swift:7)\n   Suite/File.swift:9: Expectation failed", output)
         self.assertTrue(output.endswith("\n1 passed, 1 failed, 0 skipped\n"), output)
 
     def test_a_crash_is_reported_with_the_tests_that_had_started(self):
