@@ -103,15 +103,15 @@ class Report:
         for name, lines in self.findings:
             say(f"\n== {name}")
             say("\n".join(f"   {line}" for line in lines[:60]))
-        passed = sum(len(stream.passed) for _, stream in self.streams) + self.checks_passed
         self.print_reasons()
+        passed = sum(len(stream.passed) for _, stream in self.streams) + self.checks_passed
         failed = sum(len(stream.failed) for _, stream in self.streams) + self.broken
         skipped = sum(len(stream.skipped) for _, stream in self.streams)
         say(f"\n{passed} passed, {failed} failed, {skipped} skipped")
         return 1 if failed or not passed else 0
 
     def print_reasons(self):
-        """Repeats each failure in two lines: whoever sees only the end of the output learns the reason."""
+        """Repeats each failure in two lines, so that the end of the output alone gives the reason."""
         failures = [(suite, test) for suite, stream in self.streams for test in stream.failed]
         for suite, test in failures[:20]:
             say(f"\nfailed: {suite}: {test.name} ({test.place})")

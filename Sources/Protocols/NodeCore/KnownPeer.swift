@@ -40,7 +40,7 @@ struct KnownPeer: Sendable {
     var dialFailure = "no address of it is known"
     /// Where it was dialled the last time.
     var dialledAddresses: [SocketAddress] = []
-    /// How many dials are under way: several when other addresses became known meanwhile.
+    /// The number of dials under way, each to addresses that the others do not try.
     var dialsUnderWay = 0
     /// Failures in a row, which make the pauses longer; ``mostFailures`` when one of the two refused the other for good.
     var failures = 0
@@ -70,8 +70,8 @@ struct KnownPeer: Sendable {
             && self.parting == nil && (!self.isRemembered || (self.networks.isEmpty && self.addresses.isEmpty))
     }
 
-    /// Whether an address became known since the last dial began.
-    var hasUntriedAddress: Bool { self.addresses.contains { !self.dialledAddresses.contains($0) } }
+    /// The addresses that became known since the last dial began.
+    var untriedAddresses: [SocketAddress] { self.addresses.filter { !self.dialledAddresses.contains($0) } }
 
     /// Adds evidence of a membership; false if it was known.
     @discardableResult

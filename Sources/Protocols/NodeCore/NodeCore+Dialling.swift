@@ -127,14 +127,13 @@ extension NodeCore {
         self.armCall(of: peer, now, &effects)
     }
 
-    /// Dials a peer for somebody who waits for it.
+    /// Dials a peer without waiting for the end of a dial under way.
     ///
-    /// A dial under way may lead to where the peer was before and take ten seconds to fail, so addresses that became known
-    /// since are dialled beside it.
+    /// The dial under way may lead to an address that the peer has left, and takes ten seconds to fail. Addresses that became
+    /// known since it began are dialled concurrently.
     mutating func dialAnew(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.peers[peer]?.parting = nil
         guard let known = self.peers[peer], known.dialling == .dialling else { return self.dial(peer, now, &effects) }
-        let untried = known.addresses.filter { !known.dialledAddresses.contains($0) }
+        let untried = known.untriedAddresses
         guard !untried.isEmpty, known.dialsUnderWay < self.configuration.limits.dialsPerPeer else { return }
         self.peers[peer]?.dialledAddresses += untried
         self.peers[peer]?.dialsUnderWay += 1
@@ -167,7 +166,7 @@ extension NodeCore {
         self.peers[peer]?.endDial()
         guard let known = self.peers[peer], known.dialling == .dialling, known.dialsUnderWay == 0 else { return }
         self.setDialling(.idle, of: peer)
-        if known.isReachedFor, known.hasUntriedAddress {
+        if known.isReachedFor, !known.untriedAddresses.isEmpty {
             // Whoever gave the first ones may have lied.
             return self.dial(peer, now, &effects)
         }

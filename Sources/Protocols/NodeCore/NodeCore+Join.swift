@@ -11,6 +11,7 @@ extension NodeCore {
         self.know(inviter)
         self.peers[inviter]?.prefer(invitation.addresses, limit: limits.addressesPerPeer)
         self.peers[inviter]?.isInviter = true
+        self.peers[inviter]?.parting = nil
         let deadline = now.monotonic + limits.joinReach
         self.taken[inviter] = TakenInvitation(invitation: invitation, deadline: deadline)
         self.arm(.join(inviter), at: deadline, &effects)
