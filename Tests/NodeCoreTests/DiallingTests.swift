@@ -145,7 +145,7 @@ internal import Testing
         net.feed(0, .peerWanted(peer))
         net.connect(0, 1)
         net.connect(0, 1)
-        #expect(net.pendingDials.map(\.addresses) == [[old], [CoreNetwork.address(of: 1)]])
+        try #require(net.pendingDials.map(\.addresses) == [[old], [CoreNetwork.address(of: 1)]])
         net.finishDial(at: 1)
         net.deliver()
         #expect(net.areAdmitted(0, 1))
