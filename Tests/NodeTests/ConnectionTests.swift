@@ -67,6 +67,24 @@ internal import Transport
         withExtendedLifetime(silent) {}
     }
 
+    @Test func `a peer that is late with its hello is dialled again as long as somebody waits for it`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(), try lab.makeNode()]
+        lab.introduce(nodes[1], to: nodes[0])
+        let events = nodes[0].events.listen()
+        try await lab.run([nodes[0]]) {
+            let reach = Task { try await nodes[0].driver.reach(nodes[1].peerId) }
+            // Nobody accepts its connection.
+            try await lab.clock.run(speed: 2) {
+                _ = try await events.first { if case .refused(nodes[1].peerId, nil, _) = $0 { true } else { false } }
+            }
+            try await lab.run([nodes[1]]) {
+                try await lab.clock.run(speed: 2) { try await reach.value }
+                #expect(nodes[0].driver.admittedPeers() == [nodes[1].peerId])
+            }
+        }
+    }
+
     @Test func `waiting for a peer can be cancelled`() async throws {
         try await Lab.run(2) { lab, nodes in
             lab.network.partition(nodes[0].endpoint.address, from: nodes[1].endpoint.address)
