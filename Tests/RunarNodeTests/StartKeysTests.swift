@@ -61,12 +61,17 @@ internal import Testing
         await node.stop()
     }
 
-    /// A storage whose batch waits until a test goes on.
+    /// A storage of which one kind of read waits until a test goes on.
     private final class WaitingKeys: KeyStorage {
+        enum Read { case single, batch }
+
+        private let waiting: Read
         let (waits, wait) = AsyncStream.makeStream(of: Void.self)
         let permit = DispatchSemaphore(value: 0)
         let wasPermitted = Locked(false)
         private let keys = InMemoryKeyStorage()
+
+        init(waiting: Read) { self.waiting = waiting }
 
         var enforcesBiometrics: Bool { false }
 
@@ -74,14 +79,22 @@ internal import Testing
             try self.keys.store(key, id: id, accessControl: accessControl)
         }
 
-        func retrieve(id: String) throws(KeychainError) -> SecretBytes? { try self.keys.retrieve(id: id) }
+        func retrieve(id: String) throws(KeychainError) -> SecretBytes? {
+            self.waitForPermit(.single)
+            return try self.keys.retrieve(id: id)
+        }
 
         func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes] {
+            self.waitForPermit(.batch)
+            return try self.keys.retrieve(ids: ids)
+        }
+
+        private func waitForPermit(_ read: Read) {
+            guard read == self.waiting, !self.wasPermitted.withLock({ $0 }) else { return }
             self.wait.yield()
             // A bound, so that a test that fails ends.
             let result = self.permit.wait(timeout: .now() + .seconds(60))
             self.wasPermitted.withLock { $0 = result == .success }
-            return try self.keys.retrieve(ids: ids)
         }
 
         func accessControl(id: String) throws(KeychainError) -> AccessControl? { try self.keys.accessControl(id: id) }
@@ -94,7 +107,7 @@ internal import Testing
     }
 
     @MainActor @Test func `a start that waits for the person leaves the caller's actor free`() async throws {
-        let keys = WaitingKeys()
+        let keys = WaitingKeys(waiting: .batch)
         let node = try Household().makeNode(keys: keys)
         let started = Task { @MainActor in try await node.start() }
         _ = try await keys.waits.first { _ in true }
@@ -102,6 +115,19 @@ internal import Testing
         try await started.value
         #expect(keys.wasPermitted.withLock { $0 })
         await node.stop()
+    }
+
+    @MainActor @Test func `a node is opened without its storage keeping the caller's actor`() async throws {
+        let keys = WaitingKeys(waiting: .single)
+        let opened = Task { @MainActor in
+            let config = RunarNodeConfig.createTestConfig()
+            config.keyStorage = keys
+            return try await RunarNode.open(config: config)
+        }
+        _ = try await keys.waits.first { _ in true }
+        keys.permit.signal()
+        #expect(try await !opened.value.isRunning)
+        #expect(keys.wasPermitted.withLock { $0 })
     }
 
     @Test func `a key that is stored or deleted after a batch is read from the storage`() throws {

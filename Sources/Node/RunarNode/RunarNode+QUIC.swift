@@ -13,6 +13,13 @@ extension RunarNode {
         try self.init(config: config, clock: .system())
     }
 
+    /// The same off the caller's actor, for an app's main actor: key storage and disks may take their time.
+    ///
+    /// - Throws: ``KeychainError`` or ``StorageError``, as ``init(config:)`` does.
+    @concurrent public static func open(config: sending RunarNodeConfig) async throws -> RunarNode {
+        try RunarNode(config: config)
+    }
+
     /// The same by another clock.
     package convenience init(config: RunarNodeConfig, clock: NodeClock) throws {
         try self.init(
