@@ -8,6 +8,7 @@
 #   PARTS="outside sanitize"      which parts `make release-check` runs (default: those that have not passed yet)
 
 CONFIGURATION ?= release
+SWIFT_BUILD := $(if $(filter debug,$(CONFIGURATION)),./scripts/debug-build.sh,swift build --configuration $(CONFIGURATION))
 SUITES ?=
 VERBOSE ?=
 PARTS ?=
@@ -37,7 +38,7 @@ release-check: ## Before a release: librunar, attacks, a package outside, saniti
 	@$(GATE) release-check
 
 build: dependencies ## Build the `runar` command.
-	@./scripts/stage.sh "build runar ($(CONFIGURATION))" swift build --configuration $(CONFIGURATION) --product runar
+	@./scripts/stage.sh "build runar ($(CONFIGURATION))" $(SWIFT_BUILD) --product runar
 
 format: ## Rewrite the sources in the house format.
 	swift format --in-place --recursive --parallel --configuration .swift-format $(wildcard $(FORMATTED))

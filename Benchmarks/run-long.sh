@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 ./scripts/install-dependencies.sh build
 ./scripts/stage.sh "build runar (release)" swift build --configuration release --product runar
-./scripts/stage.sh "build runar (debug)" swift build --product runar
+./scripts/stage.sh "build runar (debug)" ./scripts/debug-build.sh --product runar
 mkdir -p Benchmarks/.build
 exec python3 Benchmarks/simulations.py --long --runar "$(swift build --configuration release --show-bin-path)/runar" \
     --other "$(swift build --show-bin-path)/runar" --output Benchmarks/.build/simulations.jsonl "$@"

@@ -81,7 +81,7 @@ newer=$folder/debug/runar-bench
 ldd "$newer" | grep -q "$library/libngtcp2\.so" || fail "$newer is not linked with $library."
 unset PKG_CONFIG_PATH
 system=$(pkg-config --modversion libngtcp2)
-./scripts/stage.sh "ngtcp2 $system: build" swift build --product runar-bench
+./scripts/stage.sh "ngtcp2 $system: build" ./scripts/debug-build.sh --product runar-bench
 older=$(swift build --show-bin-path)/runar-bench
 printf '\n== ngtcp2 %s dials %s\n' "$system" "$version"
 talk "$newer" "$older" || fail "ngtcp2 $system cannot talk to a server with $version."

@@ -15,8 +15,8 @@ clang=$(dirname "$docc")/clang
 
 products=${2:-}
 if [ -z "$products" ]; then
-    swift build --target RunarNode
-    swift build --target Simulation
+    ./scripts/debug-build.sh --target RunarNode
+    ./scripts/debug-build.sh --target Simulation
     products=$(swift build --show-bin-path)
 fi
 graphs=$work/graphs
