@@ -1,6 +1,6 @@
 """Attacks a node with independent peers (aioquic) and prints what each attack costs it, next to the limit.
 
-attack.py [ATTACK...]      runs the attacks that are named, or all: windows, streams, junk, closing, places
+attack.py [ATTACK...]      runs the attacks that are named, or all: windows, streams, junk, closing, places, answers, probes
 attack.py victim MAX_PEERS is the attacked node: it prints one line of JSON and signs a token for each peer id that it reads
 attack.py dial ATTACK PORT SECONDS CONNECTIONS is one process of an attacker
 
@@ -29,6 +29,7 @@ from aioquic.quic.packet_builder import QuicPacketBuilderStop
 from aioquic.tls import Epoch
 
 from credentials import Credentials
+from hostile_member import HostileMember, address_of
 
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(root, "Bindings", "python"))
@@ -42,6 +43,12 @@ CONNECTIONS = 512
 PROCESSES = 2
 # What ngtcp2 allocates for one byte that comes out of order.
 PIECE = 8192
+# An answer of nearly a mebibyte, the most that one may have.
+LARGE = "x" * 1_000_000
+# The connections that a node keeps with one peer.
+MEMBER_CONNECTIONS = 4
+# Where nobody asked for a datagram, and the most addresses that a member may name.
+THIRD_PARTY, ADDRESSES = "127.9.9.9", 16
 
 
 # The attacked node and the members.
@@ -50,6 +57,7 @@ PIECE = 8192
 def victim(max_peers):
     service = runar.Service("Echo", "echo", "1.0.0", "Says it again")
     service.action("back")(lambda payload, request: payload)
+    service.action("large")(lambda payload, request: LARGE)
     with runar.Node(in_memory=True, listen=f"{HOST}:0", discovery=False, log_level=5, max_peers=max_peers) as node:
         peer = node.start()
         network = node.create_network("Home")
@@ -354,12 +362,76 @@ def measure_places():
         result("a member beside 100 hostile connections, maxPeers = 100", figure, "20 of 20 within 2 s", len(in_time) == 20)
 
 
+def measure_answers():
+    """How much a node keeps for a member that asks for much and reads nothing."""
+    with Victim() as node:
+        time.sleep(1)
+        figure, grown = asyncio.run(ask_and_never_read(node))
+        result("a member that reads no answer", figure, "128 MiB", grown <= 128)
+
+
+async def ask_and_never_read(node):
+    before = peak = node.resident_mebibytes()
+    member, asked = HostileMember(node.token), 0
+    async with contextlib.AsyncExitStack() as stack:
+        connections = [
+            await stack.enter_async_context(member.connect(HOST, node.port)) for _ in range(MEMBER_CONNECTIONS)
+        ]
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            for connection in connections:
+                if not connection._closed.is_set():
+                    asked += connection.ask("echo/large", 64)
+                    connection._quic.send_ping(0)
+                    connection.transmit()
+            await asyncio.sleep(0.1)
+            peak = max(peak, node.resident_mebibytes())
+        alive = sum(not connection._closed.is_set() for connection in connections)
+    grown = peak - before
+    return f"{grown:.0f} MiB, {asked} requests, {alive} connections", grown
+
+
+def measure_probes():
+    """How many datagrams a coordinator can make a node send to a device that has no part in it."""
+    with Victim() as node:
+        rung, counted = asyncio.run(ring_at_third_party(node))
+        figure = f"{counted} in 40 s, {rung} rings"
+        result("a member that names the addresses of others", figure, "100 datagrams", 0 < counted <= 100)
+
+
+async def ring_at_third_party(node):
+    counter = Counter()
+    loop = asyncio.get_running_loop()
+    sinks = [await loop.create_datagram_endpoint(lambda: counter, local_addr=(THIRD_PARTY, 0)) for _ in range(ADDRESSES)]
+    ports = [transport.get_extra_info("sockname")[1] for transport, _ in sinks]
+    addresses = [address_of(THIRD_PARTY, port) for port in ports]
+    rung = 0
+    async with HostileMember(node.token).connect(HOST, node.port) as connection:
+        end = time.monotonic() + 40
+        while time.monotonic() < end and not connection._closed.is_set():
+            connection.ring(addresses)
+            rung += 1
+            await asyncio.sleep(0.1)
+    for transport, _ in sinks:
+        transport.close()
+    return rung, counter.count
+
+
+class Counter(asyncio.DatagramProtocol):
+    count = 0
+
+    def datagram_received(self, *_):
+        self.count += 1
+
+
 MEASURES = {
     "windows": lambda: measure_memory("windows", "512 unadmitted connections that fill reorder buffers"),
     "streams": lambda: measure_memory("streams", "512 unadmitted connections that open streams"),
     "junk": measure_junk,
     "closing": measure_closing,
     "places": measure_places,
+    "answers": measure_answers,
+    "probes": measure_probes,
 }
 
 
