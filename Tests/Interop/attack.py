@@ -43,11 +43,11 @@ CONNECTIONS = 512
 PROCESSES = 2
 # What ngtcp2 allocates for one byte that comes out of order.
 PIECE = 8192
-# An answer of nearly a mebibyte, the most that one may have.
-LARGE = "x" * 1_000_000
+# What a member offers so that a list of all services has nearly a mebibyte, the most that an answer may have.
+OFFERS = 256, 500, 27
 # The connections that a node keeps with one peer.
 MEMBER_CONNECTIONS = 4
-# Where nobody asked for a datagram, and the most addresses that a member may name.
+# A device that has no part in it, and the most addresses that a member may name at once.
 THIRD_PARTY, ADDRESSES = "127.9.9.9", 16
 
 
@@ -57,7 +57,6 @@ THIRD_PARTY, ADDRESSES = "127.9.9.9", 16
 def victim(max_peers):
     service = runar.Service("Echo", "echo", "1.0.0", "Says it again")
     service.action("back")(lambda payload, request: payload)
-    service.action("large")(lambda payload, request: LARGE)
     with runar.Node(in_memory=True, listen=f"{HOST}:0", discovery=False, log_level=5, max_peers=max_peers) as node:
         peer = node.start()
         network = node.create_network("Home")
@@ -377,11 +376,13 @@ async def ask_and_never_read(node):
         connections = [
             await stack.enter_async_context(member.connect(HOST, node.port)) for _ in range(MEMBER_CONNECTIONS)
         ]
+        for connection in connections:
+            connection.announce(*OFFERS)
         end = time.monotonic() + 30
         while time.monotonic() < end:
             for connection in connections:
                 if not connection._closed.is_set():
-                    asked += connection.ask("echo/large", 64)
+                    asked += connection.ask("$registry/services/list", 64)
                     connection._quic.send_ping(0)
                     connection.transmit()
             await asyncio.sleep(0.1)
