@@ -18,6 +18,7 @@ from credentials import Credentials
 
 # Streams and frames (admission.md, sections 2 and 3), and what a coordinator says (traversal.md, section 3).
 CONTROL, REQUEST = 0, 3
+CONTROL_STREAM = 0
 HELLO, HELLO_REPLY, HELLO_ACKNOWLEDGEMENT, TRAVERSAL, SERVICES = 1, 2, 3, 34, 35
 RING = 3
 RUNS = 1
@@ -25,7 +26,7 @@ VERSION, INDEX = 1, 0
 JSON = 1
 # A day in milliseconds, the longest time of a request.
 LONGEST = 86_400_000
-# What comes of an answer before its stream has to wait.
+# The bytes of an answer that arrive before its stream is blocked.
 WINDOW = 1024
 
 
@@ -49,7 +50,7 @@ class StingyConnection(QuicConnection):
     """Gives no stream more credit than it begins with, the control stream excepted."""
 
     def _write_stream_limits(self, builder, space, stream):
-        if stream.stream_id == CONTROL:
+        if stream.stream_id == CONTROL_STREAM:
             super()._write_stream_limits(builder, space, stream)
 
 
@@ -64,7 +65,7 @@ class MemberConnection(QuicConnectionProtocol):
         self.next_stream = 4
 
     def quic_event_received(self, event):
-        if isinstance(event, events.StreamDataReceived) and event.stream_id == CONTROL:
+        if isinstance(event, events.StreamDataReceived) and event.stream_id == CONTROL_STREAM:
             self.received += event.data
             self.read_reply()
         elif isinstance(event, events.ConnectionTerminated) and not self.admission.done():
@@ -78,10 +79,10 @@ class MemberConnection(QuicConnectionProtocol):
                 self.admission.set_result(frame[0])
 
     def say(self, frame):
-        self._quic.send_stream_data(CONTROL, prefixed(frame))
+        self._quic.send_stream_data(CONTROL_STREAM, prefixed(frame))
 
     async def be_admitted(self, token, instance):
-        self._quic.send_stream_data(CONTROL, bytes([CONTROL, 0]))
+        self._quic.send_stream_data(CONTROL_STREAM, bytes([CONTROL, 0]))
         self.say(bytes([HELLO, VERSION]) + instance + bytes([1, INDEX]) + token)
         self.transmit()
         kind = await asyncio.wait_for(self.admission, 5)
@@ -91,7 +92,7 @@ class MemberConnection(QuicConnectionProtocol):
         self.transmit()
 
     def announce(self, count, size, actions):
-        """Offers so many services (services.md, section 2), whose names have so many bytes, with so many actions each."""
+        """Offers `count` services (services.md, section 2) with names of `size` bytes and `actions` actions each."""
         offered = b"".join(prefixed(b"%d" % number) + bytes([0]) for number in range(actions))
         rest = prefixed(b"1") + bytes([RUNS]) + struct.pack(">H", actions) + offered
         services = [prefixed(b"%0*d" % (size, number)) + rest for number in range(count)]

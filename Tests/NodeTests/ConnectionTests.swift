@@ -67,14 +67,14 @@ internal import Transport
         withExtendedLifetime(silent) {}
     }
 
-    @Test func `a peer that is late with its hello is dialled again as long as somebody waits for it`() async throws {
+    @Test func `a peer with a late hello is dialled again until the caller times out`() async throws {
         let lab = Lab()
         let nodes = [try lab.makeNode(), try lab.makeNode()]
         lab.introduce(nodes[1], to: nodes[0])
         let events = nodes[0].events.listen()
         try await lab.run([nodes[0]]) {
             let reach = Task { try await nodes[0].driver.reach(nodes[1].peerId) }
-            // Nobody accepts its connection.
+            // The other node does not run yet, so no hello comes.
             try await lab.clock.run(speed: 2) {
                 _ = try await events.first { if case .refused(nodes[1].peerId, nil, _) = $0 { true } else { false } }
             }

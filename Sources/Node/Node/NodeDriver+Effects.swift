@@ -91,7 +91,7 @@ extension NodeDriver {
             }
             self.note(.refused(byPeer: false, reason: "\(refusal)"), of: peer, in: &state)
             self.events.send(.refused(peer, network, reason: "\(refusal)"))
-            // A peer that is late with its hello is dialled again as long as somebody waits for it.
+            // Not final: the peer is dialled again, and its waiters time out on their own.
             guard refusal != .helloTimeout else { break }
             Self.resume(&state, { $0.isFailed(peer, network) }, .failure(NodeError.refused(peer, "\(refusal)")))
         case .refusedByPeer(let peer, let network, let code):

@@ -13,7 +13,7 @@ extension RunarNode {
         try self.init(config: config, clock: .system())
     }
 
-    /// The same off the caller's actor, for an app's main actor: key storage and disks may take their time.
+    /// Opens a node without blocking the caller's actor, such as an app's main actor, on key storage or the database.
     ///
     /// - Throws: ``KeychainError`` or ``StorageError``, as ``init(config:)`` does.
     @concurrent public static func open(config: sending RunarNodeConfig) async throws -> RunarNode {
