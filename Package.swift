@@ -90,7 +90,7 @@ let package = Package(
     targets: [
         // Base: bytes, keys, formats. No I/O, no clock.
         module("Bytes", in: "Base", [], settings: computing),
-        module("Locking", in: "Base", []),
+        module("Concurrency", in: "Base", [deque]),
         module("QRCode", in: "Base", [], settings: computing),
         .systemLibrary(
             name: "CTurboJPEG",
@@ -116,7 +116,7 @@ let package = Package(
         ),
 
         // Transport: streams between two authenticated peers.
-        module("Transport", in: "Transport", ["Bytes", "Identity", "Locking", deque, heap, crypto]),
+        module("Transport", in: "Transport", ["Bytes", "Identity", "Concurrency", deque, heap, crypto]),
         .systemLibrary(
             name: "CNGTCP2",
             path: "Sources/Transport/CNGTCP2",
@@ -139,13 +139,13 @@ let package = Package(
         module(
             "QUIC",
             in: "Transport",
-            ["CQUICShim", "Transport", "Bytes", "Identity", "Certificates", "Locking", deque]
+            ["CQUICShim", "Transport", "Bytes", "Identity", "Certificates", "Concurrency", deque]
         ),
 
         // Platform: what differs from system to system.
         .target(
             name: "Platform",
-            dependencies: ["Bytes", "Identity", "Locking", crypto, cryptoExtras],
+            dependencies: ["Bytes", "Identity", "Concurrency", crypto, cryptoExtras],
             path: "Sources/Platform",
             swiftSettings: house
         ),
@@ -163,16 +163,16 @@ let package = Package(
             "Node",
             in: "Node",
             [
-                "Bytes", "Identity", "Locking", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore", "Transport",
+                "Bytes", "Identity", "Concurrency", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore", "Transport",
                 "Platform", logging, metrics, tracing, collections, crypto,
             ]
         ),
-        module("MetricsText", in: "Node", ["Locking", metrics]),
+        module("MetricsText", in: "Node", ["Concurrency", metrics]),
         module(
             "RunarNode",
             in: "Node",
             [
-                "Bytes", "Identity", "Certificates", "Locking", "Discovery", "Kademlia", "PubSub", "Traversal",
+                "Bytes", "Identity", "Certificates", "Concurrency", "Discovery", "Kademlia", "PubSub", "Traversal",
                 "Services",
                 "NodeCore", "Transport", "QUIC", "Platform", "Storage", "Node", "QRCode", logging, metrics, tracing,
                 crypto,
@@ -213,14 +213,14 @@ let package = Package(
             "Console",
             in: "Apps",
             [
-                "ConsolePages", "CTLSShim", "Bytes", "Certificates", "Identity", "Locking", "Platform", crypto,
+                "ConsolePages", "CTLSShim", "Bytes", "Certificates", "Identity", "Concurrency", "Platform", crypto,
                 hummingbird, hummingbirdCore, nio, nioTLS, httpTypes, logging,
             ]
         ),
         .executableTarget(
             name: "runar",
             dependencies: [
-                "Console", "MetricsText", "RunarNode", "Simulation", "Bytes", "Identity", "Certificates", "Locking",
+                "Console", "MetricsText", "RunarNode", "Simulation", "Bytes", "Identity", "Certificates", "Concurrency",
                 "Kademlia", "NodeCore", "QRCode", "PictureFiles", "Traversal", "Transport", "QUIC", "Platform",
                 "Storage",
                 "Node", logging, metrics, deque, arguments,
@@ -230,13 +230,13 @@ let package = Package(
         ),
 
         .target(name: "CRunar", path: "Sources/Apps/CRunar"),
-        module("RunarC", in: "Apps", ["CRunar", "RunarNode", "Locking"]),
+        module("RunarC", in: "Apps", ["CRunar", "RunarNode", "Concurrency"]),
 
         // Benchmarks: in this package for its `package` access, in none of its products.
         .executableTarget(
             name: "runar-bench",
             dependencies: [
-                "RunarNode", "Bytes", "Identity", "Locking", "Transport", "QUIC", "Platform", "QRCode", "QRCorpus",
+                "RunarNode", "Bytes", "Identity", "Concurrency", "Transport", "QUIC", "Platform", "QRCode", "QRCorpus",
             ],
             path: "Benchmarks/Sources/runar-bench",
             swiftSettings: house
@@ -259,12 +259,12 @@ let package = Package(
         tests(of: "Tidy", []),
         .target(
             name: "TestSupport",
-            dependencies: ["Bytes", "Identity", "Locking", crypto],
+            dependencies: ["Bytes", "Identity", "Concurrency", crypto],
             path: "Tests/TestSupport",
             swiftSettings: house
         ),
         tests(of: "Bytes", ["Bytes", "Identity", "TestSupport"]),
-        tests(of: "Locking", ["Locking"]),
+        tests(of: "Concurrency", ["Concurrency"]),
         .target(
             name: "QRCorpus",
             dependencies: ["QRCode", "TestSupport"],
@@ -275,15 +275,15 @@ let package = Package(
         tests(of: "PictureFiles", ["PictureFiles", "QRCode", "TestSupport"]),
         .target(
             name: "TransportConformance",
-            dependencies: ["Bytes", "Identity", "Locking", "Transport"],
+            dependencies: ["Bytes", "Identity", "Concurrency", "Transport"],
             path: "Tests/TransportConformance",
             swiftSettings: house
         ),
-        tests(of: "Transport", ["Bytes", "Identity", "Locking", "Transport", "TransportConformance"]),
+        tests(of: "Transport", ["Bytes", "Identity", "Concurrency", "Transport", "TransportConformance"]),
         tests(
             of: "QUIC",
             [
-                "QUIC", "CQUICShim", "Transport", "Bytes", "Certificates", "Identity", "Locking",
+                "QUIC", "CQUICShim", "Transport", "Bytes", "Certificates", "Identity", "Concurrency",
                 "TransportConformance", "TestSupport",
             ]
         ),
@@ -291,7 +291,7 @@ let package = Package(
         tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),
         tests(
             of: "Interop",
-            ["QUIC", "Transport", "Bytes", "Identity", "Locking", "TransportConformance", "TestSupport", crypto]
+            ["QUIC", "Transport", "Bytes", "Identity", "Concurrency", "TransportConformance", "TestSupport", crypto]
         ),
         tests(
             of: "Command",
@@ -314,7 +314,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "Soak",
-            dependencies: ["RunarNode", "Locking", "TestSupport"],
+            dependencies: ["RunarNode", "Concurrency", "TestSupport"],
             path: "Tests/Helpers/Soak",
             swiftSettings: house
         ),
@@ -327,22 +327,22 @@ let package = Package(
         tests(of: "RunarC", ["CRunar", "RunarNode", "CProbe", "TestSupport"]),
         tests(
             of: "Platform",
-            ["Bytes", "Identity", "Locking", "Platform", "TestSupport", "CrashWriter", "LanProbe", crypto]
+            ["Bytes", "Identity", "Concurrency", "Platform", "TestSupport", "CrashWriter", "LanProbe", crypto]
         ),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
-        tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Locking", "TestSupport", collections]),
+        tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Concurrency", "TestSupport", collections]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", collections]),
         tests(of: "PubSub", ["Bytes", "Identity", "PubSub", "TestSupport", collections]),
         tests(of: "Services", ["Bytes", "Identity", "Services", "TestSupport"]),
         tests(of: "Traversal", ["Bytes", "Identity", "Traversal", "TestSupport", collections, crypto]),
         tests(
             of: "NodeCore",
-            ["Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Traversal", "TestSupport", collections]
+            ["Bytes", "Identity", "Concurrency", "Kademlia", "NodeCore", "Traversal", "TestSupport", collections]
         ),
         tests(
             of: "Node",
             [
-                "Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Node", "Platform", "PubSub", "QUIC",
+                "Bytes", "Identity", "Concurrency", "Kademlia", "NodeCore", "Node", "Platform", "PubSub", "QUIC",
                 "Services", "Transport", "TestSupport", logging, tracing, inMemoryTracing,
             ]
         ),
@@ -350,7 +350,7 @@ let package = Package(
         tests(
             of: "Console",
             [
-                "Console", "MetricsText", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "Locking",
+                "Console", "MetricsText", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "Concurrency",
                 "TestSupport", logging, metrics,
             ]
         ),
@@ -364,11 +364,11 @@ let package = Package(
             path: "Tests/Helpers/Cable",
             swiftSettings: house
         ),
-        tests(of: "Lab", ["runar", "Locking", "TestSupport", "Cable"]),
+        tests(of: "Lab", ["runar", "Concurrency", "TestSupport", "Cable"]),
         tests(
             of: "RunarNode",
             [
-                "Locking", "NodeCore", "RunarNode", "Simulation", "Transport", "QUIC", "Platform", "Traversal",
+                "Concurrency", "NodeCore", "RunarNode", "Simulation", "Transport", "QUIC", "Platform", "Traversal",
                 "TestSupport", "runar", logging,
             ]
         ),

@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/.."
 
-export SUITES=${SUITES:-"LockingTests TransportTests QUICTests InteropTests"}
+export SUITES=${SUITES:-"ConcurrencyTests TransportTests QUICTests InteropTests"}
 export LSAN_OPTIONS="suppressions=$PWD/scripts/sanitize-leaks.txt:print_suppressions=0"
 export TSAN_OPTIONS="suppressions=$PWD/scripts/sanitize-races.txt:print_suppressions=0"
 status=0

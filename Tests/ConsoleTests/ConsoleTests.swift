@@ -1,6 +1,6 @@
+internal import Concurrency
 internal import Console
 internal import CoreMetrics
-internal import Locking
 internal import Logging
 internal import MetricsText
 internal import TestSupport

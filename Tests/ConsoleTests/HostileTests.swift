@@ -1,6 +1,6 @@
+internal import Concurrency
 internal import Console
 internal import Foundation
-internal import Locking
 internal import Platform
 internal import TestSupport
 internal import Testing

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import CoreMetrics
-internal import Locking
 internal import Logging
 internal import MetricsText
 internal import RunarNode

@@ -1,6 +1,6 @@
 internal import Certificates
+internal import Concurrency
 internal import Console
-internal import Locking
 internal import Logging
 internal import TestSupport
 internal import Testing

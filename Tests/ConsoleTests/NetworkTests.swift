@@ -1,8 +1,8 @@
 internal import Certificates
+internal import Concurrency
 internal import Console
 internal import Foundation
 internal import Identity
-internal import Locking
 internal import Logging
 internal import TestSupport
 internal import Testing

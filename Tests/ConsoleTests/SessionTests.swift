@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Console
-internal import Locking
 internal import Platform
 internal import Testing
 

@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Concurrency
 internal import Identity
-internal import Locking
 
 @testable internal import Discovery
 

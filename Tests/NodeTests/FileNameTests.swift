@@ -1,7 +1,7 @@
 internal import Bytes
+internal import Concurrency
 internal import Foundation
 internal import Identity
-internal import Locking
 internal import Platform
 internal import TestSupport
 internal import Testing

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import NodeCore
 internal import TestSupport
 internal import Testing

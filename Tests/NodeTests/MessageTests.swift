@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import NodeCore
 internal import Testing
 internal import Transport

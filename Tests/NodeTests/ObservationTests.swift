@@ -1,6 +1,6 @@
+internal import Concurrency
 internal import Identity
 internal import InMemoryTracing
-internal import Locking
 internal import Logging
 internal import NodeCore
 internal import Services

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 
 @testable internal import Platform
 

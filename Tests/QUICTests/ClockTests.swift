@@ -1,5 +1,5 @@
 internal import CQUICShim
-internal import Locking
+internal import Concurrency
 internal import Testing
 internal import Transport
 internal import TransportConformance

@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import TestSupport
 internal import Testing
 internal import Transport

@@ -1,6 +1,6 @@
 internal import CQUICShim
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import TestSupport
 internal import Transport
 

@@ -1,7 +1,7 @@
 internal import CQUICShim
+internal import Concurrency
 internal import Foundation
 internal import Identity
-internal import Locking
 internal import Transport
 
 @testable internal import QUIC
@@ -44,7 +44,7 @@ final class Tap: @unchecked Sendable {
     private let waker: Waker
     private let state: Locked<State>
     /// The notifier of datagrams that were added to ``passed``.
-    private let arrivals = Signal()
+    private let arrivals = ConditionVariable()
 
     /// Begins to pass datagrams between `server` and whoever dials ``address``.
     init(to server: SocketAddress, on host: String = "127.0.0.1", _ impairment: Impairment = .none) throws {
@@ -106,7 +106,7 @@ final class Tap: @unchecked Sendable {
         isFromDialler: Bool,
         on socket: RawSocket,
         _ state: Locked<State>,
-        _ arrivals: Signal,
+        _ arrivals: ConditionVariable,
         to remote: (State) -> SocketAddress?
     ) {
         for datagram in datagrams {
@@ -125,7 +125,7 @@ final class Tap: @unchecked Sendable {
                 return (target, state.impairment == .bleached ? 0 : datagram.mark)
             }
             if let target { socket.send(datagram.bytes, to: target, mark: mark) }
-            arrivals.raise()
+            arrivals.broadcast()
         }
     }
 }

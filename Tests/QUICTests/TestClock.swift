@@ -1,5 +1,5 @@
 internal import CQUICShim
-internal import Locking
+internal import Concurrency
 
 /// A clock for an endpoint that a test stops and turns.
 final class TestClock: Sendable {

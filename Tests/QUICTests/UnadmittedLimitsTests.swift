@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import Testing
 internal import Transport
 internal import TransportConformance

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 internal import Logging
 internal import TestSupport
 internal import Testing

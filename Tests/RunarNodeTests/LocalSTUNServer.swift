@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 internal import QUIC
 internal import RunarNode
 internal import Transport

@@ -1,6 +1,6 @@
+internal import Concurrency
 internal import Dispatch
 internal import Foundation
-internal import Locking
 internal import Testing
 
 @testable internal import RunarNode

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 
 /// A program that asks a console over HTTP and reads metrics with Prometheus' own parser (Tests/Interop/ask_console.py).
 package enum ConsoleVisitor {

@@ -1,5 +1,5 @@
+internal import Concurrency
 package import Foundation
-internal import Locking
 
 /// The lines that a process writes, read by one thread at a time.
 package final class LineReader: Sendable {

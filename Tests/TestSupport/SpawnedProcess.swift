@@ -1,5 +1,5 @@
+internal import Concurrency
 package import Foundation
-internal import Locking
 
 /// A process that gets three descriptors and nothing else of this one.
 ///

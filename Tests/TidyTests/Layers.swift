@@ -4,7 +4,7 @@
 enum Layers {
     static let rows: [[String]] = [
         // Base: bytes, keys, formats.
-        ["Bytes", "Locking", "QRCode", "CTurboJPEG"],
+        ["Bytes", "Concurrency", "QRCode", "CTurboJPEG"],
         ["Identity", "PictureFiles"],
         ["Certificates"],
         // Protocols: values. They never see each other; NodeCore composes them.

@@ -40,7 +40,7 @@ internal import Testing
     }
 
     @Test func `an undeclared import is found`() throws {
-        #expect(try findings(importing: "public import struct Locking.Locked", in: "Identity").count == 1)
+        #expect(try findings(importing: "public import struct Concurrency.Locked", in: "Identity").count == 1)
         #expect(try findings(importing: "package import Bytes", in: "Identity").isEmpty)
     }
 

@@ -25,6 +25,19 @@ extension Rules {
         BannedWord(#"\bProcess\(\)"#, "Foundation's Process leaks descriptors, use SpawnedProcess"),
     ]
 
+    /// Words for the file that defines `Promise` alone.
+    static let bannedOutsidePromise = [
+        BannedWord(
+            #"\b(with(Checked|Unsafe)(Throwing)?|Checked|Unsafe)Continuation\b"#,
+            "a task waits with the primitives of Concurrency"
+        )
+    ]
+
+    /// Whether a source may use continuations.
+    static func definesPromise(_ source: SourceText) -> Bool {
+        source.path == "Sources/Base/Concurrency/Promise.swift"
+    }
+
     /// Whether a source may pause for a time: helper programs make load at a fixed pace.
     static func isTimed(_ source: SourceText) -> Bool { source.path.hasPrefix("Tests/Helpers/") }
 

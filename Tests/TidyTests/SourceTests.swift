@@ -40,6 +40,12 @@ internal import Testing
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
+    @Test func `tasks wait with the shared primitives`() throws {
+        let findings = try SourceTree.sources(below: "Sources").filter { !Rules.definesPromise($0) }
+            .flatMap { try Rules.wordFindings($0, banned: Rules.bannedOutsidePromise) }
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+
     @Test func `libraries do not print`() throws {
         let findings = try Self.libraries.flatMap { try SourceTree.sources(below: "Sources/\($0)") }
             .flatMap { try Rules.wordFindings($0, banned: Rules.bannedInLibraries) }

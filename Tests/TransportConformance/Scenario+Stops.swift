@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 internal import Transport
 
 extension Scenario {
@@ -57,11 +57,11 @@ extension Scenario {
 /// What a handler heard.
 private final class Call: Sendable {
     private let errors = Locked<[TransportError]>([])
-    private let heard = Signal()
+    private let heard = ConditionVariable()
 
     func note(_ error: TransportError) {
         errors.withLock { $0.append(error) }
-        heard.raise()
+        heard.broadcast()
     }
 
     var count: Int { errors.withLock { $0.count } }

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 internal import RunarNode
 
 /// The whole node: admission with tokens, and messages that a listener on the other side has confirmed.

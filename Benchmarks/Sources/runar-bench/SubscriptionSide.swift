@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 internal import RunarNode
 
 /// What is published right after a subscription returned: how much of it never comes, counted and not timed.

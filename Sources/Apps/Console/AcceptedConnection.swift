@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import HummingbirdCore
-internal import Locking
 internal import Logging
 internal import NIOCore
 

@@ -1,10 +1,10 @@
 internal import Bytes
 package import Certificates
+internal import Concurrency
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
 package import Identity
-internal import Locking
 package import Logging
 internal import NIOCore
 internal import Platform

@@ -1,7 +1,7 @@
+internal import Concurrency
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
-internal import Locking
 internal import NIOCore
 internal import Platform
 

@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Concurrency
 internal import Crypto
-internal import Locking
 package import Platform
 
 /// Who has shown to be the person of this node.

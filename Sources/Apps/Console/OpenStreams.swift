@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 
 /// Answers that last, so that what ends their session or their server ends them too.
 final class OpenStreams: Sendable {

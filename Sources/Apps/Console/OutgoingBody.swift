@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import Hummingbird
 internal import HummingbirdCore
 internal import NIOCore
@@ -10,7 +11,8 @@ enum OutgoingBody {
 
     private struct Line: Sendable {
         let bytes: [UInt8]
-        let taken: CheckedContinuation<Bool, Never>
+        /// Whether it was written.
+        let taken: Promise<Bool>
     }
 
     /// The lines that `course` writes, until it ends, the client goes away or one of the lists of `streams` is ended.
@@ -43,10 +45,9 @@ enum OutgoingBody {
         to writer: inout any ResponseBodyWriter
     ) async throws {
         let place = ConsoleLines { bytes in
-            await withCheckedContinuation { taken in
-                if case .enqueued = source.yield(Line(bytes: bytes, taken: taken)) { return }
-                taken.resume(returning: false)
-            }
+            let taken = Promise<Bool>()
+            guard case .enqueued = source.yield(Line(bytes: bytes, taken: taken)) else { return false }
+            return await taken.waitIgnoringCancellation()
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -57,14 +58,14 @@ enum OutgoingBody {
             for await line in lines {
                 // What nobody reads any more is still taken, so that nobody waits for it.
                 guard failure == nil else {
-                    line.taken.resume(returning: false)
+                    line.taken.fulfil(false)
                     continue
                 }
                 do {
                     try await writer.write(ByteBuffer(bytes: line.bytes + [UInt8(ascii: "\n")]))
-                    line.taken.resume(returning: true)
+                    line.taken.fulfil(true)
                 } catch {
-                    line.taken.resume(returning: false)
+                    line.taken.fulfil(false)
                     failure = error
                     source.finish()
                 }

@@ -1,7 +1,7 @@
 internal import Bytes
+internal import Concurrency
 internal import ConsolePages
 internal import Crypto
-internal import Locking
 
 /// The files of the console: what a browser gets before anybody has shown who they are.
 package struct PageTable: Sendable {

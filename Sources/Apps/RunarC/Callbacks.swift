@@ -1,6 +1,6 @@
 internal import CRunar
+internal import Concurrency
 internal import Dispatch
-internal import Locking
 internal import RunarNode
 
 #if canImport(FoundationEssentials)

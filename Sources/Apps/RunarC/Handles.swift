@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 
 /// What programs in C have in place of objects: numbers in the shape of pointers, each given out once in a process.
 ///

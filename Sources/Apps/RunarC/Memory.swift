@@ -1,5 +1,5 @@
 internal import CRunar
-internal import Locking
+internal import Concurrency
 internal import RunarNode
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Dispatch
-internal import Locking
 internal import RunarNode
 
 #if canImport(FoundationEssentials)

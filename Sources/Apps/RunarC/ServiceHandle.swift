@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 internal import RunarNode
 
 #if canImport(FoundationEssentials)
@@ -73,11 +73,12 @@ final class RequestHandle: Sendable {
         /// Becomes `waiting` or `ended`.
         case new
         /// The program was asked, or is about to be. Becomes `ended`.
-        case waiting(CheckedContinuation<Data, any Error>, UInt)
+        case waiting(UInt)
         case ended
     }
 
     private let state = Locked(State.new)
+    private let outcome = Promise<Result<Data, any Error>>()
     private let node: NodeHandle
 
     init(_ node: NodeHandle) {
@@ -95,21 +96,22 @@ final class RequestHandle: Sendable {
             ? "{}" : String(decoding: try JSONEncoder().encode(request.parameters), as: UTF8.self)
         guard self.node.keep(self) else { throw Self.noNode(request) }
         defer { self.node.forget(self) }
+        try Task.checkCancellation()
+        let handle = Handles.requests.add(self)
+        let isWanted = self.state.withLock { state in
+            guard case .new = state else { return false }
+            state = .waiting(handle)
+            return true
+        }
+        guard isWanted else {
+            Handles.requests.remove(handle)
+            throw CancellationError()
+        }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let handle = Handles.requests.add(self)
-                let isWanted = self.state.withLock { state in
-                    guard case .new = state else { return false }
-                    state = .waiting(continuation, handle)
-                    return true
-                }
-                guard isWanted else {
-                    Handles.requests.remove(handle)
-                    return continuation.resume(throwing: CancellationError())
-                }
-                target.call(handle, request, parameters: parameters)
-            }
+            target.call(handle, request, parameters: parameters)
+            return try await self.outcome.get()
         } onCancel: {
+            // At once: the program may ask within its callback whether the request is still wanted.
             self.abandon()
         }
     }
@@ -117,14 +119,15 @@ final class RequestHandle: Sendable {
     /// Ends the request; false when it had ended.
     @discardableResult
     func end(_ result: Result<Data, any Error>) -> Bool {
-        let continuation = self.state.withLock { state -> CheckedContinuation<Data, any Error>? in
+        let handle = self.state.withLock { state -> UInt? in
             defer { state = .ended }
-            guard case .waiting(let continuation, let handle) = state else { return nil }
-            Handles.requests.remove(handle)
-            return continuation
+            guard case .waiting(let handle) = state else { return nil }
+            return handle
         }
-        continuation?.resume(with: result)
-        return continuation != nil
+        guard let handle else { return false }
+        Handles.requests.remove(handle)
+        // Outside the lock, which the cancellation handler takes.
+        return self.outcome.fulfil(result)
     }
 
     /// Ends the request because nobody waits for its answer.

@@ -1,5 +1,5 @@
+internal import Concurrency
 package import CoreMetrics
-internal import Locking
 
 /// Keeps what instruments measure, and writes it out in the text format of Prometheus, version 0.0.4.
 ///

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import CoreMetrics
-internal import Locking
 
 /// One series: what one instrument with its labels has measured.
 final class Series: Sendable {

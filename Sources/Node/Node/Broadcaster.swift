@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 
 /// Hands every element to any number of listeners, each with a bounded buffer.
 package final class Broadcaster<Element: Sendable>: Sendable {

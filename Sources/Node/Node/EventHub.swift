@@ -1,5 +1,5 @@
+internal import Concurrency
 package import Identity
-internal import Locking
 package import PubSub
 
 /// Hands events to whoever subscribed to them, in order; subscriptions outlive the drivers that bring the events.
@@ -50,8 +50,6 @@ package final class EventHub: Sendable {
         var last = 0
         var items: [Item] = []
         var waitingBytes = 0
-        /// Whoever hands out and has nothing to do.
-        var waiter: CheckedContinuation<Void, Never>?
 
         /// Counts what is lost: together with what was lost just before, so that a handler that stands still costs no
         /// memory for each event that it misses.
@@ -69,6 +67,8 @@ package final class EventHub: Sendable {
     package static let byteLimit = 32 << 20
 
     private let state = Locked(State())
+    /// Broadcast when there is something to hand out.
+    private let arrivals = ConditionVariable()
 
     package init() {}
 
@@ -82,7 +82,7 @@ package final class EventHub: Sendable {
             state.items.append(.began(state.last, past: past))
             return state.last
         }
-        self.wake()
+        self.arrivals.broadcast()
         return number
     }
 
@@ -113,43 +113,24 @@ package final class EventHub: Sendable {
                 state.items.append(item)
             }
         }
-        self.wake()
+        self.arrivals.broadcast()
     }
 
     /// Hands out what comes, one at a time, until it is cancelled and nothing is left.
     func run() async {
         while true {
-            await self.waitForItems()
-            let items = self.state.withLock { state in
-                defer { state.items = [] }
-                return state.items
-            }
-            if items.isEmpty, Task.isCancelled { return }
+            let arrived = try? await self.arrivals.wait { self.takeItems() }  // nil: cancelled; the rest is handed out
+            guard let items = arrived ?? self.takeItems() else { return }
             for item in items { self.handOut(item) }
         }
     }
 
-    private func waitForItems() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isBusy = self.state.withLock { state in
-                    let isBusy = !state.items.isEmpty || Task.isCancelled
-                    if !isBusy { state.waiter = continuation }
-                    return isBusy
-                }
-                if isBusy { continuation.resume() }
-            }
-        } onCancel: {
-            self.wake()
+    /// Takes the items that wait; nil if there are none.
+    private func takeItems() -> [Item]? {
+        self.state.withLock { state in
+            defer { state.items = [] }
+            return state.items.isEmpty ? nil : state.items
         }
-    }
-
-    private func wake() {
-        let waiter = self.state.withLock { state in
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume()
     }
 
     private func handOut(_ item: Item) {

@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import PubSub
 
 /// Events that wait to be signed and sent, in order: whatever is published while a batch is under way goes together.
@@ -30,7 +30,6 @@ final class EventQueue: Sendable {
         var byteCount = 0
         /// The bytes of the last batch that was taken.
         var lastByteCount = 0
-        var waiters: [CheckedContinuation<Void, Never>] = []
         var isFinished = false
 
         /// Adds an event to the last batch.
@@ -52,6 +51,8 @@ final class EventQueue: Sendable {
     let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
     private let state = Locked(State())
+    /// Broadcast when publishers may go on.
+    private let room = ConditionVariable()
 
     init() {
         (self.signals, self.signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -70,17 +71,11 @@ final class EventQueue: Sendable {
     }
 
     /// Adds an event, and waits for room first if there is none.
-    func add(_ event: some Collection<UInt8>, to topic: String, of network: NetworkId) async {
-        while !self.offer(event, topic, network) {
-            await withCheckedContinuation { waiter in
-                let hasRoom = self.state.withLock { state in
-                    let hasRoom = state.byteCount < Self.byteLimit || state.isFinished
-                    if !hasRoom { state.waiters.append(waiter) }
-                    return hasRoom
-                }
-                if hasRoom { waiter.resume() }
-            }
-        }
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled while it waits.
+    func add(_ event: some Collection<UInt8>, to topic: String, of network: NetworkId) async throws {
+        if self.offer(event, topic, network) { return }
+        try await self.room.wait { self.offer(event, topic, network) ? () : nil }
     }
 
     private func offer(_ event: some Collection<UInt8>, _ topic: String, _ network: NetworkId) -> Bool {
@@ -106,23 +101,18 @@ final class EventQueue: Sendable {
 
     /// Takes everything that waits, and lets publishers go on.
     func takeAll() -> [Pending] {
-        let (pending, waiters) = self.state.withLock { state in
+        defer { self.room.broadcast() }
+        return self.state.withLock { state in
             state.lastByteCount = state.pending.last?.content.count ?? 0
-            defer { (state.pending, state.byteCount, state.waiters) = ([], 0, []) }
-            return (state.pending, state.waiters)
+            defer { (state.pending, state.byteCount) = ([], 0) }
+            return state.pending
         }
-        for waiter in waiters { waiter.resume() }
-        return pending
     }
 
     /// Takes nothing any more, and lets everybody go on who waits.
     func finish() {
-        let waiters = self.state.withLock { state in
-            state.isFinished = true
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
+        self.state.withLock { $0.isFinished = true }
+        self.room.broadcast()
         self.signal.finish()
     }
 }

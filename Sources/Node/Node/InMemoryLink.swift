@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Concurrency
 package import Identity
-internal import Locking
 package import Platform
 
 /// A local network inside the process: whoever is plugged in hears everybody, except for what chance takes.

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 
 /// How many bytes of the bodies that a peer sends on a connection are kept while they are not whole, bounded.
 ///

@@ -1,5 +1,5 @@
+internal import Concurrency
 package import Identity
-internal import Locking
 internal import NodeCore
 package import Services
 internal import Transport

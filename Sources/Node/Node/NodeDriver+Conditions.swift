@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import Logging
 package import NodeCore
 internal import Platform
@@ -41,14 +41,11 @@ extension NodeDriver {
 
     /// Whether what this node has to do is being done; returns when that is certain.
     package func isResponsive() async -> Bool {
-        await withCheckedContinuation { continuation in
-            let isAsked = self.state.withLock { state in
-                guard !state.isStopped else { return false }
-                self.jobQueue.yield(.answer(continuation))
-                return true
-            }
-            if !isAsked { continuation.resume(returning: false) }
+        let answer = Promise<Bool>()
+        self.state.withLock { state in
+            if state.isStopped { answer.fulfil(false) } else { self.jobQueue.yield(.answer(answer)) }
         }
+        return await answer.waitIgnoringCancellation()
     }
 
     // MARK: The end
@@ -67,38 +64,15 @@ extension NodeDriver {
         }
     }
 
-    /// Resumes whoever waits for the end of the last stream.
+    /// Ends the wait for the last stream if there is none any more.
     func noteStreams(in state: inout State) {
-        guard state.isRetiring, state.isAtRest else { return }
-        for waiter in state.restWaiters.values { waiter.resume() }
-        state.restWaiters = [:]
-    }
-
-    /// Ends a wait whose task was cancelled, as soon as the lock is free.
-    ///
-    /// A cancellation handler may not wait for it: tasks are woken under this lock (see ``Locked``).
-    func giveUp(_ body: @escaping @Sendable (inout State) -> Void) {
-        Task { self.state.withLock { body(&$0) } }
+        if state.isRetiring, state.isAtRest { self.streamsEnded.broadcast() }
     }
 
     private func waitForStreams() async {
-        let number = self.state.withLock { state in
-            state.nextNumber += 1
-            return state.nextNumber
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = self.state.withLock { state in
-                    state.isRetiring = true
-                    guard !state.isAtRest, !state.isStopped, !Task.isCancelled else { return true }
-                    state.restWaiters[number] = continuation
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            self.giveUp { $0.restWaiters.removeValue(forKey: number)?.resume() }
-        }
+        self.state.withLock { $0.isRetiring = true }
+        let isOver = { self.state.withLock { $0.isAtRest || $0.isStopped } }
+        try? await self.streamsEnded.wait { isOver() ? () : nil }  // cancelled when the patience is over
     }
 }
 

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import Logging
 internal import NodeCore
 internal import Transport
@@ -38,14 +38,8 @@ extension NodeDriver {
     /// Tells whoever waits for a peer at once when that one has no room: trying again may take long.
     private func noteEnd(of peer: PeerId, _ code: UInt64) {
         guard code == CloseCode.tooManyPeers.rawValue else { return }
-        self.state.withLock { state in
-            for (number, waiter) in state.waiters where waiter.peer == peer {
-                state.waiters[number] = nil
-                waiter.continuation.resume(
-                    throwing: NodeError.refusedByPeer(peer, CloseCode.tooManyPeers.explanation)
-                )
-            }
-        }
+        let error = NodeError.refusedByPeer(peer, CloseCode.tooManyPeers.explanation)
+        self.state.withLock { $0.waiters.refuse(peer, in: nil, error) }
     }
 
     private func race(
@@ -110,7 +104,7 @@ extension NodeDriver {
             var code: UInt64?
             if case .closed(let given, _) = end { code = given }
             self.connectionEnded(id, code)
-            outbox.end()
+            outbox.noteEnd()
             if let code { self.noteEnd(of: connection.remotePeerId, code) }
             group.cancelAll()
         }
@@ -152,7 +146,7 @@ extension NodeDriver {
     ) async {
         await withDiscardingTaskGroup { group in
             group.addTask {
-                defer { outbox.end() }
+                defer { outbox.noteEnd() }
                 do {
                     if !first.isEmpty { try await stream.write(first, finish: false) }
                     for await frame in outbox.frames {

@@ -1,5 +1,5 @@
+internal import Concurrency
 package import Identity
-internal import Locking
 internal import Logging
 internal import NodeCore
 internal import Platform

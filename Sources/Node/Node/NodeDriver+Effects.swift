@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import Logging
 package import NodeCore
 internal import Transport
@@ -46,17 +46,14 @@ extension NodeDriver {
             self.jobQueue.yield(.wake(at: time, generation: state.wakeGeneration))
         case .multicast(let bytes): state.link?.send(bytes)
         case .dhtFinished(let id, let outcome, let effort):
-            state.requests.removeValue(forKey: id)?.resume(returning: TableAnswer(outcome: outcome, effort: effort))
+            let answer = TableAnswer(outcome: outcome, effort: effort)
+            state.requests.removeValue(forKey: id)?.fulfil(.success(answer))
         case .persistRecord(let network, let record): self.keep(.record(network, record), in: &state)
         case .forgetRecord(let network, let id): self.keep(.recordForgotten(network, id), in: &state)
         case .persistMemberSecrets(let secrets): self.keep(.memberSecrets(secrets), in: &state)
         case .persistPeer(let peer, let network, let address):
             self.keep(.peer(peer, network, address), in: &state)
-        case .unreachable(let peer, let reason):
-            for (number, waiter) in state.waiters where waiter.peer == peer {
-                state.waiters[number] = nil
-                waiter.continuation.resume(throwing: waiter.failure ?? .unreachable(peer, reason))
-            }
+        case .unreachable(let peer, let reason): state.waiters.fail(peer, unreachable: reason)
         case .renewalRequested(let id, let peer, let network, let token):
             let request = RenewalRequest(peer: peer, network: network, token: token, connection: id)
             self.keep(.renewalRequested(request), in: &state)
@@ -80,7 +77,7 @@ extension NodeDriver {
             self.configuration.logs[.membership].info("peer \(peer.short) joined network \(network.short)")
             self.note(.admitted(network), of: peer, in: &state)
             self.events.send(.peerJoined(peer, network))
-            Self.resume(&state, { $0.peer == peer && ($0.network ?? network) == network }, .success(()))
+            state.waiters.admit(peer, in: network)
         case .peerLeft(let peer, let network, let code):
             self.configuration.logs[.membership].info("peer \(peer.short) left network \(network.short)")
             self.events.send(.peerLeft(peer, network, reason: code?.explanation))
@@ -93,13 +90,12 @@ extension NodeDriver {
             self.events.send(.refused(peer, network, reason: "\(refusal)"))
             // Not final: the peer is dialled again, and its waiters time out on their own.
             guard refusal != .helloTimeout else { break }
-            Self.resume(&state, { $0.isFailed(peer, network) }, .failure(NodeError.refused(peer, "\(refusal)")))
+            state.waiters.refuse(peer, in: network, .refused(peer, "\(refusal)"))
         case .refusedByPeer(let peer, let network, let code):
             self.configuration.logs[.membership].notice("peer \(peer.short) refused this node: \(code.explanation)")
             self.note(.refused(byPeer: true, reason: code.explanation), of: peer, in: &state)
             self.events.send(.refusedByPeer(peer, network, reason: code.explanation))
-            let error = NodeError.refusedByPeer(peer, code.explanation)
-            Self.resume(&state, { $0.isFailed(peer, network) }, .failure(error))
+            state.waiters.refuse(peer, in: network, .refusedByPeer(peer, code.explanation))
         case .membershipEnded(let network, let code):
             if code == .revoked { self.keep(.revokedHere(network), in: &state) }
             self.events.send(.membershipEnded(network, reason: code.explanation))
@@ -174,27 +170,6 @@ extension NodeDriver {
     static func closeDrained(_ id: ConnectionId, evenIfBusy: Bool, in state: inout State) {
         guard let link = state.links[id], link.isDraining, evenIfBusy || link.streams.isEmpty else { return }
         link.connection.close(code: CloseCode.superseded.rawValue, reason: CloseCode.superseded.explanation)
-    }
-
-    static func resume(
-        _ state: inout State,
-        _ isMeant: (Waiter) -> Bool,
-        _ result: Result<Void, any Error>
-    ) {
-        for (number, waiter) in state.waiters where isMeant(waiter) {
-            state.waiters[number] = nil
-            waiter.continuation.resume(with: result)
-        }
-    }
-}
-
-extension Waiter {
-    /// Whether a refusal of this kind leaves nothing to wait for.
-    func isFailed(_ refusing: PeerId, _ refusedNetwork: NetworkId?) -> Bool {
-        guard self.peer == refusing, let network = self.network, let refusedNetwork else {
-            return self.peer == refusing
-        }
-        return network == refusedNetwork
     }
 }
 

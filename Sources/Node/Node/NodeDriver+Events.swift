@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Concurrency
 package import Identity
-internal import Locking
 internal import NodeCore
 internal import PubSub
 
@@ -14,13 +14,14 @@ extension NodeDriver {
     /// Publishes an event, after all that this node published before; returns once it is on its way to the neighbours
     /// or kept for them.
     ///
-    /// - Throws: ``NodeError/notRunning``, ``NodeError/notAMember(_:)``.
+    /// - Throws: ``NodeError/notRunning``, ``NodeError/notAMember(_:)``; `CancellationError` when the task is cancelled
+    ///   while it waits for room in the queue.
     package func publish(_ event: some Collection<UInt8>, to topic: String, in network: NetworkId) async throws {
         try self.state.withLock { state in
             guard !state.isStopped else { throw NodeError.notRunning }
             guard state.core.isMember(of: network) else { throw NodeError.notAMember(network) }
         }
-        await self.eventQueue.add(event, to: topic, of: network)
+        try await self.eventQueue.add(event, to: topic, of: network)
     }
 
     /// Publishes an event at once if it goes with others that this node has just published there; false otherwise.
@@ -77,14 +78,13 @@ extension NodeDriver {
 
     /// Waits until no peer has too much unread, or those that have read hardly anything.
     private func waitForRoom() async {
-        await withCheckedContinuation { continuation in
-            let isClear = self.state.withLock { state in
-                guard !state.isStopped, self.markCrowded(in: &state) else { return true }
-                state.roomWaiter = continuation
-                return false
-            }
-            if isClear { continuation.resume() }
+        let room = self.state.withLock { state -> Promise<Void>? in
+            guard !state.isStopped, self.markCrowded(in: &state) else { return nil }
+            let room = Promise<Void>()
+            state.roomWaiter = room
+            return room
         }
+        await room?.waitIgnoringCancellation()
     }
 
     /// Notes how far the peers are that have too much unread, and looks at them again after a while; false if there is
@@ -100,39 +100,30 @@ extension NodeDriver {
 
     /// Publishers have waited for a while: from now on they do so only for peers that went on reading.
     func lookAtRoom(_ generation: Int) {
-        let waiter = self.state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard generation == state.roomGeneration, state.roomWaiter != nil else { return nil }
+        self.state.withLock { state in
+            guard generation == state.roomGeneration, state.roomWaiter != nil else { return }
             for (id, mark) in state.roomMarks {
                 guard let link = state.links[id], link.outbox.waitingBytes > Outbox.highWater,
                     link.outbox.writtenBytes - mark < Self.leastProgress
                 else { continue }
                 self.setCongested(true, id, in: &state)
             }
-            guard !self.markCrowded(in: &state) else { return nil }
-            defer { state.roomWaiter = nil }
-            return state.roomWaiter
+            if !self.markCrowded(in: &state) { Self.endWaitForRoom(in: &state) }
         }
-        waiter?.resume()
     }
 
     /// Lets the publishers go on, whoever is slow.
-    func endWaitForRoom() {
-        let waiter = self.state.withLock { state in
-            defer { state.roomWaiter = nil }
-            return state.roomWaiter
-        }
-        waiter?.resume()
+    static func endWaitForRoom(in state: inout State) {
+        state.roomWaiter?.fulfil(())
+        state.roomWaiter = nil
     }
 
     /// A peer has read nearly everything that waited for it.
     func noteRoom(on id: ConnectionId) {
-        let waiter = self.state.withLock { state -> CheckedContinuation<Void, Never>? in
+        self.state.withLock { state in
             self.setCongested(false, id, in: &state)
-            guard state.roomWaiter != nil, !self.markCrowded(in: &state) else { return nil }
-            defer { state.roomWaiter = nil }
-            return state.roomWaiter
+            if state.roomWaiter != nil, !self.markCrowded(in: &state) { Self.endWaitForRoom(in: &state) }
         }
-        waiter?.resume()
     }
 
     /// Looks at what waits for a peer after something was added that comes from others and cannot wait.

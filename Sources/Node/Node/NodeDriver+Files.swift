@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Concurrency
 package import Identity
-internal import Locking
 internal import Logging
 internal import NodeCore
 internal import Platform

@@ -1,6 +1,6 @@
+internal import Concurrency
 package import Identity
 package import Kademlia
-internal import Locking
 package import NodeCore
 
 // Requests to the networks' hash tables.
@@ -40,20 +40,17 @@ extension NodeDriver {
         _ network: NetworkId,
         _ policy: Kademlia.RequestPolicy
     ) async throws -> TableAnswer {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                self.state.withLock { state in
-                    guard !state.isStopped else { return continuation.resume(throwing: NodeError.notRunning) }
-                    guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
-                    state.requests[id] = continuation
-                    self.apply(.dhtRequested(id, network, request, policy), to: &state)
-                }
-            }
-        } onCancel: {
-            self.giveUp { state in
-                guard let continuation = state.requests.removeValue(forKey: id) else { return }
+        try Task.checkCancellation()
+        let answer = Promise<Result<TableAnswer, any Error>>()
+        try self.state.withLock { state in
+            guard !state.isStopped else { throw NodeError.notRunning }
+            state.requests[id] = answer
+            self.apply(.dhtRequested(id, network, request, policy), to: &state)
+        }
+        return try await answer.get {
+            self.state.withLock { state in
+                guard state.requests.removeValue(forKey: id) != nil else { return }
                 self.apply(.dhtCancelled(id), to: &state)
-                continuation.resume(throwing: CancellationError())
             }
         }
     }

@@ -1,5 +1,5 @@
+internal import Concurrency
 package import Identity
-internal import Locking
 internal import Logging
 package import NodeCore
 
@@ -17,33 +17,26 @@ extension NodeDriver {
         onPending: @escaping @Sendable (_ digits: String) -> Void
     ) async throws -> JoinGrant {
         let inviter = invitation.inviter
-        let number = self.state.withLock { state in
-            state.nextNumber += 1
-            return state.nextNumber
+        try Task.checkCancellation()
+        let outcome = Promise<Result<JoinGrant, any Error>>()
+        try self.state.withLock { state in
+            guard !state.isStopped else { throw NodeError.notRunning }
+            guard state.joiners[inviter] == nil else { throw JoinFailure.underWay }
+            state.joiners[inviter] = Joiner(onPending: onPending, outcome: outcome)
+            self.apply(.joinWanted(invitation), to: &state)
         }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<JoinGrant, any Error>) in
-                self.state.withLock { state in
-                    if state.isStopped { return continuation.resume(throwing: NodeError.notRunning) }
-                    if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
-                    guard state.joiners[inviter] == nil else {
-                        return continuation.resume(throwing: JoinFailure.underWay)
-                    }
-                    state.joiners[inviter] = Joiner(number: number, onPending: onPending, continuation: continuation)
-                    self.apply(.joinWanted(invitation), to: &state)
-                }
-            }
-        } onCancel: {
-            self.giveUp { state in
-                guard state.joiners[inviter]?.number == number else { return }
+        return try await outcome.get {
+            self.state.withLock { state in
+                guard state.joiners[inviter]?.outcome === outcome else { return }
+                // First, so that the effects of giving up do not tell the task of a failure.
+                state.joiners[inviter] = nil
                 self.apply(.joinAbandoned(inviter), to: &state)
-                Self.endJoin(through: inviter, .failure(CancellationError()), in: &state)
             }
         }
     }
 
     static func endJoin(through inviter: PeerId, _ result: Result<JoinGrant, any Error>, in state: inout State) {
-        state.joiners.removeValue(forKey: inviter)?.continuation.resume(with: result)
+        state.joiners.removeValue(forKey: inviter)?.outcome.fulfil(result)
     }
 
     /// Effects about invitations and joins.
@@ -80,9 +73,8 @@ extension NodeDriver {
     }
 }
 
-/// Somebody who waits for the end of a join.
+/// A task that waits for the end of a join.
 struct Joiner: Sendable {
-    let number: Int
     let onPending: @Sendable (_ digits: String) -> Void
-    let continuation: CheckedContinuation<JoinGrant, any Error>
+    let outcome: Promise<Result<JoinGrant, any Error>>
 }

@@ -1,6 +1,6 @@
+internal import Concurrency
 package import Identity
 internal import Kademlia
-internal import Locking
 internal import NodeCore
 internal import Transport
 
@@ -237,50 +237,38 @@ extension NodeDriver {
         in network: NetworkId?,
         by approach: Approach = .dial
     ) async throws {
-        let number = self.state.withLock { state in
-            state.nextNumber += 1
-            return state.nextNumber
+        try Task.checkCancellation()
+        let outcome = AdmissionWaiters.Outcome()
+        let mustWait = try self.state.withLock { state in
+            try self.enroll(outcome, peer, network, by: approach, in: &state)
         }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                self.state.withLock { state in
-                    let waiter = Waiter(peer: peer, network: network, continuation: continuation)
-                    self.enroll(waiter, number, by: approach, in: &state)
-                }
-            }
-        } onCancel: {
-            self.giveUp {
-                $0.waiters.removeValue(forKey: number)?.continuation.resume(throwing: CancellationError())
-            }
-        }
+        if mustWait { try await outcome.get { self.state.withLock { $0.waiters.remove(outcome) } } }
     }
 
-    private func enroll(_ waiter: Waiter, _ number: Int, by approach: Approach, in state: inout State) {
-        if state.isStopped {
-            return waiter.continuation.resume(throwing: NodeError.notRunning)
-        }
-        if Task.isCancelled {
-            return waiter.continuation.resume(throwing: CancellationError())
-        }
-        if state.core.route(to: waiter.peer, in: waiter.network) != nil {
-            return waiter.continuation.resume()
-        }
-        if case .call(let isRelayOnly, let error) = approach {
-            let networks = waiter.network.map { [$0] } ?? state.core.networks
-            guard let network = networks.first(where: { state.core.hasCoordinator(in: $0, for: waiter.peer) }) else {
-                return waiter.continuation.resume(throwing: error)
+    /// Asks the core for a way to a peer; false if there is one already.
+    private func enroll(
+        _ outcome: AdmissionWaiters.Outcome,
+        _ peer: PeerId,
+        _ network: NetworkId?,
+        by approach: Approach,
+        in state: inout State
+    ) throws(NodeError) -> Bool {
+        guard !state.isStopped else { throw .notRunning }
+        guard state.core.route(to: peer, in: network) == nil else { return false }
+        switch approach {
+        case .call(let isRelayOnly, let error):
+            let networks = network.map { [$0] } ?? state.core.networks
+            guard let shared = networks.first(where: { state.core.hasCoordinator(in: $0, for: peer) }) else {
+                throw error
             }
-            state.waiters[number] = waiter
-            state.waiters[number]?.failure = error
-            return self.apply(.peerCalled(waiter.peer, network, overRelay: isRelayOnly), to: &state)
+            state.waiters.add(outcome, for: peer, in: network, failure: error)
+            self.apply(.peerCalled(peer, shared, overRelay: isRelayOnly), to: &state)
+        case .dial:
+            guard state.core.knowsWayTo(peer) else { throw .noAddress(peer) }
+            guard state.core.sharesNetwork(with: peer) else { throw .noSharedNetwork(peer) }
+            state.waiters.add(outcome, for: peer, in: network)
+            self.apply(.peerWanted(peer), to: &state)
         }
-        guard state.core.knowsWayTo(waiter.peer) else {
-            return waiter.continuation.resume(throwing: NodeError.noAddress(waiter.peer))
-        }
-        guard state.core.sharesNetwork(with: waiter.peer) else {
-            return waiter.continuation.resume(throwing: NodeError.noSharedNetwork(waiter.peer))
-        }
-        state.waiters[number] = waiter
-        self.apply(.peerWanted(waiter.peer), to: &state)
+        return true
     }
 }

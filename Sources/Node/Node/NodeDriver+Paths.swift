@@ -1,5 +1,5 @@
+internal import Concurrency
 package import Identity
-internal import Locking
 internal import Logging
 internal import NodeCore
 internal import Transport
@@ -58,8 +58,8 @@ extension NodeDriver {
                 bytesPerSecond: self.configuration.relayBytesPerSecond
             )
         case .filteringFound(let behaviour):
-            for waiter in state.filteringWaiters { waiter.resume(returning: behaviour) }
-            state.filteringWaiters = []
+            state.filtering?.fulfil(behaviour)
+            state.filtering = nil
         case .stopRelaying(let channel): self.endpoint.stopRelaying(channel)
         case .reachEvent(let peer, let event):
             self.configuration.logs[.connections].debug("on the way to peer \(peer.short): \(event)")
@@ -88,13 +88,14 @@ extension NodeDriver {
 
     /// Finds out whom this device's NAT lets in, by a second member; it takes two seconds at most.
     package func askFiltering() async -> FilteringBehaviour {
-        await withCheckedContinuation { continuation in
-            self.state.withLock { state in
-                guard !state.isStopped else { return continuation.resume(returning: .unknown(.noAnswer)) }
-                state.filteringWaiters.append(continuation)
-                self.apply(.filteringAsked, to: &state)
-            }
+        let answer = self.state.withLock { state -> Promise<FilteringBehaviour>? in
+            guard !state.isStopped else { return nil }
+            let answer = state.filtering ?? Promise()
+            state.filtering = answer
+            self.apply(.filteringAsked, to: &state)
+            return answer
         }
+        return await answer?.waitIgnoringCancellation() ?? .unknown(.noAnswer)
     }
 
     /// What was tried lately to reach a peer, the newest last.

@@ -1,5 +1,5 @@
+internal import Concurrency
 package import Identity
-internal import Locking
 internal import NodeCore
 internal import Platform
 internal import Transport

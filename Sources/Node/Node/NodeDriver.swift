@@ -1,6 +1,6 @@
+internal import Concurrency
 package import Identity
 package import Kademlia
-internal import Locking
 package import Logging
 package import NodeCore
 package import Transport
@@ -94,7 +94,7 @@ package final class NodeDriver: Sendable {
         /// Publishers have waited long enough for slow peers.
         case roomOverdue(generation: Int)
         /// Somebody wants to know whether jobs are done.
-        case answer(CheckedContinuation<Bool, Never>)
+        case answer(Promise<Bool>)
     }
 
     struct State: Sendable {
@@ -102,11 +102,11 @@ package final class NodeDriver: Sendable {
         var links: [ConnectionId: LinkState] = [:]
         /// Connections that the core has closed, while their last words are on the way.
         var farewells: [ConnectionId: Farewell] = [:]
-        var waiters: [Int: Waiter] = [:]
+        var waiters = AdmissionWaiters()
         /// Who waits for the end of a join, by its inviter.
         var joiners: [PeerId: Joiner] = [:]
         /// Who waits for the end of a request to a hash table.
-        var requests: [Kademlia.RequestId: CheckedContinuation<TableAnswer, any Error>] = [:]
+        var requests: [Kademlia.RequestId: Promise<Result<TableAnswer, any Error>>] = [:]
         /// Events that were taken out of their queue and are not signed yet.
         var unsigned: [EventQueue.Pending] = []
         /// What is to be stored, in order.
@@ -115,8 +115,8 @@ package final class NodeDriver: Sendable {
         var link: (any DiscoveryLink)?
         /// What tells of this machine's addresses while others are not looked for.
         var addressWatch: (any DiscoveryLink)?
-        /// Who waits to hear whom this device's NAT lets in.
-        var filteringWaiters: [CheckedContinuation<FilteringBehaviour, Never>] = []
+        /// Whom this device's NAT lets in, while that is being found out.
+        var filtering: Promise<FilteringBehaviour>?
         /// Who waits for datagrams of STUN.
         var probeListeners: [Int: @Sendable (ForeignDatagram) -> Void] = [:]
         /// Says who was refused.
@@ -127,7 +127,7 @@ package final class NodeDriver: Sendable {
         var nextNumber = 0
         var wakeGeneration = 0
         /// Whoever sends events and waits for slow peers.
-        var roomWaiter: CheckedContinuation<Void, Never>?
+        var roomWaiter: Promise<Void>?
         /// What each slow peer had been written when it was looked at last.
         var roomMarks: [ConnectionId: Int] = [:]
         var roomGeneration = 0
@@ -137,8 +137,6 @@ package final class NodeDriver: Sendable {
         var requestsDueAt: Duration?
         /// Whether nothing new begins, because the node is about to stop.
         var isRetiring = false
-        /// Who waits for the end of the last stream.
-        var restWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var isStopped = false
         /// What the core had counted when it was measured last.
         var tallies = Tallies()
@@ -167,6 +165,8 @@ package final class NodeDriver: Sendable {
     let events: Broadcaster<NodeEvent>
     let hub: EventHub
     let eventQueue = EventQueue()
+    /// Broadcast when the last stream has ended while nothing new begins.
+    let streamsEnded = ConditionVariable()
     let fileReceiver = Locked<FileReceiver?>(nil)
 
     /// Creates a driver that tells `messages`, `events` and `hub` what happens; they outlive it.
@@ -232,19 +232,18 @@ package final class NodeDriver: Sendable {
             }
             state.isStopped = true
             self.apply(.stopping, to: &state)
-            for waiter in state.waiters.values { waiter.continuation.resume(throwing: NodeError.notRunning) }
-            for continuation in state.requests.values { continuation.resume(throwing: NodeError.notRunning) }
-            for waiter in state.filteringWaiters { waiter.resume(returning: .unknown(.noAnswer)) }
-            state.filteringWaiters = []
-            for waiter in state.restWaiters.values { waiter.resume() }
-            state.restWaiters = [:]
-            (state.waiters, state.requests) = ([:], [:])
+            state.waiters.failAll(.notRunning)
+            for request in state.requests.values { request.fulfil(.failure(NodeError.notRunning)) }
+            state.requests = [:]
+            state.filtering?.fulfil(.unknown(.noAnswer))
+            state.filtering = nil
+            self.streamsEnded.broadcast()
+            Self.endWaitForRoom(in: &state)
             defer { (state.link, state.addressWatch) = (nil, nil) }
             return [state.link, state.addressWatch].compactMap(\.self)
         }
         self.eventQueue.finish()
         self.deadlineQueue.finish()
-        self.endWaitForRoom()
         for link in links { await link.close() }
         await self.sayLastWords()
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)
@@ -353,7 +352,7 @@ package final class NodeDriver: Sendable {
             let clock = self.configuration.clock
             try? await clock.sleep(clock.now().monotonic + Self.roomPatience)  // cut short by a stop
             self.lookAtRoom(generation)
-        case .answer(let continuation): continuation.resume(returning: self.state.withLock { !$0.isStopped })
+        case .answer(let answer): answer.fulfil(self.state.withLock { !$0.isStopped })
         }
     }
 
@@ -376,13 +375,4 @@ package struct ReceivedMessage: Sendable {
     package let peer: PeerId
     package let network: NetworkId
     package let payload: [UInt8]
-}
-
-/// Somebody who waits for a peer's admission.
-struct Waiter: Sendable {
-    let peer: PeerId
-    let network: NetworkId?
-    /// What it is told when no way leads to the peer, if that is more to the point than the last failure.
-    var failure: NodeError?
-    let continuation: CheckedContinuation<Void, any Error>
 }

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 
 /// The control frames that wait to be written on a connection, bounded in bytes.
 final class Outbox: Sendable {
@@ -14,13 +14,11 @@ final class Outbox: Sendable {
     let frames: AsyncStream<[UInt8]>
     private let queue: AsyncStream<[UInt8]>.Continuation
     private let counts = Locked(Counts())
+    private let end = Promise<Void>()
 
     private struct Counts: Sendable {
         var waiting = 0
         var written = 0
-        var hasEnded = false
-        /// Of those who wait for the end.
-        var watchers: [AsyncStream<Void>.Continuation] = []
     }
 
     init() {
@@ -56,24 +54,15 @@ final class Outbox: Sendable {
 
     /// Returns when every frame has arrived after ``finish()``, when none will any more, or when the caller is cancelled.
     func ended() async {
-        let (end, watcher) = AsyncStream.makeStream(of: Void.self)
-        self.counts.withLock { counts in
-            if counts.hasEnded { watcher.finish() } else { counts.watchers.append(watcher) }
-        }
-        for await _ in end {}
+        try? await self.end.wait()  // cancelled: see above
     }
 
     /// Takes no frame any more; those that wait are still written.
     func finish() { self.queue.finish() }
 
     /// Learns that every frame has arrived, or that the connection is gone, and with it what waits.
-    func end() {
+    func noteEnd() {
         self.finish()
-        let watchers = self.counts.withLock { counts in
-            defer { counts.watchers = [] }
-            counts.hasEnded = true
-            return counts.watchers
-        }
-        for watcher in watchers { watcher.finish() }
+        self.end.fulfil(())
     }
 }

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 internal import Transport
 
 /// Why a request under way ended from outside, of whichever side; what comes first counts.
@@ -12,50 +12,25 @@ final class RequestEnd: Sendable {
         case stopped(TransportError)
     }
 
-    private struct State: Sendable {
-        var cause: Cause?
-        var isFinished = false
-        var waiter: CheckedContinuation<Cause?, Never>?
-    }
-
-    private let state = Locked(State())
+    /// Nil when the request came to its own end.
+    private let outcome = Promise<Cause?>()
+    private let ownEnd = Promise<Void>()
 
     /// Why the request ended, or nil as long as it goes on.
-    var cause: Cause? { self.state.withLock { $0.cause } }
+    var cause: Cause? { self.outcome.value ?? nil }
 
-    /// Whether the request came to its own end.
-    var isFinished: Bool { self.state.withLock { $0.isFinished } }
+    /// Whether the request came to its own end, be it after a cause from outside.
+    var isFinished: Bool { self.ownEnd.value != nil }
 
     /// Ends the request unless it is over.
-    func end(_ cause: Cause) {
-        self.settle { state in
-            if !state.isFinished { state.cause = state.cause ?? cause }
-        }
-    }
+    func end(_ cause: Cause) { self.outcome.fulfil(cause) }
 
     /// Notes that the request came to its own end.
     func finish() {
-        self.settle { $0.isFinished = true }
+        self.ownEnd.fulfil(())
+        self.outcome.fulfil(nil)
     }
 
-    private func settle(_ change: (inout State) -> Void) {
-        let (waiter, cause) = self.state.withLock { state -> (CheckedContinuation<Cause?, Never>?, Cause?) in
-            change(&state)
-            defer { state.waiter = nil }
-            return (state.waiter, state.cause)
-        }
-        waiter?.resume(returning: cause)
-    }
-
-    /// Waits until the request is over; nil when it came to its own end (for one waiter).
-    func wait() async -> Cause? {
-        await withCheckedContinuation { waiter in
-            let outcome = self.state.withLock { state -> Cause?? in
-                if state.isFinished || state.cause != nil { return .some(state.cause) }
-                state.waiter = waiter
-                return nil
-            }
-            if let outcome { waiter.resume(returning: outcome) }
-        }
-    }
+    /// Waits until the request is over, even if the task is cancelled; nil when it came to its own end.
+    func wait() async -> Cause? { await self.outcome.waitIgnoringCancellation() }
 }

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 internal import Services
 internal import Transport
 
@@ -10,7 +10,7 @@ internal import Transport
 final class ResponseRoom: Sendable {
     private let byteLimit: Int
     private let held = Locked(0)
-    private let signal = Signal()
+    private let signal = ConditionVariable()
 
     init(byteLimit: Int) {
         self.byteLimit = byteLimit
@@ -20,7 +20,7 @@ final class ResponseRoom: Sendable {
     var heldBytes: Int { self.held.withLock { $0 } }
 
     /// The number of handlers that wait for their turn.
-    var waiterCount: Int { self.signal.sleeperCount }
+    var waiterCount: Int { self.signal.waiterCount }
 
     private var turnLimit: Int { self.byteLimit / 4 }
 
@@ -56,6 +56,6 @@ final class ResponseRoom: Sendable {
             held -= count
             return wasFull && held <= self.turnLimit
         }
-        if isTurn { self.signal.raise() }
+        if isTurn { self.signal.broadcast() }
     }
 }

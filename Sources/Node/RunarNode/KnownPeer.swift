@@ -1,5 +1,5 @@
+internal import Concurrency
 public import Identity
-internal import Locking
 internal import Storage
 
 #if canImport(FoundationEssentials)

@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import Identity
 internal import Node
 internal import Platform
@@ -77,18 +78,12 @@ public struct NATTraversal: Sendable {
         let place = try STUNPlace(server)
         do {
             // The resolver may take its time: on a thread of its own.
-            return try await withCheckedThrowingContinuation { continuation in
-                let status = SystemThread.start {
-                    do {
-                        continuation.resume(returning: try place.addresses())
-                    } catch {
-                        continuation.resume(throwing: error)
-                    }
-                }
-                guard status != 0 else { return }
-                let reason = "the system refused a thread (error \(status))"
-                continuation.resume(throwing: HostNameError(name: place.host, reason: reason))
+            let found = Promise<Result<[SocketAddress], any Error>>()
+            let status = SystemThread.start { found.fulfil(Result { try place.addresses() }) }
+            guard status == 0 else {
+                throw HostNameError(name: place.host, reason: "the system refused a thread (error \(status))")
             }
+            return try await found.get()
         } catch let error as HostNameError {
             throw NATTraversalError.badAddress(server, "\(error)")
         }

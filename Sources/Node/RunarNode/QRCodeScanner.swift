@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 @_exported public import QRCode
 
 /// Reads QR codes from a camera's frames and from pictures: frames go in, texts come out.

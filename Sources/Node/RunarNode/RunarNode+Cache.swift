@@ -1,6 +1,6 @@
+internal import Concurrency
 public import Identity
 internal import Kademlia
-internal import Locking
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

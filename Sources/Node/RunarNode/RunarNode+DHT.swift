@@ -1,6 +1,6 @@
+internal import Concurrency
 public import Identity
 internal import Kademlia
-internal import Locking
 internal import Node
 internal import NodeCore
 

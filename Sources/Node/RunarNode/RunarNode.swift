@@ -1,8 +1,9 @@
 @_exported public import Bytes
+internal import Concurrency
 internal import Discovery
 @_exported public import Identity
 @_exported public import Kademlia
-internal import Locking
+internal import Concurrency
 internal import Logging
 @_exported public import Node
 internal import NodeCore
@@ -55,7 +56,7 @@ public final class RunarNode: Sendable {
     let clock: NodeClock
     let phase = Locked(Phase.stopped)
     /// Those who start the node, one after another.
-    let starts = TaskLine()
+    let starts = AsyncMutex()
     let fileReceiver = Locked<FileReceiver?>(nil)
     /// What those get whom an invitation allows beforehand, until that is used or over.
     let preallowances = Locked<[Invitation.ID: Preallowance]>([:])
@@ -156,7 +157,7 @@ extension RunarNode {
     ///   ``KeychainError/unsupported(_:)`` when biometrics are required and nobody enforces them here;
     ///   ``NodeError/notRunning`` when a stop overtook it; `CancellationError` when cancelled before its turn.
     public func start() async throws {
-        try await self.starts.inTurn { try await self.startInTurn() }
+        try await self.starts.withLock { try await self.startInTurn() }
     }
 
     /// Starts off the caller's actor, since keys and the database are read, and a key may wait for a person.

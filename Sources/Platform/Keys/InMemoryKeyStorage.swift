@@ -1,5 +1,5 @@
 public import Bytes
-internal import Locking
+internal import Concurrency
 
 /// Keys in memory alone, for tests and for nodes that live as long as their process.
 public final class InMemoryKeyStorage: KeyStorage {

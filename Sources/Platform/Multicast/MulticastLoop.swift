@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Identity
-internal import Locking
 
 /// The one thread behind a ``MulticastSocket``: it owns the sockets of all interfaces.
 ///
@@ -15,8 +15,6 @@ final class MulticastLoop: @unchecked Sendable {
     private struct Mailbox: Sendable {
         var outgoing: [[UInt8]] = []
         var isClosed = false
-        var isEnded = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     /// What tells one socket from another; a change of any of it needs a new one.
@@ -51,6 +49,8 @@ final class MulticastLoop: @unchecked Sendable {
     private let heard: AsyncStream<MulticastDatagram>.Continuation
     private let addresses: AsyncStream<[SocketAddress]>.Continuation
     private let mailbox = Locked(Mailbox())
+    /// Fulfilled once the thread has given everything back.
+    private let end = Promise<Void>()
 
     private var sockets: [(key: Key, socket: InterfaceSocket)] = []
     private var lastAddresses: [SocketAddress]?
@@ -96,13 +96,7 @@ final class MulticastLoop: @unchecked Sendable {
 
     /// Returns once the thread has given everything back.
     func ended() async {
-        await withCheckedContinuation { waiter in
-            let isEnded = mailbox.withLock { mailbox in
-                if !mailbox.isEnded { mailbox.waiters.append(waiter) }
-                return mailbox.isEnded
-            }
-            if isEnded { waiter.resume() }
-        }
+        await end.waitIgnoringCancellation()
     }
 
     // MARK: The thread
@@ -123,12 +117,7 @@ final class MulticastLoop: @unchecked Sendable {
         sockets = []
         heard.finish()
         addresses.finish()
-        let waiters = mailbox.withLock { mailbox in
-            mailbox.isEnded = true
-            defer { mailbox.waiters = [] }
-            return mailbox.waiters
-        }
-        for waiter in waiters { waiter.resume() }
+        end.fulfil(())
     }
 
     /// Sends what waits to be sent; false when it was the last.

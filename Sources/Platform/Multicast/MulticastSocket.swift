@@ -1,5 +1,5 @@
+internal import Concurrency
 package import Identity
-internal import Locking
 
 /// Speaks and listens in the multicast groups of a local network, on every interface on which a node can be dialled.
 ///

@@ -1,5 +1,5 @@
+internal import Concurrency
 package import Identity
-internal import Locking
 
 /// UDP sockets for programs that speak something small; one thread reads them all.
 ///

@@ -1,5 +1,5 @@
 package import Bytes
-internal import Locking
+internal import Concurrency
 
 /// Asks the person at the terminal, past whatever standard input and output are connected to.
 ///

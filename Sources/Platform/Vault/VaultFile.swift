@@ -1,5 +1,5 @@
 public import Bytes
-internal import Locking
+internal import Concurrency
 
 /// Keys in one encrypted file, for systems without a Keychain.
 ///

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 
 /// Starts the members, has some of them leave, crash and join, and adds up what they say.
 final class Conductor: Sendable {

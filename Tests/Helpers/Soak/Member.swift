@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 internal import RunarNode
 
 /// One member: it offers a service and a feed, uses those of the others, and checks every answer.

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 internal import Transport
 
 /// A UDP proxy on 127.0.0.1 between one dialler and one server that does to datagrams what an ``Impairment`` says.

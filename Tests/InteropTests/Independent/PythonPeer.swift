@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 internal import TestSupport
 
 /// A process of the independent QUIC implementation (Tests/Interop/peer.py), and what it says it observed.

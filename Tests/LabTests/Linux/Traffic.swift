@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import Locking
+internal import Concurrency
 internal import TestSupport
 
 @testable internal import runar

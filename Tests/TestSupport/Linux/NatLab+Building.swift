@@ -1,6 +1,6 @@
 #if os(Linux)
+internal import Concurrency
 internal import Foundation
-internal import Locking
 
 extension NatLab {
     var net: String { spaces.space("net") }

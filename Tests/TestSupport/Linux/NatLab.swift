@@ -1,6 +1,6 @@
 #if os(Linux)
+internal import Concurrency
 internal import Foundation
-internal import Locking
 
 /// A public network with a server, and sites with one host each that reach it through a router of a kind.
 ///

@@ -1,6 +1,6 @@
 #if os(Linux)
+internal import Concurrency
 internal import Foundation
-internal import Locking
 
 /// Network namespaces of this machine under a name that no other lab has; they are gone with the last reference.
 ///

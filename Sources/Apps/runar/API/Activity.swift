@@ -1,7 +1,7 @@
 internal import Bytes
+internal import Concurrency
 internal import DequeModule
 internal import Foundation
-internal import Locking
 internal import Platform
 
 /// Everything that happens on a node, for whoever looks.

@@ -1,7 +1,7 @@
 internal import Bytes
+internal import Concurrency
 internal import Foundation
 internal import Identity
-internal import Locking
 internal import Node
 internal import Platform
 internal import RunarNode

@@ -1,6 +1,6 @@
+internal import Concurrency
 internal import DequeModule
 internal import Foundation
-internal import Locking
 internal import Logging
 internal import RunarNode
 

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import CoreMetrics
-internal import Locking
 internal import RunarNode
 
 /// Passes what is measured on to a collector, and adds up what the plots of the last second show.

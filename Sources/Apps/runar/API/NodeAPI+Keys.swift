@@ -1,8 +1,8 @@
 internal import Bytes
+internal import Concurrency
 internal import Console
 internal import Foundation
 internal import Identity
-internal import Locking
 internal import Platform
 internal import RunarNode
 

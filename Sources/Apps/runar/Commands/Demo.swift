@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import Concurrency
 internal import Foundation
-internal import Locking
 
 /// Shows the whole thing with processes and homes of its own.
 struct Demo: AsyncParsableCommand {

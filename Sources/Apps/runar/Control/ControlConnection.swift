@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 
 /// One end of a control connection: frames in, frames out.
 ///
@@ -39,18 +39,18 @@ final class ControlConnection: Sendable {
 
     /// Writes a frame and returns once the system has taken it; false when the other side is gone.
     func write(_ body: [UInt8]) async -> Bool {
-        await withCheckedContinuation { continuation in
-            writing.async { [owner] in
-                var rest = ControlFrame.encode(body)[...]
-                while !rest.isEmpty {
-                    let taken = UnixSocket.send(owner.descriptor, rest)
-                    if taken < 0, Posix.wasInterrupted { continue }
-                    guard taken > 0 else { return continuation.resume(returning: false) }
-                    rest = rest.dropFirst(taken)
-                }
-                continuation.resume(returning: true)
+        let isWritten = Promise<Bool>()
+        writing.async { [owner] in
+            var rest = ControlFrame.encode(body)[...]
+            while !rest.isEmpty {
+                let taken = UnixSocket.send(owner.descriptor, rest)
+                if taken < 0, Posix.wasInterrupted { continue }
+                guard taken > 0 else { break }
+                rest = rest.dropFirst(taken)
             }
+            isWritten.fulfil(rest.isEmpty)
         }
+        return await isWritten.waitIgnoringCancellation()
     }
 
     /// Ends both directions; whoever reads or writes learns of it.

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 internal import Platform
 
 /// Answers commands on `control.sock` in the home of a running node.

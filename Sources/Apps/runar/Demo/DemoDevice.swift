@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 internal import Platform
 
 /// A device of the demo: a home of its own, and the processes that work on it.
@@ -127,8 +127,8 @@ final class DemoDevice: Sendable {
     }
 
     private static func pause() async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(10)) { continuation.resume() }
-        }
+        let end = Promise<Void>()
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(10)) { end.fulfil(()) }
+        await end.waitIgnoringCancellation()
     }
 }

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 
 /// The devices of the demo and what has been shown with them.
 final class DemoStage: Sendable {

@@ -1,13 +1,11 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 
 /// What a process has said so far, line by line, for somebody who waits for a certain line.
 final class LineLog: Sendable {
     private struct State: Sendable {
         var lines: [String] = []
         var isOver = false
-        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-        var next = 0
     }
 
     /// How long something may take on a busy machine.
@@ -15,6 +13,7 @@ final class LineLog: Sendable {
 
     private let name: String
     private let state = Locked(State())
+    private let changes = ConditionVariable()
 
     init(of name: String) {
         self.name = name
@@ -36,11 +35,8 @@ final class LineLog: Sendable {
 
     /// Waits until the process says nothing more.
     func waitForEnd() async {
-        while !Task.isCancelled {
-            let (count, isOver) = state.withLock { ($0.lines.count, $0.isOver) }
-            if isOver { return }
-            await waitForChange(after: count)
-        }
+        let state = self.state
+        try? await changes.wait { state.withLock { $0.isOver } ? () : nil }  // a cancelled task waits no longer
     }
 
     /// The first line from `position` on of which `match` makes something.
@@ -72,45 +68,20 @@ final class LineLog: Sendable {
         _ match: (EventLine) -> Found?
     ) async throws -> Found {
         var position = position
-        while true {
+        return try await changes.wait {
             let (fresh, isOver) = state.withLock { ($0.lines.dropFirst(position), $0.isOver) }
             for line in fresh {
                 position += 1
-                guard let event = EventLine(line) else { continue }
-                if let found = match(event) { return found }
+                if let found = EventLine(line).flatMap(match) { return found }
             }
             if isOver { throw CommandFailure("not-seen", .software, "\(name) ended before it said: \(what)") }
-            try Task.checkCancellation()
-            await waitForChange(after: position)
-        }
-    }
-
-    private func waitForChange(after position: Int) async {
-        let number = state.withLock { state in
-            state.next += 1
-            return state.next
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isDue = state.withLock { state in
-                    if state.lines.count > position || state.isOver || Task.isCancelled { return true }
-                    state.waiters[number] = continuation
-                    return false
-                }
-                if isDue { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+            return nil
         }
     }
 
     private func change(_ body: (inout State) -> Void) {
-        let waiters = state.withLock { state in
-            body(&state)
-            defer { state.waiters = [:] }
-            return state.waiters.values.map { $0 }
-        }
-        for waiter in waiters { waiter.resume() }
+        state.withLock { body(&$0) }
+        changes.broadcast()
     }
 }
 

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import Node
 internal import RunarNode
 
@@ -24,7 +24,7 @@ final class FileDesk: Sendable {
     /// What a listener was asked and has not answered.
     private struct Question: Sendable {
         let listener: Int
-        let continuation: CheckedContinuation<String?, Never>
+        let answer: Promise<String?>
     }
 
     private struct State: Sendable {
@@ -60,7 +60,7 @@ final class FileDesk: Sendable {
             for key in open.keys { state.questions[key] = nil }
             return open.values
         }
-        for question in open { question.continuation.resume(returning: nil) }
+        for question in open { question.answer.fulfil(nil) }
     }
 
     /// The person's decision.
@@ -70,7 +70,7 @@ final class FileDesk: Sendable {
         guard let question = state.withLock({ $0.questions.removeValue(forKey: number) }) else {
             throw CommandFailure("too-late", .tryAgain, "the sender does not wait for this answer any more")
         }
-        question.continuation.resume(returning: directory)
+        question.answer.fulfil(directory)
     }
 
     private func tell(_ progress: FileProgress) {
@@ -109,21 +109,14 @@ final class FileDesk: Sendable {
     }
 
     private func wait(for number: Int, of listener: Int, asking ask: @Sendable () -> Void) async -> String? {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isPresent = state.withLock { state in
-                    state.questions[number] = Question(listener: listener, continuation: continuation)
-                    return state.listeners.contains { $0.number == listener }
-                }
-                ask()
-                if Task.isCancelled || !isPresent { giveUp(number) }
-            }
-        } onCancel: {
-            giveUp(number)
+        let answer = Promise<String?>()
+        let isPresent = state.withLock { state in
+            state.questions[number] = Question(listener: listener, answer: answer)
+            return state.listeners.contains { $0.number == listener }
         }
-    }
-
-    private func giveUp(_ number: Int) {
-        state.withLock { $0.questions.removeValue(forKey: number) }?.continuation.resume(returning: nil)
+        ask()
+        defer { state.withLock { _ = $0.questions.removeValue(forKey: number) } }
+        guard isPresent else { return nil }
+        return (try? await answer.wait()) ?? nil  // cancelled: no answer
     }
 }

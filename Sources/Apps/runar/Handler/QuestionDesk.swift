@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 
 /// Keeps questions until another command has brought the answer.
 final class QuestionDesk<Answer: Sendable>: Sendable {

@@ -1,6 +1,6 @@
+internal import Concurrency
 internal import Foundation
 internal import Identity
-internal import Locking
 internal import Node
 internal import RunarNode
 

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 
 /// A line on a terminal's standard error that shows how far something has come; elsewhere it shows nothing.
 final class ProgressLine: Sendable {

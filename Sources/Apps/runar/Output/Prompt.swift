@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Concurrency
 internal import Foundation
-internal import Locking
 internal import Platform
 
 /// Asks the person at the terminal, whatever standard input is.
@@ -49,32 +49,20 @@ enum Prompt {
         repeatsWhenEmpty: Bool = false,
         otherwise advice: String
     ) async throws -> Bool {
-        let waiting = Locked<CheckedContinuation<Bool, any Error>?>(nil)
-        let finish: @Sendable (Result<Bool, any Error>) -> Void = { result in
-            waiting.withLock { waiting in
-                defer { waiting = nil }
-                return waiting
-            }?.resume(with: result)
-        }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                waiting.withLock { $0 = continuation }
-                guard !Task.isCancelled else { return finish(.failure(CancellationError())) }
-                Thread {
-                    let question = "\(question) Type \(word) to go on: "
-                    finish(
-                        Result {
-                            while true {
-                                let answer = try line(question, otherwise: advice)
-                                if !repeatsWhenEmpty || !answer.isEmpty { return answer == word }
-                            }
-                        }
-                    )
-                }.start()
-            }
-        } onCancel: {
-            finish(.failure(CancellationError()))
-        }
+        try Task.checkCancellation()
+        let outcome = Promise<Result<Bool, any Error>>()
+        Thread {
+            let question = "\(question) Type \(word) to go on: "
+            outcome.fulfil(
+                Result {
+                    while true {
+                        let answer = try line(question, otherwise: advice)
+                        if !repeatsWhenEmpty || !answer.isEmpty { return answer == word }
+                    }
+                }
+            )
+        }.start()
+        return try await outcome.get()
     }
 
     /// Asks for `word` before a step that cannot be undone, and throws unless the person types it.

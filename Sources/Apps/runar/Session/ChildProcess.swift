@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Foundation
-internal import Locking
 internal import Platform
 
 /// Another program, in a session of its own: signals of the terminal reach it only through us.

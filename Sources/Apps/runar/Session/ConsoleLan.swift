@@ -1,8 +1,8 @@
 internal import Certificates
+internal import Concurrency
 internal import Console
 internal import Foundation
 internal import Identity
-internal import Locking
 internal import Platform
 
 /// The console for other devices of the local network, which is switched on and off while the node runs.
@@ -16,29 +16,23 @@ final class ConsoleLan: Sendable {
         let endSeconds: UInt64
     }
 
-    /// That it shall be somewhere else, and whoever waits for it.
+    /// A request to move it to another port, or to switch it off.
     private final class Wish: Sendable {
         /// Nil for off.
         let port: UInt16?
-        private let asker: Locked<CheckedContinuation<Result<Void, CommandFailure>, Never>?>
+        private let outcome: Promise<Result<Void, CommandFailure>>
 
-        init(port: UInt16?, _ asker: CheckedContinuation<Result<Void, CommandFailure>, Never>) {
+        init(port: UInt16?, _ outcome: Promise<Result<Void, CommandFailure>>) {
             self.port = port
-            self.asker = Locked(asker)
+            self.outcome = outcome
         }
 
         deinit { settle(.failure(Self.stopping)) }
 
         static var stopping: CommandFailure { CommandFailure("stopping", .unavailable, "the node is about to end") }
 
-        /// Answers, if nobody has yet.
-        func settle(_ result: Result<Void, CommandFailure>) {
-            let asker = asker.withLock { asker in
-                defer { asker = nil }
-                return asker
-            }
-            asker?.resume(returning: result)
-        }
+        /// Answers; only the first answer counts.
+        func settle(_ result: Result<Void, CommandFailure>) { outcome.fulfil(result) }
     }
 
     /// Where it is unless somebody says another port.
@@ -121,8 +115,9 @@ final class ConsoleLan: Sendable {
     ///
     /// - Throws: ``CommandFailure`` when the port cannot be had; it is off then.
     private func set(_ port: UInt16?) async throws(CommandFailure) {
-        let result = await withCheckedContinuation { asker in _ = wish.yield(Wish(port: port, asker)) }
-        try result.get()
+        let outcome = Promise<Result<Void, CommandFailure>>()
+        wish.yield(Wish(port: port, outcome))
+        try await outcome.waitIgnoringCancellation().get()
     }
 
     private func next() async -> Wish? {

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Console
-internal import Locking
 internal import Platform
 
 /// A file that takes a browser into the console: it holds a secret that is used up by the first that follows it.

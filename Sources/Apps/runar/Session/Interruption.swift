@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import Foundation
 
 /// The signals by which a person or the system asks a program to end.
@@ -52,9 +53,9 @@ private final class SignalSources: @unchecked Sendable {
 
     /// Returns once every signal has a handler.
     func installed() async {
-        await withCheckedContinuation { continuation in
-            installation.notify(queue: .global()) { continuation.resume() }
-        }
+        let isInstalled = Promise<Void>()
+        installation.notify(queue: .global()) { isInstalled.fulfil(()) }
+        await isInstalled.waitIgnoringCancellation()
     }
 
     func cancel() {

@@ -1,6 +1,6 @@
+internal import Concurrency
 internal import Foundation
 internal import Identity
-internal import Locking
 internal import Platform
 
 /// Shows an invitation to the inviter's person, says how long it is good, and asks about who comes with it.

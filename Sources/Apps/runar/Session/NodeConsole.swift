@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Concurrency
 internal import Console
-internal import Locking
 internal import Logging
 internal import MetricsText
 internal import Platform

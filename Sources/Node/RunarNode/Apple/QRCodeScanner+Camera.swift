@@ -1,5 +1,6 @@
 #if canImport(Darwin)
 public import AVFoundation
+internal import Concurrency
 internal import CoreVideo
 internal import Dispatch
 internal import QRCode
@@ -32,9 +33,9 @@ public final class QRCodeCamera: @unchecked Sendable {
     /// - Throws: ``Problem``.
     public func start() async throws {
         guard await AVCaptureDevice.requestAccess(for: .video) else { throw Problem.denied }
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            queue.async { continuation.resume(with: Result { try self.run() }) }
-        }
+        let running = Promise<Result<Void, any Error>>()
+        queue.async { running.fulfil(Result { try self.run() }) }
+        try await running.waitIgnoringCancellation().get()
     }
 
     /// Films no more.

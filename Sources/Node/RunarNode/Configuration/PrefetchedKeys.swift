@@ -1,5 +1,5 @@
 package import Bytes
-internal import Locking
+internal import Concurrency
 package import Platform
 
 /// A key storage that answers from keys that were read together, until they are forgotten.

@@ -1,7 +1,7 @@
 internal import Bytes
+internal import Concurrency
 internal import Crypto
 public import Identity
-internal import Locking
 public import Platform
 
 /// A person's and a device's keys in one ``KeyStorage``: the root key and what is derived from it, the keys of networks

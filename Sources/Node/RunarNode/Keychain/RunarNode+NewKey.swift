@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Concurrency
 public import Identity
-internal import Locking
 internal import Node
 internal import Platform
 internal import Storage
@@ -17,7 +17,7 @@ extension RunarNode {
     ///   `CancellationError` when cancelled before its turn.
     @discardableResult
     public func renewDevice() async throws -> PeerId {
-        try await self.starts.inTurn {
+        try await self.starts.withLock {
             guard case .stopped = self.phase.withLock({ $0 }) else {
                 throw RunarError.failure(.inUse, message: "the node runs with the key of this device: stop it first")
             }

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 internal import Logging
 
 /// Tells a ``LifecyclePlan`` what happens to an app and has its node do what it answers, one thing after the other.

@@ -1,6 +1,6 @@
+internal import Concurrency
 internal import Identity
 internal import Kademlia
-internal import Locking
 internal import Node
 
 #if canImport(FoundationEssentials)

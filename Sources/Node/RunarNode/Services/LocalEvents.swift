@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import Node
 
 /// The subscriptions of a node by topic, and the events that never leave the device: those of names that are no network

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Identity
-internal import Locking
 
 /// The network that a service, request or event belongs to.
 enum NetworkKey: Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 internal import Node
 internal import Services
 
@@ -30,7 +30,7 @@ final class IncomingSink: ItemSink {
     private let type: ContentType
     private let hasBegun = Locked(false)
     /// Tasks of one handler may send at the same time.
-    private let line = TaskLine()
+    private let line = AsyncMutex()
 
     init(_ incoming: IncomingRequest, _ type: ContentType) {
         self.incoming = incoming
@@ -38,7 +38,7 @@ final class IncomingSink: ItemSink {
     }
 
     func send(_ bytes: Data) async throws {
-        try await self.line.inTurn {
+        try await self.line.withLock {
             try await self.begin()
             try await self.incoming.send(item: [UInt8](bytes))
         }
@@ -46,7 +46,7 @@ final class IncomingSink: ItemSink {
 
     /// Says that no more comes.
     func finish() async throws {
-        try await self.line.inTurn {
+        try await self.line.withLock {
             try await self.begin()
             try await self.incoming.finish()
         }

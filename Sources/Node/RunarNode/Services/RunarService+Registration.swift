@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

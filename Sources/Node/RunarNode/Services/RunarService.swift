@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Identity
-internal import Locking
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Identity
-internal import Locking
 
 /// The services of a node, and what paths and names mean to it.
 final class ServiceHost: Sendable {

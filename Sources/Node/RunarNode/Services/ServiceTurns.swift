@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 
 /// Lets those who start, stop, pause or resume a service do so one after another, on whichever node it is.
 ///
@@ -15,7 +15,7 @@ final class ServiceTurns: Sendable {
     /// The turns within which a task runs; one that outlives its turn is in none.
     @TaskLocal private static var held: [Turn] = []
 
-    private let line = TaskLine()
+    private let line = AsyncMutex()
 
     /// - Throws: what `body` throws.
     func inTurn<Success: Sendable>(
@@ -24,7 +24,7 @@ final class ServiceTurns: Sendable {
         let held = Self.held.filter { !$0.isOver.withLock(\.self) }
         if held.contains(where: { $0.turns === self }) { return try await body() }
         return try await Task {
-            try await self.line.inTurn {
+            try await self.line.withLock {
                 let turn = Turn(of: self)
                 defer { turn.isOver.withLock { $0 = true } }
                 return try await Self.$held.withValue(held + [turn], operation: body)

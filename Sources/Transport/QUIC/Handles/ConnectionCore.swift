@@ -1,6 +1,6 @@
 internal import CQUICShim
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import Transport
 
 /// One connection, between its users' handles and the I/O thread.
@@ -42,9 +42,9 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     let lowWater: Int
     let sendBudget: SendBudget
     /// Nil once both sides know each other, or why not.
-    let established = Latch<TransportError?>()
-    let ended = Latch<TransportError>()
-    let arrivals = WaitingQueue<StreamCore>()
+    let established = Promise<TransportError?>()
+    let ended = Promise<TransportError>()
+    let arrivals = BoundedChannel<StreamCore>()
     let shared: Locked<Shared>
     let pathEvents: AsyncStream<PathEvent>
     let pathQueue: AsyncStream<PathEvent>.Continuation

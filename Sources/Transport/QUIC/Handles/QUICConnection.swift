@@ -1,6 +1,6 @@
 internal import CQUICShim
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import Transport
 
 /// A connection of a ``QUICEndpoint``.
@@ -79,7 +79,11 @@ final class QUICConnection: Connection {
     }
 
     func closed() async -> TransportError {
-        await core.ended.wait() ?? .misuse("waiting for the end of a connection was cancelled")
+        do throws(CancellationError) {
+            return try await core.ended.wait()
+        } catch {
+            return .misuse("waiting for the end of a connection was cancelled")
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import CQUICShim
+internal import Concurrency
 package import Identity
 package import Transport
 
@@ -9,9 +10,9 @@ extension QUICEndpoint {
     }
 
     package func openPorts(count: Int) async -> [UInt16] {
-        let opened = Latch<[UInt16]>()
+        let opened = Promise<[UInt16]>()
         guard loop.mailbox.post(.openPorts(count, opened)) else { return [] }
-        return await opened.wait() ?? []
+        return (try? await opened.wait()) ?? []  // a cancelled caller uses none
     }
 
     package func closePorts(_ ports: [UInt16]) {

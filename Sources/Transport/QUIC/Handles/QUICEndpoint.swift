@@ -1,7 +1,7 @@
 internal import Bytes
 internal import CQUICShim
+internal import Concurrency
 package import Identity
-internal import Locking
 package import Transport
 
 /// An ``Transport/Endpoint`` over QUIC: one UDP port, one I/O thread, any number of connections.
@@ -58,11 +58,14 @@ package final class QUICEndpoint: Endpoint {
         guard address.port != 0 else { throw TransportError.connectionFailed("port 0 is no port") }
         let core = ConnectionCore(loop: loop, isDialler: true, remote: address, expected: peer)
         guard loop.mailbox.post(.dial(core, rq_addr(address), port: port)) else { throw TransportError.endpointClosed }
-        guard let outcome = await core.established.wait() else {
+        let failure: TransportError?
+        do throws(CancellationError) {
+            failure = try await core.established.wait()
+        } catch {
             loop.mailbox.post(.close(core, code: 0, reason: ""))
-            throw CancellationError()
+            throw error
         }
-        if let error = outcome { throw error }
+        if let failure { throw failure }
         return QUICConnection(core: core, peer: peer, endpoint: self)
     }
 
@@ -85,10 +88,8 @@ package final class QUICEndpoint: Endpoint {
 
     package func close(code: UInt64) async {
         loop.mailbox.post(.shutDown(code: min(code, 1 << 62 - 1)))
-        while loop.stopped.value == nil {
-            // A cancelled caller still must not find the port taken.
-            _ = await Task { await loop.stopped.wait() }.value
-        }
+        // A cancelled caller still must not find the port taken.
+        await loop.stopped.waitIgnoringCancellation()
     }
 }
 

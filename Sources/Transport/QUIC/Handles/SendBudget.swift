@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 internal import Transport
 
 /// The bytes of all streams of one connection that wait to be acknowledged, bounded.
@@ -17,7 +17,7 @@ final class SendBudget: Sendable {
 
     private let limit: Int
     private let state = Locked(State())
-    private let signal = Signal()
+    private let signal = ConditionVariable()
 
     init(limit: Int) {
         self.limit = limit
@@ -27,7 +27,7 @@ final class SendBudget: Sendable {
     var heldBytes: Int { state.withLock { $0.held } }
 
     /// The number of writers that wait for room.
-    var waiterCount: Int { signal.sleeperCount }
+    var waiterCount: Int { signal.waiterCount }
 
     /// Takes `count` bytes for a stream that has `queued`; false, and none, when there is no room.
     ///
@@ -51,11 +51,11 @@ final class SendBudget: Sendable {
             state.isExhausted = false
             return true
         }
-        if hasRoom { signal.raise() }
+        if hasRoom { signal.broadcast() }
     }
 
     /// Wakes waiting writers, so that those of failed streams return.
-    func wake() { signal.raise() }
+    func wake() { signal.broadcast() }
 
     /// Waits for room, or until the stream takes no more bytes.
     ///

@@ -1,5 +1,5 @@
 internal import CQUICShim
-internal import Locking
+internal import Concurrency
 internal import Transport
 
 /// One stream, between its user's handle and the I/O thread.
@@ -85,24 +85,14 @@ final class StreamCore: @unchecked Sendable {
     }
 
     private func waitToRead() async throws {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (waiter: StreamState.Waiter) in
-                let outcome = withState { state -> Result<Void, any Error>? in
-                    if state.reader != nil { return .failure(TransportError.misuse("two readers at a time")) }
-                    if state.unread > 0 || state.isFullyRead { return .success(()) }
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    state.reader = waiter
-                    return nil
-                }
-                if let outcome { waiter.resume(with: outcome) }
-            }
-        } onCancel: {
-            let waiter = withState { state in
-                defer { state.reader = nil }
-                return state.reader
-            }
-            waiter?.resume(throwing: CancellationError())
+        let arrival = try state.withLock { state -> Promise<Void>? in
+            if state.reader != nil { throw TransportError.misuse("two readers at a time") }
+            if state.unread > 0 || state.isFullyRead { return nil }
+            let arrival = Promise<Void>()
+            state.reader = arrival
+            return arrival
         }
+        try await arrival?.wait { withState { if $0.reader === arrival { $0.reader = nil } } }
     }
 
     // MARK: Writing
@@ -167,25 +157,15 @@ final class StreamCore: @unchecked Sendable {
 
     /// Waits until at most `limit` bytes are queued, unless it is time already, or nothing can be written any more.
     private func waitToWrite(downTo limit: Int, unless isTime: @Sendable (StreamState) -> Bool) async throws {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (waiter: StreamState.Waiter) in
-                let outcome = withState { state -> Result<Void, any Error>? in
-                    if state.writer != nil { return .failure(TransportError.misuse("two writers at a time")) }
-                    if isTime(state) || state.writeError != nil { return .success(()) }
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    state.writer = waiter
-                    state.writerLimit = limit
-                    return nil
-                }
-                if let outcome { waiter.resume(with: outcome) }
-            }
-        } onCancel: {
-            let waiter = withState { state in
-                defer { state.writer = nil }
-                return state.writer
-            }
-            waiter?.resume(throwing: CancellationError())
+        let drained = try state.withLock { state -> Promise<Void>? in
+            if state.writer != nil { throw TransportError.misuse("two writers at a time") }
+            if isTime(state) || state.writeError != nil { return nil }
+            let drained = Promise<Void>()
+            state.writer = drained
+            state.writerLimit = limit
+            return drained
         }
+        try await drained?.wait { withState { if $0.writer === drained { $0.writer = nil } } }
     }
 
     // MARK: The end
@@ -206,7 +186,7 @@ final class StreamCore: @unchecked Sendable {
             let (notice, wasPosted) = Self.markUrgent(&state)
             return (Self.takeWaiters(&state), state.takeStopped(), state.takeReleased(), notice, wasPosted)
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.fulfil(()) }
         release(released)
         if let stopped { stopped.handler(stopped.error) }
         notify(notice, isPosted: wasPosted)
@@ -243,7 +223,7 @@ final class StreamCore: @unchecked Sendable {
             state.isClosed = true
             return (Self.takeWaiters(&state), state.takeStopped(), state.takeReleased())
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.fulfil(()) }
         release(released)
         if let stopped { stopped.handler(stopped.error) }
     }
@@ -266,7 +246,7 @@ final class StreamCore: @unchecked Sendable {
         return staged
     }
 
-    private static func takeWaiters(_ state: inout StreamState) -> [StreamState.Waiter] {
+    private static func takeWaiters(_ state: inout StreamState) -> [Promise<Void>] {
         defer {
             state.reader = nil
             state.writer = nil

@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import DequeModule
 internal import Transport
 
@@ -6,7 +7,6 @@ internal import Transport
 /// A value: whoever holds the lock changes it and carries out afterwards what came back.
 struct StreamState: Sendable {
     typealias StopHandler = @Sendable (TransportError) -> Void
-    typealias Waiter = CheckedContinuation<Void, any Error>
 
     /// What a read finds.
     enum Taking: Sendable {
@@ -29,7 +29,8 @@ struct StreamState: Sendable {
     private(set) var unread = 0
     private var hasEnded = false
     private var readError: TransportError?
-    var reader: Waiter?
+    /// Fulfilled when there is something to read; nil while no task waits for that.
+    var reader: Promise<Void>?
     var isReading = false
     /// Bytes that the user took and the peer got no credit for.
     var creditDue = 0
@@ -43,8 +44,8 @@ struct StreamState: Sendable {
     var hasFinished = false
     var finishPosted = false
     private(set) var writeError: TransportError?
-    var writer: Waiter?
-    /// It waits until at most so many bytes are queued.
+    /// Fulfilled when at most `writerLimit` bytes are queued; nil while no task waits for that.
+    var writer: Promise<Void>?
     var writerLimit = 0
     var isWriting = false
     /// Whom to tell that writing is of no use any more.

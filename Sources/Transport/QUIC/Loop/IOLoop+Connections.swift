@@ -1,6 +1,6 @@
 internal import CQUICShim
+internal import Concurrency
 internal import Identity
-internal import Locking
 internal import Transport
 
 extension IOLoop {
@@ -40,8 +40,8 @@ extension IOLoop {
     /// Ends a connection that never was.
     private func fail(_ core: ConnectionCore, _ error: TransportError) {
         core.phase = .gone
-        core.established.set(error)
-        core.ended.set(error)
+        core.established.fulfil(error)
+        core.ended.fulfil(error)
         core.arrivals.finish(discarding: true)
     }
 
@@ -235,9 +235,9 @@ extension IOLoop {
         core.shared.withLock { $0.exporterSecret = secret }
         unsafe rq_conn_trim(raw)
         endHandshake(of: core, hasCompleted: true)
-        core.established.set(nil)
+        core.established.fulfil(nil)
         guard !core.isDialler else { return }
-        let isWelcome = accepted.count < limits.pendingAccepts && accepted.push(core)
+        let isWelcome = accepted.count < limits.pendingAccepts && accepted.offer(core)
         if !isWelcome { end(core, .locally(code: 0, reason: "too many connections wait")) }
     }
 

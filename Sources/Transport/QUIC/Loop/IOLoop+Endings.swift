@@ -1,4 +1,5 @@
 internal import CQUICShim
+internal import Concurrency
 internal import Transport
 
 extension IOLoop {
@@ -28,8 +29,8 @@ extension IOLoop {
         unsafe Unmanaged.passUnretained(core).release()
         core.arrivals.finish(discarding: true)
         core.pathQueue.finish()
-        core.established.set(core.refusal ?? asHandshakeFailure(error))
-        core.ended.set(error)
+        core.established.fulfil(core.refusal ?? asHandshakeFailure(error))
+        core.ended.fulfil(error)
         places.remove(core)
         guard !isSilent(ending), closingCount < Self.maximumClosing else { return vanish(core) }
         closingCount += 1
@@ -57,8 +58,8 @@ extension IOLoop {
         for id in core.ids { table[id] = nil }
         core.ids = []
         forgetLastLookup()
-        core.established.set(.endpointClosed)
-        core.ended.set(.endpointClosed)
+        core.established.fulfil(.endpointClosed)
+        core.ended.fulfil(.endpointClosed)
     }
 
     private func isSilent(_ ending: Ending) -> Bool {

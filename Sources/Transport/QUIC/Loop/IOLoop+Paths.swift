@@ -1,4 +1,5 @@
 internal import CQUICShim
+internal import Concurrency
 internal import Identity
 internal import Transport
 
@@ -14,7 +15,7 @@ extension IOLoop {
             legs[back.channel] = back
         case .stopRelaying(let channel):
             if let leg = legs.removeValue(forKey: channel) { legs[leg.onward] = nil }
-        case .openPorts(let count, let opened): opened.set(sockets.openPorts(count: count))
+        case .openPorts(let count, let opened): opened.fulfil(sockets.openPorts(count: count))
         case .closePorts(let ports): closePorts(ports)
         default: break
         }

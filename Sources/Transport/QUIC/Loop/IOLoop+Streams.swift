@@ -1,4 +1,5 @@
 internal import CQUICShim
+internal import Concurrency
 internal import Transport
 
 extension IOLoop {
@@ -94,7 +95,7 @@ extension IOLoop {
             unsafe rq_stream_free(event.stream)
             unsafe Unmanaged.passUnretained(stream).release()
         }
-        for stream in core.newcomers { _ = core.arrivals.push(stream) }
+        for stream in core.newcomers { _ = core.arrivals.offer(stream) }
         core.newcomers.removeAll(keepingCapacity: true)
         return wasHeard
     }
@@ -120,7 +121,7 @@ extension IOLoop {
                 returnsSlot = state.isAccepted && !state.hasReturnedSlot
                 if returnsSlot { state.hasReturnedSlot = true }
             }
-            var waiters: [StreamState.Waiter] = []
+            var waiters: [Promise<Void>] = []
             if let reader = state.reader, state.unread > 0 || state.isFullyRead {
                 waiters.append(reader)
                 state.reader = nil
@@ -135,7 +136,7 @@ extension IOLoop {
             if mustCredit { state.creditDue = 0 }
             return (waiters, state.takeStopped(), state.takeReleased(), credit, returnsSlot)
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.fulfil(()) }
         stream.connection.sendBudget.giveBack(released)
         if has(RQ_EVENT_STOP) { stream.connection.sendBudget.wake() }
         if let stopped { stopped.handler(stopped.error) }

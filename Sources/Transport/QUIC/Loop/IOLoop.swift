@@ -1,4 +1,5 @@
 internal import CQUICShim
+internal import Concurrency
 internal import Identity
 internal import Transport
 
@@ -13,9 +14,9 @@ final class IOLoop: @unchecked Sendable {
     let limits: QUICLimits
     let seams: Seams
     /// Inbound connections that proved themselves.
-    let accepted = WaitingQueue<ConnectionCore>()
+    let accepted = BoundedChannel<ConnectionCore>()
     /// Set when the thread has ended and the port is free.
-    let stopped = Latch<Bool>()
+    let stopped = Promise<Void>()
     let foreign: AsyncStream<ForeignDatagram>.Continuation
 
     let sockets: Sockets
@@ -124,7 +125,7 @@ final class IOLoop: @unchecked Sendable {
         for job in jobs { refuse(job) }
         for stream in streams { stream.failWithEndpoint() }
         sockets.close()
-        stopped.set(true)
+        stopped.fulfil(())
     }
 
     /// Whether the endpoint takes nobody any more.
@@ -181,9 +182,9 @@ final class IOLoop: @unchecked Sendable {
     private func refuse(_ job: Job) {
         switch job {
         case .dial(let core, _, _):
-            core.established.set(.endpointClosed)
-            core.ended.set(.endpointClosed)
-        case .openPorts(_, let opened): opened.set([])
+            core.established.fulfil(.endpointClosed)
+            core.ended.fulfil(.endpointClosed)
+        case .openPorts(_, let opened): opened.fulfil([])
         default: break
         }
     }

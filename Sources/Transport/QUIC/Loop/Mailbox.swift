@@ -1,6 +1,6 @@
 internal import CQUICShim
+internal import Concurrency
 internal import Identity
-internal import Locking
 
 /// What other threads want of the I/O thread.
 enum Job: Sendable {
@@ -14,7 +14,7 @@ enum Job: Sendable {
     case closeChannel(ChannelId)
     case relay(RelayLeg, RelayLeg)
     case stopRelaying(ChannelId)
-    case openPorts(Int, Latch<[UInt16]>)
+    case openPorts(Int, Promise<[UInt16]>)
     case closePorts([UInt16])
     case networkChanged
     case shutDown(code: UInt64)

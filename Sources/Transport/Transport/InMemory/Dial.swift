@@ -1,10 +1,9 @@
+internal import Concurrency
 internal import Identity
-internal import Locking
 
 /// One attempt to connect: two round trips, of which the first shows who is there.
 final class Dial: Sendable {
     private struct State {
-        var outcome: Result<Wire, TransportError>?
         /// What the acceptor has already, before the dialler knows.
         var wire: Wire?
         var timeout: Agenda.Entry?
@@ -15,7 +14,7 @@ final class Dial: Sendable {
     private let address: SocketAddress
     private let expected: PeerId
     private let state = Locked(State())
-    private let signal = Signal()
+    private let outcome = Promise<Result<Wire, TransportError>>()
 
     init(network: InMemoryNetwork, dialler: InMemoryEndpoint, address: SocketAddress, expected: PeerId) {
         self.network = network
@@ -28,7 +27,7 @@ final class Dial: Sendable {
     func run() async throws -> Wire {
         let deadline = network.agenda.timebase.now + network.limits.handshakeTimeout
         sendHello()
-        if state.withLock({ $0.outcome == nil }) {
+        if outcome.value == nil {
             let timeout = network.agenda.schedule(at: deadline) { [weak self] in
                 self?.fail(.connectionFailed("silence; check the address and the network"))
             }
@@ -36,7 +35,7 @@ final class Dial: Sendable {
         }
         defer { state.withLock { $0.timeout }.map(network.agenda.cancel) }
         do {
-            return try await signal.wait { try state.withLock { try $0.outcome?.get() } }
+            return try await outcome.wait().get()
         } catch {
             abandon()
             throw error
@@ -45,24 +44,12 @@ final class Dial: Sendable {
 
     /// Ends the attempt, unless it has succeeded.
     func fail(_ error: TransportError) {
-        settle(.failure(error))
-    }
-
-    /// Sets the outcome unless there is one, and says whether it did.
-    @discardableResult
-    private func settle(_ outcome: Result<Wire, TransportError>) -> Bool {
-        let isFirst = state.withLock { state in
-            guard state.outcome == nil else { return false }
-            state.outcome = outcome
-            return true
-        }
-        if isFirst { signal.raise() }
-        return isFirst
+        outcome.fulfil(.failure(error))
     }
 
     /// Ends the attempt for a dialler who has gone, and closes what the acceptor has of it.
     private func abandon() {
-        settle(.failure(.connectionFailed("the dial was given up")))
+        outcome.fulfil(.failure(.connectionFailed("the dial was given up")))
         state.withLock { $0.wire }?.close(.closed(code: 0, reason: "the dial was given up"), at: .dialler)
     }
 
@@ -82,11 +69,9 @@ final class Dial: Sendable {
         }
         network.travel(from: dialler.address, to: address) { [self] in
             let wire = network.makeWire(from: dialler, to: acceptor)
-            let isWanted = state.withLock { state in
-                state.wire = wire
-                return state.outcome == nil
-            }
-            guard isWanted else { return network.forget(wire) }
+            // In this order: a dialler that gives up sets the outcome first, and then looks for the wire.
+            state.withLock { $0.wire = wire }
+            guard outcome.value == nil else { return network.forget(wire) }
             let isAdmitted = acceptor.admit(wire)
             network.travel(from: address, to: dialler.address) { self.confirm(wire, isAdmitted: isAdmitted) }
         }
@@ -97,6 +82,6 @@ final class Dial: Sendable {
             network.forget(wire)
             return fail(.connectionFailed("refused: too many connections wait there already"))
         }
-        if !dialler.adopt(wire) || !settle(.success(wire)) { abandon() }
+        if !dialler.adopt(wire) || !outcome.fulfil(.success(wire)) { abandon() }
     }
 }

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Identity
-internal import Locking
 
 /// One end of an in-memory connection.
 ///

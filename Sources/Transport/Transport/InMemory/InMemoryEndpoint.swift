@@ -1,5 +1,5 @@
+internal import Concurrency
 public import Identity
-internal import Locking
 
 /// An endpoint of an ``InMemoryNetwork``: the same promises as over QUIC, without sockets.
 ///
@@ -21,14 +21,14 @@ public final class InMemoryEndpoint: Endpoint {
 
     private let network: InMemoryNetwork
     private let foreign: AsyncStream<ForeignDatagram>.Continuation
-    private let backlog: BoundedQueue<Wire>
+    private let backlog: BoundedChannel<Wire>
     private let state = Locked(State())
 
     init(network: InMemoryNetwork, peerId: PeerId, address: SocketAddress) {
         self.network = network
         localPeerId = peerId
         self.address = address
-        backlog = BoundedQueue(limit: network.limits.acceptBacklog)
+        backlog = BoundedChannel(limit: network.limits.acceptBacklog)
         (foreignDatagrams, foreign) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingOldest(network.limits.foreignBacklog)
         )

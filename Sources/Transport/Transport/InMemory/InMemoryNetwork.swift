@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Concurrency
 public import Identity
-internal import Locking
 
 /// A network inside the process: endpoints with the promises of the QUIC transport, and links that misbehave on request.
 ///

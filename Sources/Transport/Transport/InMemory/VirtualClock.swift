@@ -1,4 +1,4 @@
-internal import Locking
+internal import Concurrency
 
 /// A clock for tests: it stands still until it is moved.
 ///
@@ -28,19 +28,20 @@ public final class VirtualClock: Clock, Sendable {
 
     private struct Sleeper {
         let deadline: Duration
-        let continuation: CheckedContinuation<Void, any Error>
+        let wake: Promise<Void>
     }
 
     private struct State {
         var now = Duration.zero
         var lastTicket = 0
         var sleepers: [Int: Sleeper] = [:]
-        var watchers: [CheckedContinuation<Void, Never>] = []
+        /// Fulfilled when a task begins to sleep; nil while no task waits for that.
+        var beginning: Promise<Void>?
     }
 
     private let state = Locked(State())
     /// The notifier of changes to the sleepers.
-    private let changes = Signal()
+    private let changes = ConditionVariable()
 
     /// Creates a clock that shows zero.
     public init() {}
@@ -56,28 +57,23 @@ public final class VirtualClock: Clock, Sendable {
 
     /// Suspends until somebody has moved the clock to `deadline`.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let ticket = state.withLock { state in
+        let wake = Promise<Void>()
+        let (ticket, beginning) = state.withLock { state -> (Int?, Promise<Void>?) in
+            guard deadline.offset > state.now else { return (nil, nil) }
             state.lastTicket += 1
-            return state.lastTicket
+            state.sleepers[state.lastTicket] = Sleeper(deadline: deadline.offset, wake: wake)
+            defer { state.beginning = nil }
+            return (state.lastTicket, state.beginning)
         }
+        guard let ticket else { return try Task.checkCancellation() }
+        beginning?.fulfil(())
+        changes.broadcast()
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let (outcome, watchers) = state.withLock {
-                    state -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) in
-                    if Task.isCancelled { return (.failure(CancellationError()), []) }
-                    if deadline.offset <= state.now { return (.success(()), []) }
-                    state.sleepers[ticket] = Sleeper(deadline: deadline.offset, continuation: continuation)
-                    defer { state.watchers = [] }
-                    return (nil, state.watchers)
-                }
-                if let outcome { continuation.resume(with: outcome) } else { changes.raise() }
-                for watcher in watchers { watcher.resume() }
-            }
+            try await wake.wait()
         } onCancel: {
-            state.withLock { $0.sleepers.removeValue(forKey: ticket) }?.continuation.resume(
-                throwing: CancellationError()
-            )
-            changes.raise()
+            // At once, so that a test which cancels a task and then asks for the next deadline gets the right one.
+            state.withLock { _ = $0.sleepers.removeValue(forKey: ticket) }
+            changes.broadcast()
         }
     }
 
@@ -90,22 +86,21 @@ public final class VirtualClock: Clock, Sendable {
             for ticket in due.keys { state.sleepers[ticket] = nil }
             return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
         }
-        for (_, sleeper) in due { sleeper.continuation.resume() }
-        if !due.isEmpty { changes.raise() }
+        for (_, sleeper) in due { sleeper.wake.fulfil(()) }
+        if !due.isEmpty { changes.broadcast() }
     }
 
     /// Waits until somebody sleeps and returns the earliest deadline, as the time since the clock was made.
     public func nextDeadline() async -> Duration {
         while true {
             if let deadline = state.withLock({ $0.sleepers.values.map(\.deadline).min() }) { return deadline }
-            await withCheckedContinuation { continuation in
-                let isLate = state.withLock { state in
-                    if !state.sleepers.isEmpty { return true }
-                    state.watchers.append(continuation)
-                    return false
-                }
-                if isLate { continuation.resume() }
+            let beginning = state.withLock { state -> Promise<Void>? in
+                guard state.sleepers.isEmpty else { return nil }
+                let beginning = state.beginning ?? Promise()
+                state.beginning = beginning
+                return beginning
             }
+            await beginning?.waitIgnoringCancellation()
         }
     }
 

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import DequeModule
-internal import Locking
 
 /// What the handles of streams do.
 extension Wire {
@@ -152,7 +152,7 @@ extension Wire {
         if case .open = stream.sending {
             state[side].streams[id]?.sending = .reset(code)
             if stream.isAnnounced { send(.reset(stream: id, code: code), from: side, in: &state) }
-            state[side].writing.raise()
+            state[side].writing.broadcast()
             tellStopped(id, .stopped(code: code), at: side, in: &state)
         }
         if case .open = stream.receiving, stream.isAnnounced {

@@ -1,7 +1,7 @@
+internal import Concurrency
 internal import Crypto
 internal import DequeModule
 internal import Identity
-internal import Locking
 
 /// One in-memory connection: both ends under one lock, and the frames between them.
 final class Wire: Sendable {
@@ -80,12 +80,12 @@ final class Wire: Sendable {
         state[side].ending = error
         state[side].incoming = []
         state[side].held = []
-        state[side].ended.raise()
+        state[side].ended.broadcast()
         state[side].pathQueue.finish()
-        state[side].accepting.raise()
-        state[side].writing.raise()
+        state[side].accepting.broadcast()
+        state[side].writing.broadcast()
         for (id, stream) in state[side].streams {
-            stream.reading.raise()
+            stream.reading.broadcast()
             tellStopped(id, error, at: side, in: &state)
         }
         if state[side.other].ending != nil { network.forget(self) }
@@ -144,7 +144,7 @@ final class Wire: Sendable {
         case .open(let id):
             state[side].streams[id] = WireStream(isOurs: false)
             state[side].arrivals.append(id)
-            state[side].accepting.raise()
+            state[side].accepting.broadcast()
         case .bytes(let id, let bytes, let isFinal):
             take(bytes, isFinal: isFinal, of: id, at: side, in: &state)
         case .reset(let id, let code):
@@ -153,16 +153,16 @@ final class Wire: Sendable {
             guard case .open? = state[side].streams[id]?.sending else { return }
             state[side].streams[id]?.sending = .stopped(code)
             send(.reset(stream: id, code: code), from: side, in: &state)
-            state[side].writing.raise()
+            state[side].writing.broadcast()
             tellStopped(id, .stopped(code: code), at: side, in: &state)
             reportDone(id, at: side, in: &state)
         case .credit(let id, let byteCount):
             state[side].unconsumed -= byteCount
             state[side].streams[id]?.unconsumed -= byteCount
-            state[side].writing.raise()
+            state[side].writing.broadcast()
         case .done:
             state[side].openCount -= 1
-            state[side].writing.raise()
+            state[side].writing.broadcast()
         case .close(let error):
             end(side, with: error, in: &state)
         }
@@ -174,7 +174,7 @@ final class Wire: Sendable {
         }
         state[side].streams[id]?.inbox.append(bytes)
         if isFinal { state[side].streams[id]?.receiving = .complete }
-        state[side].streams[id]?.reading.raise()
+        state[side].streams[id]?.reading.broadcast()
     }
 
     // MARK: What both directions share
@@ -196,7 +196,7 @@ final class Wire: Sendable {
         stream.receiving = receiving
         state[side].streams[id] = stream
         consume(unread, of: id, at: side, in: &state)
-        stream.reading.raise()
+        stream.reading.broadcast()
         reportDone(id, at: side, in: &state)
     }
 

@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import DequeModule
 internal import Identity
 
@@ -29,9 +30,9 @@ struct WireEnd {
     /// The frames that a cut link keeps from this end; none arrives before they do.
     var held: Deque<Frame> = []
 
-    let accepting = Signal()
-    let writing = Signal()
-    let ended = Signal()
+    let accepting = ConditionVariable()
+    let writing = ConditionVariable()
+    let ended = ConditionVariable()
     let pathEvents: AsyncStream<PathEvent>
     let pathQueue: AsyncStream<PathEvent>.Continuation
 
@@ -84,7 +85,7 @@ struct WireStream {
     var isReportedDone = false
     /// Whom to tell that writing is of no use any more.
     var stopHandler: (@Sendable (TransportError) -> Void)?
-    let reading = Signal()
+    let reading = ConditionVariable()
 
     init(isOurs: Bool) {
         self.isOurs = isOurs

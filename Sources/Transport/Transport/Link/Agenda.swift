@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import HeapModule
-internal import Locking
 
 /// What is to happen when: actions with their moments, carried out by one task that exists only while any is left.
 final class Agenda: Sendable {

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import CoreMetrics
-internal import Locking
 
 extension Counter {
     convenience init(_ metric: RunarMetric, _ factory: any MetricsFactory, _ dimensions: [(String, String)] = []) {

@@ -1,6 +1,6 @@
+internal import Concurrency
 public import CoreMetrics
 public import Identity
-internal import Locking
 
 /// What happens between this device and the peers of one network, measured by the mobile specification's instruments.
 ///

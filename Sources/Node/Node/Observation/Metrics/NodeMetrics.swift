@@ -1,7 +1,7 @@
+internal import Concurrency
 package import CoreMetrics
 package import Identity
 internal import Kademlia
-internal import Locking
 internal import NodeCore
 
 /// The instruments of one node: ``P2PMetrics``, and ``NetworkMetrics`` for each network.

@@ -1,5 +1,5 @@
+internal import Concurrency
 public import CoreMetrics
-internal import Locking
 
 /// What a node does, measured by the mobile specification's instruments.
 ///

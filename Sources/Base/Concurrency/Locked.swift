@@ -3,10 +3,6 @@
 /// Keep the critical section short and synchronous: no call-outs to unknown code, no waiting. The lock is not
 /// recursive; taking it again inside `withLock` deadlocks or traps. `sending` keeps values that are not Sendable from
 /// leaking in or out, as with `Synchronization.Mutex`, which our oldest systems lack.
-///
-/// A cancellation handler (also `onTermination` of an `AsyncStream`) runs under a lock of its task, which whoever wakes or
-/// cancels that task takes, too. So a lock that such a handler takes is never held while a continuation is resumed, a
-/// stream is fed or a task is cancelled; where it must be, the handler begins a task that takes it.
 package final class Locked<Value>: @unchecked Sendable {
     private let lock = SystemLock()
     private var value: Value

@@ -1,0 +1,116 @@
+/// A value that is set once, and for which any number of tasks wait.
+///
+/// The other primitives of this target are made of promises, so that this file is the only place where a continuation
+/// meets a cancellation. A cancellation handler runs under a lock of its task, which a thread that resumes or cancels the
+/// task takes as well; it must therefore take no lock under which tasks are resumed. The handler here takes the promise's
+/// own lock alone, which is never held while a task is resumed. So a promise may be fulfilled under any other lock.
+package final class Promise<Value: Sendable>: Sendable {
+    private struct State: Sendable {
+        var value: Value?
+        /// Ascending by number.
+        var waiters: [Waiter] = []
+        var lastNumber: UInt64 = 0
+    }
+
+    private struct Waiter: Sendable {
+        let number: UInt64
+        /// Takes nil when its task is cancelled.
+        let continuation: CheckedContinuation<Value?, Never>
+    }
+
+    private let state = Locked(State())
+
+    /// Creates a promise without a value.
+    package init() {}
+
+    /// The value, or nil before it is set.
+    package var value: Value? { state.withLock { $0.value } }
+
+    /// The number of waiting tasks.
+    package var waiterCount: Int { state.withLock { $0.waiters.count } }
+
+    /// Sets the value and wakes the tasks that wait for it.
+    ///
+    /// - Returns: whether this was the first value; later ones have no effect.
+    @discardableResult
+    package func fulfil(_ value: Value) -> Bool {
+        let waiters = state.withLock { state -> [Waiter]? in
+            guard state.value == nil else { return nil }
+            state.value = value
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        guard let waiters else { return false }
+        for waiter in waiters { waiter.continuation.resume(returning: value) }
+        return true
+    }
+
+    /// Waits for the value.
+    ///
+    /// A task that is cancelled while it waits calls `abandon`, which may take any lock, to withdraw what should have led
+    /// to the value. A value that is there by then is returned, so that nothing that was handed over is lost.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled and there is no value.
+    package func wait(abandoning abandon: () -> Void = {}) async throws(CancellationError) -> Value {
+        if let value = await valueUnlessCancelled() { return value }
+        abandon()
+        guard let value else { throw CancellationError() }
+        return value
+    }
+
+    /// Waits for the value, even if the task is cancelled.
+    package func waitIgnoringCancellation() async -> Value {
+        let value = await withCheckedContinuation { continuation in
+            enroll(continuation, as: nextNumber(), unless: { false })
+        }
+        guard let value else { preconditionFailure("a wait that ignores cancellation ended without a value") }
+        return value
+    }
+
+    private func valueUnlessCancelled() async -> Value? {
+        if let value { return value }
+        let number = nextNumber()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                enroll(continuation, as: number, unless: { Task.isCancelled })
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
+            }
+            waiter?.continuation.resume(returning: nil)
+        }
+    }
+
+    private func nextNumber() -> UInt64 {
+        state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+    }
+
+    /// Resumes `continuation` at once if there is a value or the task is cancelled, and later otherwise.
+    private func enroll(
+        _ continuation: CheckedContinuation<Value?, Never>,
+        as number: UInt64,
+        unless isCancelled: () -> Bool
+    ) {
+        let (value, mustWait) = state.withLock { state -> (Value?, Bool) in
+            if let value = state.value { return (value, false) }
+            if isCancelled() { return (nil, false) }
+            state.waiters.append(Waiter(number: number, continuation: continuation))
+            return (nil, true)
+        }
+        if !mustWait { continuation.resume(returning: value) }
+    }
+}
+
+extension Promise {
+    /// Waits for a result and returns its success; otherwise as ``wait(abandoning:)``.
+    ///
+    /// - Throws: the failure of the result; `CancellationError` when the task is cancelled and there is no result.
+    package func get<Success>(abandoning abandon: () -> Void = {}) async throws -> Success
+    where Value == Result<Success, any Error> {
+        try await wait(abandoning: abandon).get()
+    }
+}
