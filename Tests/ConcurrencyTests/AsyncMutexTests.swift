@@ -2,7 +2,7 @@ internal import Concurrency
 internal import Testing
 
 @Suite("Async mutex", .timeLimit(.minutes(15))) struct AsyncMutexTests {
-    /// A task that holds a mutex until it is told to release it.
+    /// A task that holds a mutex until `release` is fulfilled.
     private struct Holder {
         let mutex = AsyncMutex()
         let release = Promise<Void>()
@@ -39,8 +39,9 @@ internal import Testing
         let next = Task { try await holder.mutex.withLock { 7 } }
         while holder.mutex.waiterCount < 2 { await Task.yield() }
         cancelled.cancel()
-        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        // Before the cancelled task has run.
         holder.release.fulfil(())
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
         #expect(try await next.value == 7)
         #expect(!hasRun.withLock { $0 })
     }

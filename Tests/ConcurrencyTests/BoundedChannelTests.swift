@@ -55,6 +55,25 @@ internal import Testing
         #expect(try await writer.value == false)
     }
 
+    @Test func `a reader that is cancelled before the end does not take it for a regular end`() async throws {
+        for _ in 0..<100 {
+            let channel = BoundedChannel<Int>()
+            let reader = Task { try await channel.next() }
+            while channel.readerCount < 1 { await Task.yield() }
+            reader.cancel()
+            channel.finish(discarding: true)
+            await #expect(throws: CancellationError.self) { try await reader.value }
+        }
+    }
+
+    @Test func `a writer hands its element to the reader that arrives at a channel without room`() async throws {
+        let channel = BoundedChannel<Int>(limit: 0)
+        let writer = Task { try await channel.send(1) }
+        while channel.writerCount < 1 { await Task.yield() }
+        #expect(try await channel.next() == 1)
+        #expect(try await writer.value)
+    }
+
     @Test func `a writer waits for room`() async throws {
         let channel = BoundedChannel<Int>(limit: 1)
         #expect(try await channel.send(1))

@@ -61,7 +61,9 @@ internal import Testing
             for number in (20 * round)..<(20 * round + 20) {
                 writers.append((number, await start(number) { try await channel.send(number) }))
             }
-            for (number, task) in writers where (try? await task.value) == true { sent.append(number) }  // nil: cancelled
+            for (number, task) in writers {
+                if case .success(true) = await task.result { sent.append(number) }
+            }
         }
         channel.finish(discarding: false)
         for reader in readers { await reader.value }

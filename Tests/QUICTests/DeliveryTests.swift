@@ -55,6 +55,17 @@ internal import TransportConformance
         }
     }
 
+    @Test func `a cancelled wait does not block the next one, even before its task has ended`() async throws {
+        try await withWaiting { waiting in
+            waiting.delivery.cancel()
+            let core = try #require(waiting.opened as? QUICStream).core
+            #expect(core.withState { $0.writer == nil })
+            async let again: Void = waiting.opened.delivered()
+            _ = try await read(waiting.byteCount, from: waiting.taken)
+            try await again
+        }
+    }
+
     @Test func `the connection ends`() async throws {
         try await withWaiting { waiting in
             waiting.dialled.close(code: 8, reason: "enough")

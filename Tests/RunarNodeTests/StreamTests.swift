@@ -4,6 +4,21 @@ internal import Testing
 
 @testable internal import RunarNode
 
+@Suite("Items between two tasks", .timeLimit(.minutes(15))) struct ItemChannelTests {
+    @Test func `a reader that is left behind gets an error, not a regular end`() async throws {
+        let channel = ItemChannel(.json)
+        try await channel.send(Data([1]))
+        let reader = Task {
+            var count = 0
+            while try await channel.next() != nil { count += 1 }
+            return count
+        }
+        channel.abandon()
+        await #expect(throws: RunarError.self) { try await reader.value }
+        await #expect(throws: RunarError.self) { try await channel.send(Data([2])) }
+    }
+}
+
 @Suite("Streams of values", .timeLimit(.minutes(15))) struct StreamTests {
     /// A service with each kind of stream, and how many values were sent by `count`.
     private func makeService(_ sent: Locked<Int> = Locked(0), ended: AsyncStream<Void>.Continuation? = nil)

@@ -96,18 +96,17 @@ final class RequestHandle: Sendable {
             ? "{}" : String(decoding: try JSONEncoder().encode(request.parameters), as: UTF8.self)
         guard self.node.keep(self) else { throw Self.noNode(request) }
         defer { self.node.forget(self) }
-        try Task.checkCancellation()
-        let handle = Handles.requests.add(self)
-        let isWanted = self.state.withLock { state in
-            guard case .new = state else { return false }
-            state = .waiting(handle)
-            return true
-        }
-        guard isWanted else {
-            Handles.requests.remove(handle)
-            throw CancellationError()
-        }
         return try await withTaskCancellationHandler {
+            let handle = Handles.requests.add(self)
+            let isWanted = self.state.withLock { state in
+                guard case .new = state else { return false }
+                state = .waiting(handle)
+                return true
+            }
+            guard isWanted else {
+                Handles.requests.remove(handle)
+                throw CancellationError()
+            }
             target.call(handle, request, parameters: parameters)
             return try await self.outcome.get()
         } onCancel: {

@@ -23,6 +23,8 @@ package final class AsyncMutex: Sendable {
     package func withLock<Success>(_ body: () async throws -> Success) async throws -> Success {
         try await acquire()
         defer { release() }
+        // The turn may have come after the cancellation.
+        try Task.checkCancellation()
         return try await body()
     }
 

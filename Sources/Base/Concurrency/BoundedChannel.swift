@@ -2,7 +2,7 @@ internal import DequeModule
 
 /// A first-in, first-out queue between tasks that holds a limited number of elements.
 ///
-/// A reader waits for an element. A writer waits for room (``send(_:)``) or is told that there is none (``offer(_:)``).
+/// A reader waits for an element. A writer waits for room (``send(_:)``) or is refused when there is none (``offer(_:)``).
 /// Readers that wait are served in the order of their arrival; writers that wait compete for room.
 package final class BoundedChannel<Element: Sendable>: Sendable {
     private struct State: Sendable {
@@ -65,14 +65,19 @@ package final class BoundedChannel<Element: Sendable>: Sendable {
             if state.isFinished { return (nil, nil, false) }
             let promise = Promise<Element?>()
             state.readers.append(promise)
-            return (nil, promise, false)
+            // Without a limit above zero, a reader is the room.
+            return (nil, promise, wasFull)
         }
         if wasFull { room.broadcast() }
         guard let promise else { return element }
-        return try await promise.wait {
+        let received = try await promise.wait {
             // An element is handed over under the lock: a reader that is not in the queue has one.
             state.withLock { $0.readers.removeAll { $0 === promise } }
         }
+        if let received { return received }
+        // A cancelled reader must not take an end that came at the same time for a regular one.
+        if Task.isCancelled { throw CancellationError() }
+        return nil
     }
 
     /// Takes no more elements; those that wait can still be read, unless they are discarded.

@@ -5,7 +5,7 @@
 ///
 /// Change the state first, then call ``broadcast()``.
 package final class ConditionVariable: Sendable {
-    /// Fulfilled by the next broadcast; nil while no task waits for that.
+    /// Fulfilled by the next broadcast; nil if no task has waited since the last one.
     private let nextChange = Locked<Promise<Void>?>(nil)
 
     /// Creates a condition variable without waiting tasks.

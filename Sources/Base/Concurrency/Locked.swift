@@ -2,7 +2,8 @@
 ///
 /// Keep the critical section short and synchronous: no call-outs to unknown code, no waiting. The lock is not
 /// recursive; taking it again inside `withLock` deadlocks or traps. `sending` keeps values that are not Sendable from
-/// leaking in or out, as with `Synchronization.Mutex`, which our oldest systems lack.
+/// leaking in or out, as with `Synchronization.Mutex`, which our oldest systems lack. See `docs/concurrency.md` for locks
+/// that a cancellation handler takes.
 package final class Locked<Value>: @unchecked Sendable {
     private let lock = SystemLock()
     private var value: Value

@@ -7,7 +7,6 @@
 package final class Promise<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var value: Value?
-        /// Ascending by number.
         var waiters: [Waiter] = []
         var lastNumber: UInt64 = 0
     }

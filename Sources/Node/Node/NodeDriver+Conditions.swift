@@ -64,15 +64,22 @@ extension NodeDriver {
         }
     }
 
-    /// Ends the wait for the last stream if there is none any more.
+    /// Ends the wait for the last stream if no stream is left.
     func noteStreams(in state: inout State) {
-        if state.isRetiring, state.isAtRest { self.streamsEnded.broadcast() }
+        guard state.isRetiring, state.isAtRest else { return }
+        state.rest?.fulfil(())
+        state.rest = nil
     }
 
     private func waitForStreams() async {
-        self.state.withLock { $0.isRetiring = true }
-        let isOver = { self.state.withLock { $0.isAtRest || $0.isStopped } }
-        try? await self.streamsEnded.wait { isOver() ? () : nil }  // cancelled when the patience is over
+        let rest = self.state.withLock { state -> Promise<Void>? in
+            state.isRetiring = true
+            guard !state.isAtRest, !state.isStopped else { return nil }
+            let rest = state.rest ?? Promise()
+            state.rest = rest
+            return rest
+        }
+        try? await rest?.wait()  // cancelled when the patience is over
     }
 }
 

@@ -115,7 +115,7 @@ package final class NodeDriver: Sendable {
         var link: (any DiscoveryLink)?
         /// What tells of this machine's addresses while others are not looked for.
         var addressWatch: (any DiscoveryLink)?
-        /// Whom this device's NAT lets in, while that is being found out.
+        /// The filtering of this device's NAT, while it is being determined.
         var filtering: Promise<FilteringBehaviour>?
         /// Who waits for datagrams of STUN.
         var probeListeners: [Int: @Sendable (ForeignDatagram) -> Void] = [:]
@@ -135,6 +135,8 @@ package final class NodeDriver: Sendable {
         var missingServices: [MissingService: Duration] = [:]
         /// When requests are looked through for what is overdue.
         var requestsDueAt: Duration?
+        /// Fulfilled when the last stream has ended; nil while no task waits for that.
+        var rest: Promise<Void>?
         /// Whether nothing new begins, because the node is about to stop.
         var isRetiring = false
         var isStopped = false
@@ -165,8 +167,6 @@ package final class NodeDriver: Sendable {
     let events: Broadcaster<NodeEvent>
     let hub: EventHub
     let eventQueue = EventQueue()
-    /// Broadcast when the last stream has ended while nothing new begins.
-    let streamsEnded = ConditionVariable()
     let fileReceiver = Locked<FileReceiver?>(nil)
 
     /// Creates a driver that tells `messages`, `events` and `hub` what happens; they outlive it.
@@ -237,7 +237,8 @@ package final class NodeDriver: Sendable {
             state.requests = [:]
             state.filtering?.fulfil(.unknown(.noAnswer))
             state.filtering = nil
-            self.streamsEnded.broadcast()
+            state.rest?.fulfil(())
+            state.rest = nil
             Self.endWaitForRoom(in: &state)
             defer { (state.link, state.addressWatch) = (nil, nil) }
             return [state.link, state.addressWatch].compactMap(\.self)

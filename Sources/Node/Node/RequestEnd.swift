@@ -14,20 +14,21 @@ final class RequestEnd: Sendable {
 
     /// Nil when the request came to its own end.
     private let outcome = Promise<Cause?>()
-    private let ownEnd = Promise<Void>()
+    private let hasFinished = Locked(false)
 
     /// Why the request ended, or nil as long as it goes on.
     var cause: Cause? { self.outcome.value ?? nil }
 
     /// Whether the request came to its own end, be it after a cause from outside.
-    var isFinished: Bool { self.ownEnd.value != nil }
+    var isFinished: Bool { self.hasFinished.withLock { $0 } }
 
     /// Ends the request unless it is over.
     func end(_ cause: Cause) { self.outcome.fulfil(cause) }
 
     /// Notes that the request came to its own end.
     func finish() {
-        self.ownEnd.fulfil(())
+        // In this order: a request that has an outcome without a cause has come to its own end.
+        self.hasFinished.withLock { $0 = true }
         self.outcome.fulfil(nil)
     }
 

@@ -22,7 +22,8 @@ extension RunarNode {
     /// while and go out to whoever comes; ``isIsolated(networkId:)`` tells. A topic is a path without wildcards; an
     /// event has at most ``eventByteLimit`` bytes. Other members can read it.
     ///
-    /// - Throws: ``TopicPathError``, ``EventTooLarge``, ``NodeError/notRunning``, ``NodeError/notAMember(_:)``.
+    /// - Throws: ``TopicPathError``, ``EventTooLarge``, ``NodeError/notRunning``, ``NodeError/notAMember(_:)``;
+    ///   `CancellationError` when the task is cancelled while it waits for room in the queue.
     public func publish(networkId: NetworkId, topic: String, message: Data) async throws {
         let driver = try self.running()
         guard !driver.append(message, to: topic, in: networkId) else { return }

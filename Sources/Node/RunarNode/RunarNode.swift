@@ -3,7 +3,6 @@ internal import Concurrency
 internal import Discovery
 @_exported public import Identity
 @_exported public import Kademlia
-internal import Concurrency
 internal import Logging
 @_exported public import Node
 internal import NodeCore

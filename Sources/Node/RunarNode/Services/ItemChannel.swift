@@ -12,7 +12,7 @@ final class ItemChannel: ItemSource, ItemSink, Sendable {
     private static let capacity = 16
 
     private let items = BoundedChannel<Data>(limit: ItemChannel.capacity)
-    /// How the items ended; set before ``items`` is finished.
+    /// The regular end or the failure; set before ``items`` is finished.
     private let end = Promise<Result<Void, any Error>>()
     private let encoding: PayloadEncoding
 
@@ -23,7 +23,7 @@ final class ItemChannel: ItemSource, ItemSink, Sendable {
     /// Adds a value as soon as there is room.
     func send(_ bytes: Data) async throws {
         guard try await self.items.send(bytes) else {
-            throw RunarError.failure(.cancelled, message: "nobody reads any more")
+            throw Self.abandonment
         }
     }
 
@@ -40,6 +40,11 @@ final class ItemChannel: ItemSource, ItemSink, Sendable {
         self.items.finish(discarding: false)
     }
 
-    /// Says that nobody reads any more.
-    func abandon() { self.items.finish(discarding: true) }
+    /// Discards the items: neither a sender nor a reader that is left goes on as if all had arrived.
+    func abandon() {
+        self.end.fulfil(.failure(Self.abandonment))
+        self.items.finish(discarding: true)
+    }
+
+    private static var abandonment: RunarError { .failure(.cancelled, message: "nobody reads any more") }
 }

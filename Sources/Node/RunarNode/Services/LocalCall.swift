@@ -32,7 +32,12 @@ enum LocalCall {
             task.cancel()
         }
         defer { timer.cancel() }
-        return try await outcome.get { task.cancel() }
+        // At once, so that the handler is cancelled before the caller withdraws what the handler reads.
+        return try await withTaskCancellationHandler {
+            try await outcome.get()
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     /// Begins to run at once on this thread where the system can do that.

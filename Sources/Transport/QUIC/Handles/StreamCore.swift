@@ -85,14 +85,20 @@ final class StreamCore: @unchecked Sendable {
     }
 
     private func waitToRead() async throws {
-        let arrival = try state.withLock { state -> Promise<Void>? in
-            if state.reader != nil { throw TransportError.misuse("two readers at a time") }
-            if state.unread > 0 || state.isFullyRead { return nil }
-            let arrival = Promise<Void>()
-            state.reader = arrival
-            return arrival
+        let arrival = Promise<Void>()
+        try await withTaskCancellationHandler {
+            let mustWait = try state.withLock { state in
+                if state.reader != nil { throw TransportError.misuse("two readers at a time") }
+                if state.unread > 0 || state.isFullyRead { return false }
+                if Task.isCancelled { throw CancellationError() }
+                state.reader = arrival
+                return true
+            }
+            if mustWait { try await arrival.wait() }
+        } onCancel: {
+            // At once: another task may read as soon as this one is cancelled.
+            withState { if $0.reader === arrival { $0.reader = nil } }
         }
-        try await arrival?.wait { withState { if $0.reader === arrival { $0.reader = nil } } }
     }
 
     // MARK: Writing
@@ -157,15 +163,21 @@ final class StreamCore: @unchecked Sendable {
 
     /// Waits until at most `limit` bytes are queued, unless it is time already, or nothing can be written any more.
     private func waitToWrite(downTo limit: Int, unless isTime: @Sendable (StreamState) -> Bool) async throws {
-        let drained = try state.withLock { state -> Promise<Void>? in
-            if state.writer != nil { throw TransportError.misuse("two writers at a time") }
-            if isTime(state) || state.writeError != nil { return nil }
-            let drained = Promise<Void>()
-            state.writer = drained
-            state.writerLimit = limit
-            return drained
+        let drained = Promise<Void>()
+        try await withTaskCancellationHandler {
+            let mustWait = try state.withLock { state in
+                if state.writer != nil { throw TransportError.misuse("two writers at a time") }
+                if isTime(state) || state.writeError != nil { return false }
+                if Task.isCancelled { throw CancellationError() }
+                state.writer = drained
+                state.writerLimit = limit
+                return true
+            }
+            if mustWait { try await drained.wait() }
+        } onCancel: {
+            // At once: another task may write as soon as this one is cancelled, such as the failure of a request.
+            withState { if $0.writer === drained { $0.writer = nil } }
         }
-        try await drained?.wait { withState { if $0.writer === drained { $0.writer = nil } } }
     }
 
     // MARK: The end

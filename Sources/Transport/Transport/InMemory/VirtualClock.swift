@@ -58,17 +58,20 @@ public final class VirtualClock: Clock, Sendable {
     /// Suspends until somebody has moved the clock to `deadline`.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let wake = Promise<Void>()
-        let (ticket, beginning) = state.withLock { state -> (Int?, Promise<Void>?) in
-            guard deadline.offset > state.now else { return (nil, nil) }
+        let ticket = state.withLock { state in
             state.lastTicket += 1
-            state.sleepers[state.lastTicket] = Sleeper(deadline: deadline.offset, wake: wake)
-            defer { state.beginning = nil }
-            return (state.lastTicket, state.beginning)
+            return state.lastTicket
         }
-        guard let ticket else { return try Task.checkCancellation() }
-        beginning?.fulfil(())
-        changes.broadcast()
         try await withTaskCancellationHandler {
+            let (mustSleep, beginning) = state.withLock { state -> (Bool, Promise<Void>?) in
+                guard deadline.offset > state.now, !Task.isCancelled else { return (false, nil) }
+                state.sleepers[ticket] = Sleeper(deadline: deadline.offset, wake: wake)
+                defer { state.beginning = nil }
+                return (true, state.beginning)
+            }
+            guard mustSleep else { return try Task.checkCancellation() }
+            beginning?.fulfil(())
+            changes.broadcast()
             try await wake.wait()
         } onCancel: {
             // At once, so that a test which cancels a task and then asks for the next deadline gets the right one.
