@@ -111,7 +111,7 @@ internal import Testing
     @Test func `a revoked peer is refused and told so`() throws {
         var net = CoreNetwork()
         let (alice, bob) = (try net.addNode(), try net.addMember())
-        net.feed(bob, .revocationsAdded([try net.revocation(of: net.nodes[alice].peerId)]))
+        net.feed(bob, .membership(.revocationsAdded([try net.revocation(of: net.nodes[alice].peerId)])))
         let token = try net.token(for: net.nodes[alice].peerId)
         #expect(try net.show(token, from: alice, to: bob) == .revoked)
         #expect(net.refusals(by: bob) == [.token(.revoked)])

@@ -146,7 +146,7 @@ struct CoreNetwork {
     mutating func enter(_ node: Int, network index: UInt32 = 0, expiresIn seconds: Int? = nil) throws {
         let token = try self.token(for: self.nodes[node].peerId, network: index, expiresIn: seconds)
         let revocations = RevocationSet(networkId: token.networkId)
-        self.feed(node, .membershipAdded(token, obtainedSeconds: self.now.wallSeconds, revocations))
+        self.feed(node, .membership(.added(token, obtainedSeconds: self.now.wallSeconds, revocations)))
     }
 
     mutating func feed(_ node: Int, _ input: Input) {
@@ -159,13 +159,13 @@ struct CoreNetwork {
     mutating func introduce(_ to: Int, to from: Int, networks indexes: [UInt32] = [0]) {
         let networks = indexes.map { self.network($0) }
         let addresses = [Self.address(of: to)]
-        self.feed(from, .peerRemembered(self.nodes[to].peerId, networks: networks, addresses: addresses))
+        self.feed(from, .peer(.remembered(self.nodes[to].peerId, networks: networks, addresses: addresses)))
     }
 
     /// Lets `from` learn of `to` and dial it, then delivers everything.
     mutating func connect(_ from: Int, _ to: Int, networks indexes: [UInt32] = [0]) {
         self.introduce(to, to: from, networks: indexes)
-        self.feed(from, .peerWanted(self.nodes[to].peerId))
+        self.feed(from, .peer(.wanted(self.nodes[to].peerId)))
         self.deliver()
     }
 
@@ -175,7 +175,7 @@ struct CoreNetwork {
     @discardableResult
     mutating func link(_ dialler: Int, _ responder: Int) -> (dialler: ConnectionId, responder: ConnectionId) {
         let ids = self.bareLink(dialler, responder)
-        self.feed(dialler, .connectionUp(ids.dialler, self.end(of: dialler, to: responder, isDialler: true)))
+        self.feed(dialler, .connection(.up(ids.dialler, self.end(of: dialler, to: responder, isDialler: true))))
         return ids
     }
 
@@ -183,7 +183,7 @@ struct CoreNetwork {
     @discardableResult
     mutating func bareLink(_ dialler: Int, _ responder: Int) -> (dialler: ConnectionId, responder: ConnectionId) {
         let ids = self.makeIds(dialler, responder)
-        self.feed(responder, .connectionUp(ids.responder, self.end(of: responder, to: dialler, isDialler: false)))
+        self.feed(responder, .connection(.up(ids.responder, self.end(of: responder, to: dialler, isDialler: false))))
         return ids
     }
 
@@ -196,9 +196,9 @@ struct CoreNetwork {
         let ids = self.makeIds(dialler, responder)
         self.feed(
             dialler,
-            .peerRemembered(self.nodes[responder].peerId, networks: [self.network()], addresses: [])
+            .peer(.remembered(self.nodes[responder].peerId, networks: [self.network()], addresses: []))
         )
-        self.feed(dialler, .connectionUp(ids.dialler, self.end(of: dialler, to: responder, isDialler: true)))
+        self.feed(dialler, .connection(.up(ids.dialler, self.end(of: dialler, to: responder, isDialler: true))))
         return ids
     }
 
@@ -230,7 +230,7 @@ struct CoreNetwork {
 
     mutating func forge(_ bytes: [UInt8], from node: Int, on id: ConnectionId) {
         guard let (other, otherId) = self.nodes[node].links[id] else { return }
-        self.feed(other, .frameReceived(otherId, bytes))
+        self.feed(other, .connection(.frameReceived(otherId, bytes)))
     }
 
     mutating func deliver() {
@@ -239,7 +239,7 @@ struct CoreNetwork {
 
     mutating func deliver(at position: Int) {
         let flight = self.inFlight.remove(at: position)
-        self.feed(flight.node, .frameReceived(flight.id, flight.bytes))
+        self.feed(flight.node, .connection(.frameReceived(flight.id, flight.bytes)))
     }
 
     mutating func finishDial(at position: Int, succeeds: Bool = true) {
@@ -249,7 +249,7 @@ struct CoreNetwork {
         if succeeds, !self.isOffline, let target, self.nodes[target].peerId == peer, self.nodes[target].isRunning {
             self.link(node, target)
         } else {
-            self.feed(node, .dialFailed(peer, reason: "nobody answers"))
+            self.feed(node, .peer(.dialFailed(peer, reason: "nobody answers")))
         }
     }
 
@@ -258,8 +258,8 @@ struct CoreNetwork {
         guard let (other, otherId) = self.nodes[node].links.removeValue(forKey: id) else { return }
         self.nodes[other].links[otherId] = nil
         self.inFlight.removeAll { $0.id == id || $0.id == otherId }
-        self.feed(node, .connectionDown(id, code: code))
-        self.feed(other, .connectionDown(otherId, code: code))
+        self.feed(node, .connection(.down(id, code: code)))
+        self.feed(other, .connection(.down(otherId, code: code)))
     }
 
     mutating func breakAll(of node: Int) {
@@ -313,14 +313,14 @@ struct CoreNetwork {
                 self.finishSending(to: other, otherId, after: effects, on: id)
                 self.nodes[other].links[otherId] = nil
                 self.inFlight.removeAll { $0.id == id || $0.id == otherId }
-                self.feed(other, .connectionDown(otherId, code: code.rawValue))
+                self.feed(other, .connection(.down(otherId, code: code.rawValue)))
             case .drain(let id): self.breakLink(id, of: node, code: CloseCode.superseded.rawValue)
             case .dial(let peer, let addresses):
                 self.pendingDials.append((node, peer, addresses))
             case .wake(let time): self.nodes[node].wake = time
             case .multicast(let bytes):
                 for other in self.nodes.indices where other != node && !self.isSilent {
-                    self.feed(other, .datagramReceived(bytes, from: Self.address(of: node)))
+                    self.feed(other, .discovery(.datagramReceived(bytes, from: Self.address(of: node))))
                 }
             default: break
             }

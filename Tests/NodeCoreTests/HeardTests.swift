@@ -13,9 +13,9 @@ internal import Testing
             let secret = try net.secret(1_000)
             for instance: UInt8 in [1, 2] {
                 let node = try net.addMember(instance: instance)
-                net.feed(node, .memberSecretAdded(secret))
+                net.feed(node, .membership(.secretAdded(secret)))
                 net.feed(node, .addressesChanged([CoreNetwork.address(of: node)]))
-                net.feed(node, .discoveryStarted)
+                net.feed(node, .discovery(.started))
             }
         }
 
@@ -26,7 +26,7 @@ internal import Testing
                 if case .multicast(let bytes) = effect { bytes } else { nil }
             }
             said = net.nodes[0].effects.count
-            for bytes in beacons { net.feed(1, .datagramReceived(bytes, from: CoreNetwork.address(of: 0))) }
+            for bytes in beacons { net.feed(1, .discovery(.datagramReceived(bytes, from: CoreNetwork.address(of: 0)))) }
             return beacons.count
         }
 
@@ -53,12 +53,12 @@ internal import Testing
     @Test func `who fell silent and comes back is told again`() throws {
         var pair = try Pair()
         _ = pair.listen(for: .seconds(1))
-        pair.net.feed(0, .discoveryStopped)
+        pair.net.feed(0, .discovery(.stopped))
         pair.net.advance(by: .seconds(40))
         let lost = Effect.peerLost(pair.net.nodes[0].peerId, pair.net.network())
         let isTold = pair.net.nodes[1].effects.contains(lost)
         #expect(isTold)
-        pair.net.feed(0, .discoveryStarted)
+        pair.net.feed(0, .discovery(.started))
         _ = pair.listen(for: .seconds(13))
         #expect(pair.told.count == 2)
     }

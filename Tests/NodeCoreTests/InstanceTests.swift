@@ -78,7 +78,7 @@ internal import Testing
         let order = isReversed ? [1, 0] : [0, 1]
         for node in order {
             net.introduce(1 - node, to: node)
-            net.feed(node, .peerWanted(net.nodes[1 - node].peerId))
+            net.feed(node, .peer(.wanted(net.nodes[1 - node].peerId)))
         }
         while !net.pendingDials.isEmpty { net.finishDial(at: 0) }
         net.isHolding = false

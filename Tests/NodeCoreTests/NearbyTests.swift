@@ -15,14 +15,15 @@ internal import Testing
             net.feed(
                 node,
                 node < withSecret
-                    ? .memberSecretAdded(secret) : .rendezvousLearnt(net.network(), secret.rendezvous.publicKey)
+                    ? .membership(.secretAdded(secret))
+                    : .membership(.rendezvousLearnt(net.network(), secret.rendezvous.publicKey))
             )
         }
         return net
     }
 
     private func start(_ net: inout CoreNetwork) {
-        for node in net.nodes.indices { net.feed(node, .discoveryStarted) }
+        for node in net.nodes.indices { net.feed(node, .discovery(.started)) }
         net.advance(by: .seconds(2))
     }
 
@@ -57,12 +58,12 @@ internal import Testing
     @Test func `who says goodbye is lost, and found again when it returns`() throws {
         var net = try net(2, withSecret: 2)
         start(&net)
-        net.feed(1, .discoveryStopped)
+        net.feed(1, .discovery(.stopped))
         let lost = Effect.peerLost(net.nodes[1].peerId, net.network())
         #expect(net.nodes[0].effects.contains(lost))
         #expect(net.nodes[0].core.heardPeers(in: net.network()).isEmpty)
         #expect(net.areAdmitted(0, 1))
-        net.feed(1, .discoveryStarted)
+        net.feed(1, .discovery(.started))
         net.advance(by: .seconds(1))
         #expect(discoveries(of: 1, by: 0, in: net) == 2)
     }
@@ -70,7 +71,7 @@ internal import Testing
     @Test func `a revoked member is heard no more`() throws {
         var net = try net(3, withSecret: 3)
         start(&net)
-        net.feed(0, .revocationsAdded([try net.revocation(of: net.nodes[2].peerId)]))
+        net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[2].peerId)])))
         net.deliver()
         #expect(net.nodes[0].core.heardPeers(in: net.network()).map(\.peer) == [net.nodes[1].peerId])
         let before = net.nodes[1].effects.count

@@ -33,7 +33,7 @@ internal import Testing
         let (id, token) = try #require(self.requests(to: 0, in: net).first)
         #expect(token.peerId == net.nodes[1].peerId)
         let renewed = try net.token(for: net.nodes[1].peerId, expiresIn: 30 * Self.day)
-        net.feed(0, .renewalDecided(id, net.network(), renewed))
+        net.feed(0, .membership(.renewalDecided(id, net.network(), renewed)))
         net.deliver()
         #expect(net.nodes[1].effects.contains(.tokenRenewed(renewed)))
         net.advance(by: .seconds(15 * Self.day))
@@ -65,7 +65,7 @@ internal import Testing
         for node in [0, 2] {
             let (id, _) = try #require(self.requests(to: node, in: net).first)
             let renewed = try net.token(for: net.nodes[1].peerId, expiresIn: 30 * Self.day + node)
-            net.feed(node, .renewalDecided(id, net.network(), renewed))
+            net.feed(node, .membership(.renewalDecided(id, net.network(), renewed)))
         }
         net.deliver()
         #expect(net.count(by: 1) { if case .tokenRenewed = $0 { true } else { false } } == 1)
@@ -117,9 +117,9 @@ internal import Testing
         net.advance(by: .seconds(20 * Self.day + 60))
         let (id, _) = try #require(self.requests(to: 0, in: net).first)
         net.isHolding = true
-        net.feed(0, .revocationsAdded([try net.revocation(of: net.nodes[1].peerId)]))
+        net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[1].peerId)])))
         let renewed = try net.token(for: net.nodes[1].peerId, expiresIn: 30 * Self.day)
-        net.feed(0, .renewalDecided(id, net.network(), renewed))
+        net.feed(0, .membership(.renewalDecided(id, net.network(), renewed)))
         let grants = net.frames(by: 0).count { if case .renewalGrant = $0 { true } else { false } }
         #expect(grants == 0)
     }

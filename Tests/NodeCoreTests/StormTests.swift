@@ -68,7 +68,7 @@ struct Storm {
 
     private mutating func meet(_ node: Int, _ other: Int) {
         self.net.introduce(other, to: node)
-        self.net.feed(node, .peerWanted(self.net.nodes[other].peerId))
+        self.net.feed(node, .peer(.wanted(self.net.nodes[other].peerId)))
     }
 
     func liveLinks(_ node: Int, _ other: Int) -> Int {
@@ -109,7 +109,7 @@ struct Storm {
 
     private mutating func wantOne() {
         let order = self.living.shuffled(using: &self.random)
-        self.net.feed(order[0], .peerWanted(self.net.nodes[order[1]].peerId))
+        self.net.feed(order[0], .peer(.wanted(self.net.nodes[order[1]].peerId)))
     }
 
     /// Ends one process without a word, and starts it anew with the same key at another address.

@@ -14,7 +14,7 @@ extension NodeDriver {
             state.link = link
             self.beginMeasuringSearch(in: state.core.networks)
             self.jobQueue.yield(.discover(link))
-            self.apply(.discoveryStarted, to: &state)
+            self.apply(.discovery(.started), to: &state)
             return false
         }
         // Nobody will ever read from it; letting go of it closes it.
@@ -25,7 +25,7 @@ extension NodeDriver {
     package func stopDiscovery() async {
         let link = self.state.withLock { state -> (any DiscoveryLink)? in
             guard let link = state.link else { return nil }
-            self.apply(.discoveryStopped, to: &state)
+            self.apply(.discovery(.stopped), to: &state)
             state.link = nil
             return link
         }
@@ -38,7 +38,7 @@ extension NodeDriver {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.followAddresses(of: link) }
             for await datagram in link.datagrams {
-                self.apply(.datagramReceived(datagram.bytes, from: datagram.source))
+                self.apply(.discovery(.datagramReceived(datagram.bytes, from: datagram.source)))
             }
         }
     }

@@ -154,13 +154,13 @@ extension NodeDriver {
     func tellCongestion(of id: ConnectionId) {
         self.state.withLock { state in
             guard let link = state.links[id] else { return }
-            self.apply(.congestionChanged(id, link.isCongested), to: &state)
+            self.apply(.connection(.congestionChanged(id, link.isCongested)), to: &state)
         }
     }
 }
 
 extension EventQueue.Pending {
     var input: Input {
-        .eventsPublished(self.network, topic: self.topic, content: self.content.bytes, count: self.count)
+        .events(.published(self.network, topic: self.topic, content: self.content.bytes, count: self.count))
     }
 }

@@ -46,13 +46,13 @@ extension NodeDriver {
                     guard !state.isStopped else { return continuation.resume(throwing: NodeError.notRunning) }
                     guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
                     state.requests[id] = continuation
-                    self.apply(.dhtRequested(id, network, request, policy), to: &state)
+                    self.apply(.table(.requested(id, network, request, policy)), to: &state)
                 }
             }
         } onCancel: {
             self.giveUp { state in
                 guard let continuation = state.requests.removeValue(forKey: id) else { return }
-                self.apply(.dhtCancelled(id), to: &state)
+                self.apply(.table(.cancelled(id)), to: &state)
                 continuation.resume(throwing: CancellationError())
             }
         }
@@ -80,7 +80,7 @@ extension NodeDriver {
 
     /// Gives a member the new token that it asked for; nil for no.
     package func renew(_ request: RenewalRequest, with token: AccessToken?) {
-        self.apply(.renewalDecided(request.connection, request.network, token))
+        self.apply(.membership(.renewalDecided(request.connection, request.network, token)))
     }
 }
 

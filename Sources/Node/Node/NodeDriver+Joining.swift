@@ -30,13 +30,13 @@ extension NodeDriver {
                         return continuation.resume(throwing: JoinFailure.underWay)
                     }
                     state.joiners[inviter] = Joiner(number: number, onPending: onPending, continuation: continuation)
-                    self.apply(.joinWanted(invitation), to: &state)
+                    self.apply(.join(.wanted(invitation)), to: &state)
                 }
             }
         } onCancel: {
             self.giveUp { state in
                 guard state.joiners[inviter]?.number == number else { return }
-                self.apply(.joinAbandoned(inviter), to: &state)
+                self.apply(.join(.abandoned(inviter)), to: &state)
                 Self.endJoin(through: inviter, .failure(CancellationError()), in: &state)
             }
         }

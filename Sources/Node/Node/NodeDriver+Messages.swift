@@ -197,7 +197,7 @@ extension NodeDriver {
             guard case .peers(let contacts) = answer.outcome,
                 let contact = contacts.first(where: { $0.peerId == peer }), !contact.addresses.isEmpty
             else { continue }
-            self.apply(.peerRemembered(peer, networks: [network], addresses: contact.addresses))
+            self.apply(.peer(.remembered(peer, networks: [network], addresses: contact.addresses)))
             return true
         }
         return false
@@ -272,7 +272,7 @@ extension NodeDriver {
             }
             state.waiters[number] = waiter
             state.waiters[number]?.failure = error
-            return self.apply(.peerCalled(waiter.peer, network, overRelay: isRelayOnly), to: &state)
+            return self.apply(.peer(.called(waiter.peer, network, overRelay: isRelayOnly)), to: &state)
         }
         guard state.core.knowsWayTo(waiter.peer) else {
             return waiter.continuation.resume(throwing: NodeError.noAddress(waiter.peer))
@@ -281,6 +281,6 @@ extension NodeDriver {
             return waiter.continuation.resume(throwing: NodeError.noSharedNetwork(waiter.peer))
         }
         state.waiters[number] = waiter
-        self.apply(.peerWanted(waiter.peer), to: &state)
+        self.apply(.peer(.wanted(waiter.peer)), to: &state)
     }
 }

@@ -18,7 +18,7 @@ extension NodeDriver {
             self.configuration.logs[.connections].debug("peer \(peer.short) does not answer at \(address): \(error)")
         }
         self.configuration.metrics?.p2p.recordConnection(success: false)
-        self.apply(.pathDialFailed(peer))
+        self.apply(.paths(.dialFailed(peer)))
     }
 
     /// Tells the core what happens to a connection's path, until it ends.
@@ -26,13 +26,13 @@ extension NodeDriver {
         for await event in connection.pathEvents {
             switch event {
             case .moved(let address):
-                self.apply(.pathChanged(id, address))
+                self.apply(.connection(.pathChanged(id, address)))
                 if let path = self.path(to: connection.remotePeerId) {
                     self.events.send(.pathChanged(connection.remotePeerId, path))
                 }
-            case .refused(let address): self.apply(.pathRefused(id, address))
-            case .suspect: self.apply(.pathSuspected(id))
-            case .answered: self.apply(.pathAnswered(id))
+            case .refused(let address): self.apply(.connection(.pathRefused(id, address)))
+            case .suspect: self.apply(.connection(.pathSuspected(id)))
+            case .answered: self.apply(.connection(.pathAnswered(id)))
             }
         }
     }
@@ -92,7 +92,7 @@ extension NodeDriver {
             self.state.withLock { state in
                 guard !state.isStopped else { return continuation.resume(returning: .unknown(.noAnswer)) }
                 state.filteringWaiters.append(continuation)
-                self.apply(.filteringAsked, to: &state)
+                self.apply(.paths(.filteringAsked), to: &state)
             }
         }
     }

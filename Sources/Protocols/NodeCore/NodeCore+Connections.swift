@@ -8,7 +8,31 @@ internal import Traversal
 
 // Connections come, replace each other and go.
 extension NodeCore {
-    mutating func connectionUp(_ id: ConnectionId, _ link: Link, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func handle(_ input: ConnectionInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .up(let id, let link): self.connectionUp(id, link, now, &effects)
+        case .down(let id, let code): self.connectionDown(id, code, now, &effects)
+        case .frameReceived(let id, let bytes): self.frameReceived(bytes, on: id, now, &effects)
+        case .streamBegan(let id): self.noteStream(1, on: id, now)
+        case .streamEnded(let id): self.noteStream(-1, on: id, now)
+        case .congestionChanged(let id, let isCongested):
+            guard let state = self.connections[id] else { return }
+            for network in state.peerings.keys {
+                self.tellEvents(.congestionChanged(state.link.peer, isCongested), of: network, now, &effects)
+            }
+        case .pathChanged(let id, let address): self.pathChanged(id, address, now, &effects)
+        case .pathRefused(let id, let address):
+            self.tellReach(of: id, now, &effects) { .pathRefused($0, address) }
+        case .pathSuspected(let id):
+            self.suspect(id, now, &effects)
+            self.tellReach(of: id, now, &effects) { .pathSuspected($0) }
+        case .pathAnswered(let id):
+            self.clear(id, now, &effects)
+            self.tellReach(of: id, now, &effects) { .pathAnswered($0) }
+        }
+    }
+
+    private mutating func connectionUp(_ id: ConnectionId, _ link: Link, _ now: NodeTime, _ effects: inout [Effect]) {
         if link.isDialler { self.endDial(of: link.peer, now, &effects) }
         guard link.peer != self.configuration.peerId else {
             // This node never dials itself: another device proved this device's key.
@@ -45,7 +69,7 @@ extension NodeCore {
         }
     }
 
-    mutating func connectionDown(_ id: ConnectionId, _ code: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func connectionDown(_ id: ConnectionId, _ code: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.remove(id, now) else { return }
         let peer = state.link.peer
         let reason = code.flatMap { CloseCode(rawValue: $0) }

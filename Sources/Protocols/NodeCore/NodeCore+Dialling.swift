@@ -6,6 +6,19 @@ internal import Traversal
 
 // Who is known, who is dialled, and when again.
 extension NodeCore {
+    mutating func handle(_ input: PeerInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .remembered(let peer, let networks, let addresses):
+            self.remember(peer, networks: networks, addresses: addresses, now, &effects)
+        case .sought(let peer): self.seek(peer, now, &effects)
+        case .wanted(let peer): self.want(peer, now, &effects)
+        case .called(let peer, let network, let isOverRelay):
+            self.callUnknown(peer, in: network, overRelay: isOverRelay, now, &effects)
+        case .unwanted(let peer): self.part(from: peer, now, &effects)
+        case .dialFailed(let peer, let reason): self.dialFailed(peer, reason, now, &effects)
+        }
+    }
+
     /// Makes sure that there is an entry for a peer.
     mutating func know(_ peer: PeerId) {
         guard self.peers[peer] == nil else { return }
@@ -51,7 +64,7 @@ extension NodeCore {
 
     // MARK: Reasons
 
-    mutating func want(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func want(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.parting = nil
         guard let known = self.peers[peer] else { return }
         self.peers[peer]?.isWanted = true
@@ -160,7 +173,7 @@ extension NodeCore {
         self.dialNext(now, &effects)
     }
 
-    mutating func dialFailed(_ peer: PeerId, _ reason: String, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func dialFailed(_ peer: PeerId, _ reason: String, _ now: NodeTime, _ effects: inout [Effect]) {
         self.taken[peer]?.lastFailure = reason
         self.peers[peer]?.dialFailure = reason
         self.peers[peer]?.endDial()

@@ -5,6 +5,15 @@ internal import OrderedCollections
 
 // Who is heard on the local network.
 extension NodeCore {
+    mutating func handle(_ input: DiscoveryInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .started: self.tellDiscovery(.started, now, &effects)
+        case .stopped: self.tellDiscovery(.stopping, now, &effects)
+        case .datagramReceived(let bytes, let source):
+            self.tellDiscovery(.datagramReceived(bytes, from: source), now, &effects)
+        }
+    }
+
     /// Feeds discovery and carries out what it wants.
     mutating func tellDiscovery(_ input: Discovery.Input, _ now: NodeTime, _ effects: inout [Effect]) {
         var buffer: [Discovery.Effect] = []

@@ -4,6 +4,13 @@ package import PubSub
 
 // Each network's events, and their messages on the control streams.
 extension NodeCore {
+    mutating func handle(_ input: EventInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .published(let network, let topic, let content, let count):
+            self.tellEvents(.published(topic: topic, content: content, count: count), of: network, now, &effects)
+        }
+    }
+
     /// Feeds a network's events and carries out what they want; inputs that come up meanwhile follow in order.
     mutating func tellEvents(
         _ input: PubSub.Input,

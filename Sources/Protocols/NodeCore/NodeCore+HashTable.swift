@@ -4,6 +4,16 @@ internal import OrderedCollections
 
 // Each network's hash table, its messages on the control streams, and the dials that they need.
 extension NodeCore {
+    mutating func handle(_ input: TableInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .requested(let id, let network, let request, let policy):
+            self.dhtRequested(id, network, request, policy, now, &effects)
+        case .cancelled(let id): self.dhtCancelled(id, now, &effects)
+        case .recordsLoaded(let network, let records):
+            self.tell(.recordsLoaded(records), of: network, now, &effects)
+        }
+    }
+
     /// Feeds a network's table and carries out what it wants; inputs that come up meanwhile follow in order.
     mutating func tell(
         _ input: Kademlia.Input,
@@ -41,7 +51,7 @@ extension NodeCore {
 
     // MARK: The application
 
-    mutating func dhtRequested(
+    private mutating func dhtRequested(
         _ id: Kademlia.RequestId,
         _ network: NetworkId,
         _ request: Kademlia.Request,
@@ -56,7 +66,7 @@ extension NodeCore {
         self.tell(.requested(id, request, policy), of: network, now, &effects)
     }
 
-    mutating func dhtCancelled(_ id: Kademlia.RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func dhtCancelled(_ id: Kademlia.RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
         for network in Array(self.memberships.keys) { self.tell(.cancelled(id), of: network, now, &effects) }
     }
 

@@ -3,7 +3,18 @@ internal import OrderedCollections
 
 // An invitation turns into a token on a connection that TLS already bound to the inviter's PeerId.
 extension NodeCore {
-    mutating func join(by invitation: Invitation, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func handle(_ input: JoinInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .invitationOpened(let invitation, let isPreallowed):
+            self.open(invitation, isPreallowed: isPreallowed, now, &effects)
+        case .invitationWithdrawn(let id): self.withdraw(id, now, &effects)
+        case .wanted(let invitation): self.join(by: invitation, now, &effects)
+        case .abandoned(let inviter): self.abandonJoin(through: inviter, now, &effects)
+        case .decided(let id, let grant): self.decideJoin(on: id, grant, now, &effects)
+        }
+    }
+
+    private mutating func join(by invitation: Invitation, _ now: NodeTime, _ effects: inout [Effect]) {
         let (inviter, limits) = (invitation.inviter, self.configuration.limits)
         if let failure = self.obstacle(to: invitation, now) {
             return effects.append(.joinFailed(inviter, invitation.networkId, failure))
@@ -118,7 +129,7 @@ extension NodeCore {
     }
 
     /// The user does not want to join any more.
-    mutating func abandonJoin(through inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func abandonJoin(through inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.taken[inviter] != nil else { return }
         for id in self.peers[inviter]?.connections ?? [] {
             guard case .asked? = self.connections[id]?.join else { continue }

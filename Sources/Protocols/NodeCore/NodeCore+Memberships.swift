@@ -7,6 +7,18 @@ internal import Services
 
 // The networks that this node belongs to.
 extension NodeCore {
+    mutating func handle(_ input: MembershipInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .added(let token, let obtained, let revocations):
+            self.addMembership(token, obtainedSeconds: obtained, revocations, now, &effects)
+        case .removed(let network): self.endMembership(network, .leftNetwork, now, &effects)
+        case .secretAdded(let secret): self.addSecret(secret, now, &effects)
+        case .rendezvousLearnt(let network, let key): self.rendezvousLearnt(network, key, now, &effects)
+        case .revocationsAdded(let entries): self.learn(entries, from: nil, now, &effects)
+        case .renewalDecided(let id, let network, let token): self.decideRenewal(on: id, network, token, &effects)
+        }
+    }
+
     mutating func addMembership(
         _ token: AccessToken,
         obtainedSeconds: UInt64,

@@ -4,6 +4,18 @@ package import Traversal
 
 // Ways to peers that cannot simply be dialled, and other paths for connections.
 extension NodeCore {
+    mutating func handle(_ input: PathInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .dialFailed(let peer): self.tellReach(.dialFailed(peer), now, &effects)
+        case .probeReceived(let bytes, let source, let port):
+            self.tellReach(.datagramReceived(bytes, from: source, port: port), now, &effects)
+        case .portsOpened(let ports): self.tellReach(.portsOpened(ports), now, &effects)
+        case .filteringAsked: self.tellReach(.filteringAsked, now, &effects)
+        case .addressObserved(let address, let server):
+            self.tellReach(.addressObserved(address, by: server), now, &effects)
+        }
+    }
+
     /// Feeds `Reach` and carries out what it wants.
     mutating func tellReach(_ input: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
         var buffer: [Reach.Effect] = []

@@ -5,6 +5,12 @@ package import Services
 
 // Each network's services, and their announcements on the control streams.
 extension NodeCore {
+    mutating func handle(_ input: ServiceInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .offered(let network, let offers): self.offer(offers, in: network, now, &effects)
+        }
+    }
+
     /// Feeds a network's services and carries out what they want; inputs that come up meanwhile follow in order.
     mutating func tellServices(
         _ input: Services.Input,
@@ -87,7 +93,7 @@ extension NodeCore {
     }
 
     /// Keeps what this node offers also for a network that it is no member of yet.
-    mutating func offer(
+    private mutating func offer(
         _ offers: [ServiceOffer],
         in network: NetworkId,
         _ now: NodeTime,

@@ -193,87 +193,22 @@ package struct NodeCore: Sendable {
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
         switch input {
-        case .connectionUp(let id, let link): self.connectionUp(id, link, now, &effects)
-        case .connectionDown(let id, let code): self.connectionDown(id, code, now, &effects)
-        case .frameReceived(let id, let bytes): self.frameReceived(bytes, on: id, now, &effects)
-        case .dialFailed(let peer, let reason): self.dialFailed(peer, reason, now, &effects)
+        case .connection(let input): self.handle(input, now, &effects)
+        case .peer(let input): self.handle(input, now, &effects)
+        case .membership(let input): self.handle(input, now, &effects)
+        case .join(let input): self.handle(input, now, &effects)
+        case .paths(let input): self.handle(input, now, &effects)
+        case .discovery(let input): self.handle(input, now, &effects)
+        case .table(let input): self.handle(input, now, &effects)
+        case .events(let input): self.handle(input, now, &effects)
+        case .services(let input): self.handle(input, now, &effects)
         case .timeReached: self.timeReached(now, &effects)
-        case .streamBegan(let id): self.noteStream(1, on: id, now)
-        case .streamEnded(let id): self.noteStream(-1, on: id, now)
-        case .datagramReceived(let bytes, let source):
-            self.tellDiscovery(.datagramReceived(bytes, from: source), now, &effects)
-        case .peerRemembered(let peer, let networks, let addresses):
-            self.remember(peer, networks: networks, addresses: addresses, now, &effects)
-        case .peerSought(let peer): self.seek(peer, now, &effects)
-        case .peerWanted(let peer): self.want(peer, now, &effects)
-        case .peerCalled(let peer, let network, let isRelayOnly):
-            self.callUnknown(peer, in: network, overRelay: isRelayOnly, now, &effects)
-        case .peerUnwanted(let peer): self.part(from: peer, now, &effects)
-        case .dhtRequested(let id, let network, let request, let policy):
-            self.dhtRequested(id, network, request, policy, now, &effects)
-        case .dhtCancelled(let id): self.dhtCancelled(id, now, &effects)
-        case .eventsPublished(let network, let topic, let content, let count):
-            self.tellEvents(.published(topic: topic, content: content, count: count), of: network, now, &effects)
-        case .congestionChanged(let id, let isCongested):
-            guard let state = self.connections[id] else { return }
-            for network in state.peerings.keys {
-                self.tellEvents(.congestionChanged(state.link.peer, isCongested), of: network, now, &effects)
-            }
-        case .servicesOffered(let network, let offers): self.offer(offers, in: network, now, &effects)
-        case .recordsLoaded(let network, let records):
-            self.tell(.recordsLoaded(records), of: network, now, &effects)
-        case .stopping: self.stop(now, &effects)
-        default: self.handlePath(input, now, &effects)
-        }
-    }
-
-    /// Inputs about where packets go.
-    private mutating func handlePath(_ input: Input, _ now: NodeTime, _ effects: inout [Effect]) {
-        switch input {
-        case .pathDialFailed(let peer): self.tellReach(.dialFailed(peer), now, &effects)
-        case .pathChanged(let id, let address): self.pathChanged(id, address, now, &effects)
-        case .pathRefused(let id, let address):
-            self.tellReach(of: id, now, &effects) { .pathRefused($0, address) }
-        case .pathSuspected(let id):
-            self.suspect(id, now, &effects)
-            self.tellReach(of: id, now, &effects) { .pathSuspected($0) }
-        case .pathAnswered(let id):
-            self.clear(id, now, &effects)
-            self.tellReach(of: id, now, &effects) { .pathAnswered($0) }
-        case .probeReceived(let bytes, let source, let port):
-            self.tellReach(.datagramReceived(bytes, from: source, port: port), now, &effects)
-        case .portsOpened(let ports): self.tellReach(.portsOpened(ports), now, &effects)
-        case .filteringAsked: self.tellReach(.filteringAsked, now, &effects)
-        case .addressObserved(let address, let server):
-            self.tellReach(.addressObserved(address, by: server), now, &effects)
         case .addressesChanged(let addresses):
             self.tellDiscovery(.addressesChanged(addresses), now, &effects)
             self.tellReach(.ownAddressesChanged(addresses), now, &effects)
-        default: self.handleMembership(input, now, &effects)
-        }
-    }
-
-    /// Inputs about what this device is a member of, and how it is found.
-    private mutating func handleMembership(_ input: Input, _ now: NodeTime, _ effects: inout [Effect]) {
-        switch input {
-        case .membershipAdded(let token, let obtained, let revocations):
-            self.addMembership(token, obtainedSeconds: obtained, revocations, now, &effects)
-        case .memberSecretAdded(let secret): self.addSecret(secret, now, &effects)
-        case .rendezvousLearnt(let network, let key): self.rendezvousLearnt(network, key, now, &effects)
-        case .renewalDecided(let id, let network, let token): self.decideRenewal(on: id, network, token, &effects)
-        case .membershipRemoved(let network): self.endMembership(network, .leftNetwork, now, &effects)
-        case .revocationsAdded(let entries): self.learn(entries, from: nil, now, &effects)
         case .conditionsChanged(let conditions): self.conditionsChanged(conditions, now, &effects)
         case .resumed: self.resumed(now, &effects)
-        case .discoveryStarted: self.tellDiscovery(.started, now, &effects)
-        case .discoveryStopped: self.tellDiscovery(.stopping, now, &effects)
-        case .invitationOpened(let invitation, let isPreallowed):
-            self.open(invitation, isPreallowed: isPreallowed, now, &effects)
-        case .invitationWithdrawn(let id): self.withdraw(id, now, &effects)
-        case .joinWanted(let invitation): self.join(by: invitation, now, &effects)
-        case .joinAbandoned(let inviter): self.abandonJoin(through: inviter, now, &effects)
-        case .joinDecided(let id, let grant): self.decideJoin(on: id, grant, now, &effects)
-        default: preconditionFailure("nobody handles \(input)")
+        case .stopping: self.stop(now, &effects)
         }
     }
 }

@@ -148,7 +148,7 @@ extension World {
         )
         self.note(.task, node, self.lastRequest)
         let id = Kademlia.RequestId(self.lastRequest)
-        self.apply(.dhtRequested(id, self.keys.networkId, request, policy), to: node)
+        self.apply(.table(.requested(id, self.keys.networkId, request, policy)), to: node)
     }
 
     // MARK: Outcomes

@@ -87,7 +87,7 @@ extension World {
         self.eventProbe.begin(isWarmUp: publishing.isWarmUp)
         let content = EventBatch.content(of: [self.stepChance.bytes(publishing.byteCount)])
         self.note(.task, node, UInt64(content.count))
-        self.apply(.eventsPublished(self.keys.networkId, topic: "news", content: content, count: 1), to: node)
+        self.apply(.events(.published(self.keys.networkId, topic: "news", content: content, count: 1)), to: node)
     }
 
     mutating func noteEvents(_ batch: EventBatch, _ hops: UInt8, at node: Int) {

@@ -16,9 +16,13 @@ extension NodeDriver {
         }
         var areRecordsOthers = false
         switch input {
-        case .membershipAdded(let token, _, _): if state.link != nil { metrics.noteSearchStart(in: token.networkId) }
-        case .recordsLoaded, .membershipRemoved: areRecordsOthers = true
-        default: break
+        case .membership(.added(let token, _, _)):
+            if state.link != nil { metrics.noteSearchStart(in: token.networkId) }
+        case .membership(.removed), .table(.recordsLoaded): areRecordsOthers = true
+        case .connection, .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .timeReached,
+            .addressesChanged, .conditionsChanged, .resumed, .stopping:
+            // These are measured by their effects.
+            break
         }
         for effect in effects {
             switch effect {
