@@ -164,7 +164,7 @@ let package = Package(
             in: "Node",
             [
                 "Bytes", "Identity", "Locking", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore", "Transport",
-                "Platform", logging, metrics, tracing, collections, crypto,
+                "Discovery", "Platform", logging, metrics, tracing, collections, crypto,
             ]
         ),
         module("MetricsText", in: "Node", ["Locking", metrics]),
@@ -181,7 +181,7 @@ let package = Package(
 
         .target(
             name: "Simulation",
-            dependencies: ["Bytes", "Identity", "Kademlia", "PubSub", "NodeCore", "Transport"],
+            dependencies: ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", "NodeCore", "Transport"],
             path: "Sources/Node/Simulation",
             resources: [.embedInCode("Scenarios")],
             swiftSettings: computing
@@ -337,7 +337,10 @@ let package = Package(
         tests(of: "Traversal", ["Bytes", "Identity", "Traversal", "TestSupport", collections, crypto]),
         tests(
             of: "NodeCore",
-            ["Bytes", "Identity", "Locking", "Kademlia", "NodeCore", "Traversal", "TestSupport", collections]
+            [
+                "Bytes", "Identity", "Locking", "Discovery", "Kademlia", "NodeCore", "Traversal", "TestSupport",
+                collections,
+            ]
         ),
         tests(
             of: "Node",

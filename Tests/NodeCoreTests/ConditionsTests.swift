@@ -1,3 +1,4 @@
+internal import Discovery
 internal import Identity
 internal import Testing
 
@@ -70,7 +71,7 @@ internal import Testing
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
-        let isBeacon: (Effect) -> Bool = { if case .multicast = $0 { true } else { false } }
+        let isBeacon: (Effect) -> Bool = { if case .discovery(.multicast) = $0 { true } else { false } }
         let secret = try net.secret(1_000)
         for node in 0..<2 {
             net.feed(node, .addressesChanged([CoreNetwork.address(of: node)]))

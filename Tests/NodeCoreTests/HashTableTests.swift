@@ -28,7 +28,7 @@ internal import Testing
         net.feed(node, .table(.requested(id, network ?? net.network(), request, Kademlia.RequestPolicy())))
         net.deliver()
         net.advance(by: .seconds(11))
-        for case .dhtFinished(id, let outcome, _) in net.nodes[node].effects { return outcome }
+        for case .table(_, .finished(id, let outcome, _)) in net.nodes[node].effects { return outcome }
         return nil
     }
 
@@ -101,7 +101,7 @@ internal import Testing
         net.deliver()
         for node in 0..<3 {
             #expect(net.nodes[node].core.heldRecord(id, in: net.network()) == nil)
-            #expect(net.nodes[node].effects.contains(.forgetRecord(net.network(), id)))
+            #expect(net.nodes[node].effects.contains(.table(net.network(), .forget(id))))
         }
         #expect(self.ask(.get(key: self.key), of: 1, in: &net) == .found([]))
     }

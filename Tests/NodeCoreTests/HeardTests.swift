@@ -1,3 +1,4 @@
+internal import Discovery
 internal import Identity
 internal import Testing
 
@@ -23,7 +24,7 @@ internal import Testing
         mutating func listen(for duration: Duration) -> Int {
             net.advance(by: duration)
             let beacons = net.nodes[0].effects.dropFirst(said).compactMap { effect -> [UInt8]? in
-                if case .multicast(let bytes) = effect { bytes } else { nil }
+                if case .discovery(.multicast(let bytes)) = effect { bytes } else { nil }
             }
             said = net.nodes[0].effects.count
             for bytes in beacons { net.feed(1, .discovery(.datagramReceived(bytes, from: CoreNetwork.address(of: 0)))) }
@@ -33,7 +34,7 @@ internal import Testing
         /// The addresses of each time that the second told of the first.
         var told: [[SocketAddress]] {
             net.nodes[1].effects.compactMap { effect in
-                if case .peerDiscovered(net.nodes[0].peerId, _, let addresses) = effect { addresses } else { nil }
+                if case .peer(.discovered(net.nodes[0].peerId, _, let addresses)) = effect { addresses } else { nil }
             }
         }
     }
@@ -55,7 +56,7 @@ internal import Testing
         _ = pair.listen(for: .seconds(1))
         pair.net.feed(0, .discovery(.stopped))
         pair.net.advance(by: .seconds(40))
-        let lost = Effect.peerLost(pair.net.nodes[0].peerId, pair.net.network())
+        let lost = Effect.peer(.lost(pair.net.nodes[0].peerId, pair.net.network()))
         let isTold = pair.net.nodes[1].effects.contains(lost)
         #expect(isTold)
         pair.net.feed(0, .discovery(.started))

@@ -49,7 +49,7 @@ internal import Testing
         let grant = try net.grant(for: joiner)
         net.feed(inviter, .join(.decided(request.id, grant)))
         net.deliver()
-        #expect(net.nodes[joiner].effects.contains(.joinGranted(net.nodes[inviter].peerId, grant)))
+        #expect(net.nodes[joiner].effects.contains(.join(.granted(net.nodes[inviter].peerId, grant))))
         #expect(net.failures(of: joiner).isEmpty && net.connectionCount == connections)
         #expect(net.areAdmitted(joiner, inviter))
     }
@@ -109,7 +109,7 @@ internal import Testing
             #expect(net.failures(of: joiner) == (isGranted ? [] : [.declined]))
             #expect(net.nodes[joiner].links.count == 1)
             #expect(net.areAdmitted(joiner, inviter))
-            #expect(net.count(by: joiner) { if case .peerLeft = $0 { true } else { false } } == 0)
+            #expect(net.count(by: joiner) { if case .peer(.left) = $0 { true } else { false } } == 0)
         }
     }
 }

@@ -25,7 +25,7 @@ extension CoreNetwork {
 
     /// The request that waits for `node`'s consent.
     func request(to node: Int) -> (id: ConnectionId, digits: String)? {
-        for case .joinRequested(let id, let question) in self.nodes[node].effects.reversed() {
+        for case .join(.requested(let id, let question)) in self.nodes[node].effects.reversed() {
             return (id, question.digits)
         }
         return nil
@@ -33,7 +33,7 @@ extension CoreNetwork {
 
     func failures(of node: Int) -> [JoinFailure] {
         self.nodes[node].effects.compactMap { effect in
-            guard case .joinFailed(_, _, let failure) = effect else { return nil }
+            guard case .join(.failed(_, _, let failure)) = effect else { return nil }
             return failure
         }
     }
@@ -41,7 +41,7 @@ extension CoreNetwork {
     /// How requests that waited for `node`'s consent ended without a token.
     func endedRequests(to node: Int) -> [JoinFailure] {
         self.nodes[node].effects.compactMap { effect in
-            guard case .joinRequestEnded(_, _, _, let failure) = effect else { return nil }
+            guard case .join(.requestEnded(_, _, _, let failure)) = effect else { return nil }
             return failure
         }
     }
@@ -49,7 +49,7 @@ extension CoreNetwork {
     /// How invitations of `node` ended that nobody used.
     func endedInvitations(of node: Int) -> [JoinFailure] {
         self.nodes[node].effects.compactMap { effect in
-            guard case .invitationEnded(_, _, let failure) = effect else { return nil }
+            guard case .join(.invitationEnded(_, _, let failure)) = effect else { return nil }
             return failure
         }
     }
@@ -78,7 +78,7 @@ extension CoreNetwork {
         let request = try #require(net.request(to: inviter))
         #expect(net.nodes[joiner].core.networks.isEmpty)
         let shown = net.nodes[joiner].effects.compactMap { effect -> String? in
-            guard case .joinPending(_, _, let digits) = effect else { return nil }
+            guard case .join(.pending(_, _, let digits)) = effect else { return nil }
             return digits
         }
         #expect(shown == [request.digits])
@@ -87,7 +87,7 @@ extension CoreNetwork {
         net.feed(inviter, .join(.decided(request.id, grant)))
         net.deliver()
         #expect(net.areAdmitted(inviter, joiner))
-        #expect(net.nodes[joiner].effects.contains(.joinGranted(net.nodes[inviter].peerId, grant)))
+        #expect(net.nodes[joiner].effects.contains(.join(.granted(net.nodes[inviter].peerId, grant))))
     }
 
     @Test func `without consent there is no token, and the joiner is told so`() throws {

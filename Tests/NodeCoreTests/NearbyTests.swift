@@ -29,7 +29,7 @@ internal import Testing
 
     private func discoveries(of peer: Int, by node: Int, in net: CoreNetwork) -> Int {
         let id = net.nodes[peer].peerId
-        return net.count(by: node) { if case .peerDiscovered(id, _, _) = $0 { true } else { false } }
+        return net.count(by: node) { if case .peer(.discovered(id, _, _)) = $0 { true } else { false } }
     }
 
     @Test func `members meet without an address, and are told of each other once`() throws {
@@ -59,7 +59,7 @@ internal import Testing
         var net = try net(2, withSecret: 2)
         start(&net)
         net.feed(1, .discovery(.stopped))
-        let lost = Effect.peerLost(net.nodes[1].peerId, net.network())
+        let lost = Effect.peer(.lost(net.nodes[1].peerId, net.network()))
         #expect(net.nodes[0].effects.contains(lost))
         #expect(net.nodes[0].core.heardPeers(in: net.network()).isEmpty)
         #expect(net.areAdmitted(0, 1))
@@ -78,7 +78,7 @@ internal import Testing
         net.advance(by: .seconds(60))
         let thief = net.nodes[2].peerId
         let after = net.nodes[1].effects.dropFirst(before)
-        #expect(!after.contains { if case .peerDiscovered(thief, _, _) = $0 { true } else { false } })
+        #expect(!after.contains { if case .peer(.discovered(thief, _, _)) = $0 { true } else { false } })
         #expect(!net.areAdmitted(1, 2))
     }
 

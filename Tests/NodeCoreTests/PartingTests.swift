@@ -63,7 +63,7 @@ internal import Testing
         net.connect(1, 0)
         #expect(!net.isAdmitted(0, 1) && !net.isAdmitted(1, 0))
         #expect(net.closeCodes(by: 0) == [.parted, .parted] && net.refusals(by: 0) == [.parted])
-        let told = net.count(by: 1) { if case .refusedByPeer(_, _, .parted) = $0 { true } else { false } }
+        let told = net.count(by: 1) { if case .peer(.refusedByPeer(_, _, .parted)) = $0 { true } else { false } }
         #expect(told == 1)
         #expect(self.parting(of: 1, from: 0, in: net)?.isOurs == false)
     }

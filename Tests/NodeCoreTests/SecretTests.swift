@@ -20,7 +20,7 @@ internal import Testing
         let secret = try #require(net.secrets(of: 0)?.newest)
         for node in 1..<4 {
             #expect(net.secrets(of: node)?.newest == secret)
-            #expect(net.nodes[node].effects.contains(.persistMemberSecrets(MemberSecrets(secret))))
+            #expect(net.nodes[node].effects.contains(.membership(.persistSecrets(MemberSecrets(secret)))))
         }
     }
 
@@ -71,7 +71,7 @@ internal import Testing
         for node in 0..<3 {
             // On every connection the revocation goes before the secret.
             var told: Set<ConnectionId> = []
-            for case .send(let id, let frame) in net.nodes[node].effects.dropFirst(before[node]) {
+            for case .connection(.send(let id, let frame)) in net.nodes[node].effects.dropFirst(before[node]) {
                 if case .revocations = frame { told.insert(id) }
                 if case .memberSecret = frame { #expect(told.contains(id)) }
             }
@@ -112,7 +112,7 @@ internal import Testing
         let before = net.nodes[0].effects.count
         net.connect(1, 0)
         let said = net.nodes[0].effects.dropFirst(before).compactMap { effect -> String? in
-            guard case .send(_, let frame) = effect else { return nil }
+            guard case .connection(.send(_, let frame)) = effect else { return nil }
             return switch frame {
             case .revocations: "revocations"
             case .memberSecret: "secret"

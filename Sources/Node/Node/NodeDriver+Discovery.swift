@@ -1,3 +1,4 @@
+internal import Discovery
 package import Identity
 internal import Locking
 internal import Logging
@@ -57,6 +58,14 @@ extension NodeDriver {
         for await addresses in link.localAddresses {
             self.endpoint.networkChanged()
             self.apply(.addressesChanged(addresses))
+        }
+    }
+
+    func carryOut(_ effect: Discovery.HostEffect, in state: inout State) {
+        switch effect {
+        case .multicast(let bytes): state.link?.send(bytes)
+        case .ignored(let reason, let source, let count):
+            self.configuration.logs[.discovery].debug("\(count) datagrams from \(source) ignored: \(reason)")
         }
     }
 

@@ -135,6 +135,15 @@ extension NodeDriver {
         waiter?.resume()
     }
 
+    func carryOut(_ effect: PubSub.HostEffect, of network: NetworkId) {
+        switch effect {
+        case .deliver(let batch, let publishedAt, _):
+            self.hub.offer(.batch(network, batch, publishedAt: publishedAt))
+        case .missed(_, let count): self.hub.offer(.lost(network, EventLosses(missed: count)))
+        case .isolated(let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
+        }
+    }
+
     /// Looks at what waits for a peer after something was added that comes from others and cannot wait.
     func noteBacklog(on id: ConnectionId, of frame: Frame, in state: inout State) {
         guard case .events = frame, let link = state.links[id], link.outbox.waitingBytes > Outbox.congestion else {

@@ -78,6 +78,15 @@ extension NodeDriver {
         self.state.withLock { $0.core.tableHealth(of: network) }
     }
 
+    func carryOut(_ effect: Kademlia.HostEffect, of network: NetworkId, in state: inout State) {
+        switch effect {
+        case .finished(let id, let outcome, let effort):
+            state.requests.removeValue(forKey: id)?.resume(returning: TableAnswer(outcome: outcome, effort: effort))
+        case .persist(let record): self.keep(.record(network, record), in: &state)
+        case .forget(let id): self.keep(.recordForgotten(network, id), in: &state)
+        }
+    }
+
     /// Gives a member the new token that it asked for; nil for no.
     package func renew(_ request: RenewalRequest, with token: AccessToken?) {
         self.apply(.membership(.renewalDecided(request.connection, request.network, token)))

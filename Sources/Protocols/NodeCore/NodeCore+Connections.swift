@@ -36,19 +36,19 @@ extension NodeCore {
         if link.isDialler { self.endDial(of: link.peer, now, &effects) }
         guard link.peer != self.configuration.peerId else {
             // This node never dials itself: another device proved this device's key.
-            effects.append(.deviceKeyUsedTwice(link.peer))
-            return effects.append(.close(id, .notAdmitted))
+            effects.append(.membership(.deviceKeyUsedTwice(link.peer)))
+            return effects.append(.connection(.close(id, .notAdmitted)))
         }
         guard !link.isDialler || !self.keepsApart(from: link.peer) else {
             // The dial was under way.
-            return effects.append(.close(id, .parted))
+            return effects.append(.connection(.close(id, .parted)))
         }
         let limits = self.configuration.limits
         guard self.peerConnectionCount < limits.connections,
             link.isDialler || self.hasRoomForStranger(from: link.address, now, &effects)
         else {
-            effects.append(.refused(link.peer, nil, .tooManyPeers))
-            effects.append(.close(id, .tooManyPeers))
+            effects.append(.peer(.refused(link.peer, nil, .tooManyPeers)))
+            effects.append(.connection(.close(id, .tooManyPeers)))
             if link.isDialler { self.peers[link.peer]?.noteFailure(at: now.monotonic) }
             return self.afterFailure(of: link.peer, now, &effects)
         }
@@ -69,7 +69,12 @@ extension NodeCore {
         }
     }
 
-    private mutating func connectionDown(_ id: ConnectionId, _ code: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func connectionDown(
+        _ id: ConnectionId,
+        _ code: UInt64?,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
         guard let state = self.remove(id, now) else { return }
         let peer = state.link.peer
         let reason = code.flatMap { CloseCode(rawValue: $0) }
@@ -77,7 +82,7 @@ extension NodeCore {
             if peering.state == .admitted {
                 self.noteLeft(peer, network, reason, now, &effects)
             } else if let reason, reason.isFinal {
-                effects.append(.refusedByPeer(peer, network, reason))
+                effects.append(.peer(.refusedByPeer(peer, network, reason)))
             }
         }
         self.joinBroke(on: id, state, reason, &effects)
@@ -88,7 +93,7 @@ extension NodeCore {
     /// Closes a connection of our own accord; its admissions end at once, not when the transport reports it.
     mutating func close(_ id: ConnectionId, _ code: CloseCode, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.remove(id, now) else { return }
-        effects.append(.close(id, code))
+        effects.append(.connection(.close(id, code)))
         self.joinBroke(on: id, state, code, &effects)
         for (network, peering) in state.peerings where peering.state == .admitted {
             self.noteLeft(state.link.peer, network, code, now, &effects)
@@ -153,7 +158,7 @@ extension NodeCore {
         else { return }
         self.memberships[network]?.connections.remove(id)
         if peering.state == .admitted {
-            effects.append(.resetStreams(id, network, code))
+            effects.append(.connection(.resetStreams(id, network, code)))
             self.noteLeft(state.link.peer, network, code, now, &effects)
         } else {
             self.returnParcels(of: state.link.peer, in: network, now, &effects)
@@ -162,7 +167,7 @@ extension NodeCore {
             return self.close(id, isPeersWish ? .goodbye : code, now, &effects)
         }
         if !isPeersWish, peering.state != .offered {
-            effects.append(.send(id, .admissionEnd(index: peering.index, code)))
+            effects.append(.connection(.send(id, .admissionEnd(index: peering.index, code))))
         }
         if !state.isAdmitted, state.deadline == nil, state.join == .none {
             self.setDeadline(on: id, now, &effects)
@@ -186,7 +191,7 @@ extension NodeCore {
         guard let state = self.connections[id], let network = state.networks[index],
             state.peerings[network] != nil
         else { return }
-        if code.isFinal { effects.append(.refusedByPeer(state.link.peer, network, code)) }
+        if code.isFinal { effects.append(.peer(.refusedByPeer(state.link.peer, network, code))) }
         self.endAdmission(of: network, on: id, code, now, &effects, isPeersWish: true)
     }
 
@@ -204,7 +209,7 @@ extension NodeCore {
             return self.tellReachOfLink(to: peer, in: network, now, &effects)
         }
         self.memberships[network]?.admitted.remove(peer)
-        effects.append(.peerLeft(peer, network, code))
+        effects.append(.peer(.left(peer, network, code)))
         self.tell(.memberDown(peer), of: network, now, &effects)
         self.tellEvents(.memberDown(peer), of: network, now, &effects)
         self.tellServices(.memberDown(peer), of: network, now, &effects)
@@ -235,7 +240,7 @@ extension NodeCore {
             let route = Self.route(among: ids, self.connections, in: network)
         else { return false }
         self.connections[route.connection]?.lastUsed = now.monotonic
-        effects.append(.send(route.connection, frame(route.index)))
+        effects.append(.connection(.send(route.connection, frame(route.index))))
         return true
     }
 
@@ -259,7 +264,7 @@ extension NodeCore {
     /// Closes the connection of a peer that broke the protocol.
     mutating func punish(_ id: ConnectionId, _ what: String, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let peer = self.connections[id]?.link.peer else { return }
-        effects.append(.refused(peer, nil, .protocolViolation(what)))
+        effects.append(.peer(.refused(peer, nil, .protocolViolation(what))))
         self.close(id, .protocolViolation, now, &effects)
     }
 }
@@ -282,7 +287,7 @@ extension NodeCore {
         let peer = state.link.peer
         self.connections[id]?.remoteInstance = instance
         if self.peers[peer]?.pastInstances.contains(instance) == true {
-            effects.append(.deviceKeyUsedTwice(peer))
+            effects.append(.membership(.deviceKeyUsedTwice(peer)))
         }
         for other in self.peers[peer]?.connections ?? [] where other != id {
             guard let otherState = self.connections[other], let otherInstance = otherState.remoteInstance else {
@@ -322,7 +327,7 @@ extension NodeCore {
     private mutating func drain(_ id: ConnectionId, _ effects: inout [Effect]) {
         self.connections[id]?.isDraining = true
         // The side that dialled it closes it, once its streams have ended.
-        if self.connections[id]?.link.isDialler == true { effects.append(.drain(id)) }
+        if self.connections[id]?.link.isDialler == true { effects.append(.connection(.drain(id))) }
     }
 
     /// Closes the oldest connections of a peer that does not close what it should.

@@ -136,7 +136,7 @@ extension NodeCore {
         self.setDialling(.dialling, of: peer)
         self.peers[peer]?.dialledAddresses = known.addresses
         self.peers[peer]?.dialsUnderWay += 1
-        effects.append(.dial(peer, known.addresses))
+        effects.append(.peer(.dial(peer, known.addresses)))
         self.armCall(of: peer, now, &effects)
     }
 
@@ -150,7 +150,7 @@ extension NodeCore {
         guard !untried.isEmpty, known.dialsUnderWay < self.configuration.limits.dialsPerPeer else { return }
         self.peers[peer]?.dialledAddresses += untried
         self.peers[peer]?.dialsUnderWay += 1
-        effects.append(.dial(peer, untried))
+        effects.append(.peer(.dial(peer, untried)))
     }
 
     /// Dials whose turn it is, now that there is room.
@@ -185,7 +185,7 @@ extension NodeCore {
         }
         if self.askOnConnection(to: peer, now, &effects) { return self.dialNext(now, &effects) }
         self.peers[peer]?.noteFailure(at: now.monotonic)
-        if !self.call(peer, now, &effects) { effects.append(.unreachable(peer, reason: reason)) }
+        if !self.call(peer, now, &effects) { effects.append(.peer(.unreachable(peer, reason: reason))) }
         self.afterFailure(of: peer, now, &effects)
         self.dialNext(now, &effects)
     }

@@ -26,16 +26,14 @@ extension NodeCore {
 
     private mutating func carryOut(_ effect: Discovery.Effect, _ now: NodeTime, _ effects: inout [Effect]) {
         switch effect {
-        case .multicast(let bytes): effects.append(.multicast(bytes))
         case .wake(let time):
             self.discoveryWake = time
             self.arm(time, &effects)
         case .peerHeard(let peer, let network, let addresses):
             self.heard(peer, in: network, at: addresses, now, &effects)
         case .peerLost(let peer, let network): self.lost(peer, in: network, &effects)
-        case .deviceKeyUsedTwice(let peer, _): effects.append(.deviceKeyUsedTwice(peer))
-        case .ignored(let reason, let source, let count):
-            effects.append(.datagramsIgnored(reason, from: source, count: count))
+        case .deviceKeyUsedTwice(let peer, _): effects.append(.membership(.deviceKeyUsedTwice(peer)))
+        case .host(let effect): effects.append(.discovery(effect))
         }
     }
 
@@ -78,7 +76,7 @@ extension NodeCore {
         else { return }
         if membership.heard[peer] != addresses {
             self.memberships[network]?.heard[peer] = addresses
-            effects.append(.peerDiscovered(peer, network, addresses))
+            effects.append(.peer(.discovered(peer, network, addresses)))
         }
         self.remember(peer, networks: [network], addresses: addresses, now, &effects)
         self.seek(peer, now, &effects)
@@ -86,7 +84,7 @@ extension NodeCore {
 
     private mutating func lost(_ peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
         guard self.memberships[network]?.heard.removeValue(forKey: peer) != nil else { return }
-        effects.append(.peerLost(peer, network))
+        effects.append(.peer(.lost(peer, network)))
     }
 
     /// The peers that are heard on the local network at present, ascending, and where they can be dialled.

@@ -37,11 +37,8 @@ extension NodeCore {
         case .wake(let time):
             self.events.wake(network, at: time)
             self.arm(time, &effects)
-        case .deliver(let batch, let publishedAt, let hops):
-            effects.append(.eventsReceived(network, batch, publishedAt: publishedAt, hops: hops))
-        case .missed(let stream, let count): effects.append(.eventsMissed(network, stream, count: count))
-        case .isolated(let isIsolated): effects.append(.eventsIsolated(network, isIsolated))
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        case .host(let effect): effects.append(.events(network, effect))
         }
     }
 

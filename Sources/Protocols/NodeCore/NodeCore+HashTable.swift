@@ -40,12 +40,12 @@ extension NodeCore {
         case .wake(let time):
             self.tables.wake(network, at: time)
             self.arm(time, &effects)
-        case .finished(let id, let outcome, let effort):
-            if self.recordFinished(id, outcome, now, &effects) { return }
-            effects.append(.dhtFinished(id, outcome, effort))
-        case .persist(let record): effects.append(.persistRecord(network, record))
-        case .forget(let id): effects.append(.forgetRecord(network, id))
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        case .host(let effect):
+            if case .finished(let id, let outcome, _) = effect, self.recordFinished(id, outcome, now, &effects) {
+                return
+            }
+            effects.append(.table(network, effect))
         }
     }
 
@@ -61,7 +61,7 @@ extension NodeCore {
     ) {
         guard self.configuration.hasTables, self.memberships[network] != nil else {
             let error: KademliaError = self.configuration.hasTables ? .notAMember : .switchedOff
-            return effects.append(.dhtFinished(id, .failed(error), Kademlia.Effort()))
+            return effects.append(.table(network, .finished(id, .failed(error), Kademlia.Effort())))
         }
         self.tell(.requested(id, request, policy), of: network, now, &effects)
     }
@@ -126,7 +126,7 @@ extension NodeCore {
     mutating func sendParcels(to peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
         guard let route = self.route(to: peer, in: network) else { return }
         for parcel in self.takeParcels(of: peer, in: network) {
-            effects.append(.send(route.connection, .dht(index: route.index, parcel.bytes)))
+            effects.append(.connection(.send(route.connection, .dht(index: route.index, parcel.bytes))))
         }
     }
 

@@ -94,7 +94,8 @@ extension NodeCore {
         }
         for start in stride(from: 0, to: offers.count, by: Frame.tokenLimit) {
             let page = Array(offers[start..<min(start + Frame.tokenLimit, offers.count)])
-            effects.append(.send(id, .hello(Frame.Hello(instance: self.configuration.instance, tokens: page))))
+            let hello = Frame.Hello(instance: self.configuration.instance, tokens: page)
+            effects.append(.connection(.send(id, .hello(hello))))
             self.connections[id]?.repliesAwaited += 1
         }
         return !offers.isEmpty
@@ -133,7 +134,7 @@ extension NodeCore {
         guard hello.tokens.allSatisfy({ self.mayUse($0.index, for: $0.token.networkId, on: id) }) else {
             return self.punish(id, "an index of the other half, or one that stands for another network", now, &effects)
         }
-        if hello.tokens.isEmpty { effects.append(.refused(state.link.peer, nil, .noToken)) }
+        if hello.tokens.isEmpty { effects.append(.peer(.refused(state.link.peer, nil, .noToken))) }
         var reply = Frame.HelloReply(instance: self.configuration.instance, proofs: [], refusals: [])
         for offer in hello.tokens {
             if let refusal = self.judge(offer, of: state.link.peer, on: id, now, &effects) {
@@ -147,7 +148,7 @@ extension NodeCore {
             let told = reply.refusals.compactMap(\.refusal)
             return self.close(id, told.first { $0 != .notAdmitted } ?? .notAdmitted, now, &effects)
         }
-        effects.append(.send(id, .helloReply(reply)))
+        effects.append(.connection(.send(id, .helloReply(reply))))
         if !reply.proofs.isEmpty { self.learnInstance(hello.instance, on: id, now, &effects) }
     }
 
@@ -162,14 +163,14 @@ extension NodeCore {
         let token = offer.token
         if let problem = self.check(token, of: peer, now) {
             let isKnown = self.memberships[token.networkId] != nil
-            effects.append(.refused(peer, isKnown ? token.networkId : nil, .token(problem)))
+            effects.append(.peer(.refused(peer, isKnown ? token.networkId : nil, .token(problem))))
             // Of a token with another problem nothing is told, whoever signed it.
             let isGenuine =
                 isKnown && problem.isToldToHolder && token.peerId == peer && self.configuration.verifier.token(token)
             return CloseCode(telling: problem, toGenuineHolder: isGenuine)
         }
         guard !self.keepsApart(from: peer) else {
-            effects.append(.refused(peer, token.networkId, .parted))
+            effects.append(.peer(.refused(peer, token.networkId, .parted)))
             return .parted
         }
         let isAnswerable = self.ownToken(in: token.networkId, now) != nil && self.mayShare(token.networkId, on: id)
@@ -251,7 +252,7 @@ extension NodeCore {
             let refusal = self.take(proof, on: id, now, &effects)
             verdicts.append(Frame.Verdict(index: proof.index, refusal: refusal))
         }
-        effects.append(.send(id, .helloAcknowledgement(verdicts)))
+        effects.append(.connection(.send(id, .helloAcknowledgement(verdicts))))
         if verdicts.contains(where: { $0.refusal == nil }) {
             self.learnInstance(reply.instance, on: id, now, &effects)
         }
@@ -264,7 +265,7 @@ extension NodeCore {
         }
         for verdict in reply.refusals {
             guard let network = state.networks[verdict.index] else { continue }
-            effects.append(.refusedByPeer(state.link.peer, network, verdict.refusal ?? .notAdmitted))
+            effects.append(.peer(.refusedByPeer(state.link.peer, network, verdict.refusal ?? .notAdmitted)))
             self.endAdmission(of: network, on: id, verdict.refusal ?? .notAdmitted, now, &effects, isPeersWish: true)
         }
     }
@@ -283,7 +284,7 @@ extension NodeCore {
         if let problem {
             // We left the network while the answer was under way: nobody is to blame.
             if self.memberships[network] != nil {
-                effects.append(.refused(state.link.peer, network, .token(problem)))
+                effects.append(.peer(.refused(state.link.peer, network, .token(problem))))
             }
             return .notAdmitted
         }
@@ -307,7 +308,7 @@ extension NodeCore {
         for verdict in verdicts {
             guard let network = state.networks[verdict.index], let peering = state.peerings[network] else { continue }
             if let refusal = verdict.refusal {
-                effects.append(.refusedByPeer(state.link.peer, network, refusal))
+                effects.append(.peer(.refusedByPeer(state.link.peer, network, refusal)))
                 self.endAdmission(of: network, on: id, .notAdmitted, now, &effects, isPeersWish: true)
             } else if peering.state == .proved {
                 self.admit(network, on: id, now, &effects)
@@ -331,8 +332,8 @@ extension NodeCore {
         if isNew {
             self.memberships[network]?.admitted.insert(peer)
             let hasAnswered = state.link.isDialler && state.link.address.isDialable
-            effects.append(.persistPeer(peer, network, hasAnswered ? state.link.address : nil))
-            effects.append(.peerJoined(peer, network))
+            effects.append(.peer(.persist(peer, network, hasAnswered ? state.link.address : nil)))
+            effects.append(.peer(.joined(peer, network)))
             self.tell(.memberUp(peer, self.addresses(of: state.link)), of: network, now, &effects)
             self.tellEvents(.memberUp(peer), of: network, now, &effects)
             self.tellServices(.memberUp(peer), of: network, now, &effects)
@@ -361,7 +362,7 @@ extension NodeCore {
         self.connections[id]?.admittedSince = now.monotonic
         self.connections[id]?.lastUsed = now.monotonic
         self.noteStrangerGone(id)
-        effects.append(.admitted(id))
+        effects.append(.connection(.admitted(id)))
         self.armBudget(now, &effects)
     }
 

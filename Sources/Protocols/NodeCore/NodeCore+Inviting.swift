@@ -67,7 +67,7 @@ extension NodeCore {
         while self.endedInvitations.count >= limit { self.endedInvitations.removeFirst() }
         let end = now.monotonic + .seconds(Int64(Invitation.memorySeconds))
         self.endedInvitations.append(EndedInvitation(invitation: invitation, failure: failure, end: end))
-        if failure != .used { effects.append(.invitationEnded(invitation.id, invitation.networkId, failure)) }
+        if failure != .used { effects.append(.join(.invitationEnded(invitation.id, invitation.networkId, failure))) }
     }
 
     // MARK: Joiners
@@ -86,14 +86,14 @@ extension NodeCore {
                 $0.invitation.isValidProof(proof, exporter: state.link.exporter, joiner: peer)
             }
             let failure = ended?.failure ?? .unknown
-            effects.append(.refused(peer, ended?.invitation.networkId, .invitation(failure.ofJoiner)))
+            effects.append(.peer(.refused(peer, ended?.invitation.networkId, .invitation(failure.ofJoiner))))
             if ended == nil { self.countWrongProof(now, &effects) }
             return self.refuseJoin(on: id, failure, now, &effects)
         }
         let network = open.invitation.networkId
         guard self.memberships[network]?.revocations.contains(peer) == false else {
-            effects.append(.refused(peer, network, .token(.revoked)))
-            effects.append(.invitationEnded(open.invitation.id, network, .used))
+            effects.append(.peer(.refused(peer, network, .token(.revoked))))
+            effects.append(.join(.invitationEnded(open.invitation.id, network, .used)))
             return self.refuseJoin(on: id, .revoked, now, &effects)
         }
         self.connections[id]?.join = .deciding(network, open.invitation.id)
@@ -111,7 +111,7 @@ extension NodeCore {
             digits: digits,
             isPreallowed: open.isPreallowed
         )
-        effects.append(.joinRequested(id, question))
+        effects.append(.join(.requested(id, question)))
     }
 
     /// Burns the invitation that `proof` fits.
@@ -156,7 +156,7 @@ extension NodeCore {
         else { return self.endRequest(on: id, in: network, .declined, now, &effects) }
         self.endJoin(on: id, now, &effects)
         self.peers[peer]?.note(network)
-        effects.append(.send(id, .joinGrant(grant.token, metadata: metadata)))
+        effects.append(.connection(.send(id, .joinGrant(grant.token, metadata: metadata))))
     }
 
     /// Refuses somebody who waits for consent.
@@ -168,7 +168,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let peer = self.connections[id]?.link.peer else { return }
-        effects.append(.joinRequestEnded(id, peer, network, failure))
+        effects.append(.join(.requestEnded(id, peer, network, failure)))
         self.refuseJoin(on: id, failure, now, &effects)
     }
 
@@ -182,7 +182,7 @@ extension NodeCore {
         self.connections[id]?.join = JoinState.none
         guard state.isAdmitted else { return self.close(id, failure.code, now, &effects) }
         self.endJoin(on: id, now, &effects)
-        effects.append(.send(id, .joinRefusal(failure.code)))
+        effects.append(.connection(.send(id, .joinRefusal(failure.code))))
     }
 }
 

@@ -17,7 +17,7 @@ extension NodeCore {
     private mutating func join(by invitation: Invitation, _ now: NodeTime, _ effects: inout [Effect]) {
         let (inviter, limits) = (invitation.inviter, self.configuration.limits)
         if let failure = self.obstacle(to: invitation, now) {
-            return effects.append(.joinFailed(inviter, invitation.networkId, failure))
+            return effects.append(.join(.failed(inviter, invitation.networkId, failure)))
         }
         self.know(inviter)
         self.peers[inviter]?.prefer(invitation.addresses, limit: limits.addressesPerPeer)
@@ -79,8 +79,8 @@ extension NodeCore {
         )
         self.connections[id]?.join = .asked(invitation.networkId)
         self.waitForJoin(on: id, for: limits.joinPatience + limits.joinReplyPause, now, &effects)
-        effects.append(.send(id, .join(proof: proof)))
-        effects.append(.joinPending(invitation.inviter, invitation.networkId, digits: digits))
+        effects.append(.connection(.send(id, .join(proof: proof))))
+        effects.append(.join(.pending(invitation.inviter, invitation.networkId, digits: digits)))
     }
 
     mutating func grantReceived(
@@ -105,7 +105,7 @@ extension NodeCore {
         self.peers[peer]?.note(network)
         self.peers[peer]?.isRemembered = true
         self.peers[peer]?.isWanted = true
-        effects.append(.joinGranted(peer, JoinGrant(token: token, metadata: metadata)))
+        effects.append(.join(.granted(peer, JoinGrant(token: token, metadata: metadata))))
         self.addMembership(
             token,
             obtainedSeconds: now.wallSeconds,
@@ -146,7 +146,7 @@ extension NodeCore {
             if case .asked? = self.connections[id]?.join { return }
         }
         self.forgetInvitation(of: inviter)
-        effects.append(.joinFailed(inviter, taken.invitation.networkId, .unreachable(taken.lastFailure)))
+        effects.append(.join(.failed(inviter, taken.invitation.networkId, .unreachable(taken.lastFailure))))
         self.forgetIfDispensable(inviter)
     }
 
@@ -158,7 +158,7 @@ extension NodeCore {
     ) {
         guard let state = self.connections[id], case .asked(let network) = state.join else { return }
         self.endJoin(on: id, now, &effects)
-        effects.append(.joinFailed(state.link.peer, network, failure))
+        effects.append(.join(.failed(state.link.peer, network, failure)))
     }
 
     mutating func forgetInvitation(of inviter: PeerId) {
@@ -213,8 +213,8 @@ extension NodeCore {
         switch state.join {
         case .asked(let network):
             self.forgetInvitation(of: peer)
-            effects.append(.joinFailed(peer, network, JoinFailure(reason)))
-        case .deciding(let network, _): effects.append(.joinRequestEnded(id, peer, network, .gone))
+            effects.append(.join(.failed(peer, network, JoinFailure(reason))))
+        case .deciding(let network, _): effects.append(.join(.requestEnded(id, peer, network, .gone)))
         case .none: break
         }
     }

@@ -123,7 +123,7 @@ extension NodeCore {
             for peer in Array(self.peers.keys) { self.forget(network, of: peer) }
         }
         if code != .leftNetwork {
-            effects.append(.membershipEnded(network, code))
+            effects.append(.membership(.ended(network, code)))
         }
     }
 

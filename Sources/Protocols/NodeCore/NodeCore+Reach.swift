@@ -42,39 +42,30 @@ extension NodeCore {
             }
             self.know(peer)
             self.peers[peer]?.note(network)
-            effects.append(.dialPath(peer, address, port: port))
+            effects.append(.peer(.dialPath(peer, address, port: port)))
         case .failed(let peer, _, let failure): self.callFailed(peer, failure, &effects)
-        case .record(let peer, let event): effects.append(.reachEvent(peer, event))
+        case .relay(let first, let second, let network): self.relay(first, second, in: network, &effects)
+        case .bind(let channel, _, let relay):
+            guard let id = self.connection(to: relay) else { return }
+            effects.append(.connection(.openChannel(channel, over: id)))
+        case .direct(let peer, let address, let port): self.migrate(peer, to: address, port: port, &effects)
+        case .fallBack(let peer, let channel): self.migrate(peer, to: channel.address, port: nil, &effects)
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
-        default: self.carryOutOnPaths(effect, &effects)
+        case .host(let effect): effects.append(.paths(effect))
         }
     }
 
-    private mutating func carryOutOnPaths(_ effect: Reach.Effect, _ effects: inout [Effect]) {
-        switch effect {
-        case .datagram(let bytes, let address, let port): effects.append(.sendProbe(bytes, to: address, port: port))
-        case .openPorts(let count): effects.append(.openPorts(count))
-        case .closePorts(let ports): effects.append(.closePorts(ports))
-        case .relay(let first, let second, let network):
-            guard let one = self.route(to: first.peer, in: network),
-                let other = self.route(to: second.peer, in: network)
-            else { return }
-            effects.append(
-                .relay(
-                    RelaySide(connection: one.connection, channel: first.channel),
-                    RelaySide(connection: other.connection, channel: second.channel)
-                )
-            )
-        case .stopRelaying(let channel): effects.append(.stopRelaying(channel))
-        case .bind(let channel, _, let relay):
-            guard let id = self.connection(to: relay) else { return }
-            effects.append(.openChannel(channel, over: id))
-        case .filtering(let behaviour): effects.append(.filteringFound(behaviour))
-        case .unbind(let channel): effects.append(.closeChannel(channel))
-        case .direct(let peer, let address, let port): self.migrate(peer, to: address, port: port, &effects)
-        case .fallBack(let peer, let channel): self.migrate(peer, to: channel.address, port: nil, &effects)
-        default: preconditionFailure("nobody carries out \(effect)")
-        }
+    private func relay(
+        _ first: Reach.RelayEnd,
+        _ second: Reach.RelayEnd,
+        in network: NetworkId,
+        _ effects: inout [Effect]
+    ) {
+        guard let one = self.route(to: first.peer, in: network), let other = self.route(to: second.peer, in: network)
+        else { return }
+        let side = RelaySide(connection: one.connection, channel: first.channel)
+        let otherSide = RelaySide(connection: other.connection, channel: second.channel)
+        effects.append(.connection(.relay(side, otherSide)))
     }
 
     private func connection(to peer: PeerId) -> ConnectionId? {
@@ -83,7 +74,7 @@ extension NodeCore {
 
     private func migrate(_ peer: PeerId, to address: SocketAddress, port: UInt16?, _ effects: inout [Effect]) {
         guard let id = self.connection(to: peer), self.connections[id]?.link.isDialler == true else { return }
-        effects.append(.migrate(id, address, port: port))
+        effects.append(.connection(.migrate(id, address, port: port)))
     }
 
     /// Over whom the channel with this address leads.
@@ -121,7 +112,7 @@ extension NodeCore {
         if let ring = Reach.Message.ring(in: bytes), !self.isPossibleMember(ring.caller, of: network) {
             // Nothing is sent to where a caller is said to be that was revoked.
             let decline = Reach.Message.decline(ring.id, .refused)
-            return effects.append(.send(id, .reach(index: index, decline.bytes)))
+            return effects.append(.connection(.send(id, .reach(index: index, decline.bytes))))
         }
         self.tellReach(.messageReceived(from: peer, network, bytes), now, &effects)
     }
@@ -180,7 +171,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard peer != self.configuration.peerId, self.hasCoordinator(in: network, for: peer) else {
-            return effects.append(.unreachable(peer, reason: "no member is connected that could be asked"))
+            return effects.append(.peer(.unreachable(peer, reason: "no member is connected that could be asked")))
         }
         self.know(peer)
         self.peers[peer]?.parting = nil
@@ -226,7 +217,7 @@ extension NodeCore {
         // Whoever was never heard of is not sought any longer.
         if known.addresses.isEmpty { self.peers[peer]?.isWanted = false }
         guard known.connections.isEmpty, known.dialling != .dialling, known.dialling != .queued else { return }
-        effects.append(.unreachable(peer, reason: "\(known.dialFailure); \(failure.explanation)"))
+        effects.append(.peer(.unreachable(peer, reason: "\(known.dialFailure); \(failure.explanation)")))
         self.forgetIfDispensable(peer)
     }
 }

@@ -11,7 +11,7 @@ extension NodeCore {
             let count = self.memberships[network]?.revocations.count,
             let digest = self.memberships[network]?.revocationDigest
         else { return }
-        effects.append(.send(id, .revocationDigest(index: index, count: UInt32(count), digest: digest)))
+        effects.append(.connection(.send(id, .revocationDigest(index: index, count: UInt32(count), digest: digest))))
     }
 
     mutating func revocationFrameReceived(
@@ -27,7 +27,7 @@ extension NodeCore {
                 return self.revocationsTold(in: network, on: id, &effects)
             }
             let fingerprints = set.revocations.map(\.fingerprint)
-            effects.append(.send(id, .revocationsKnown(index: index, fingerprints: fingerprints)))
+            effects.append(.connection(.send(id, .revocationsKnown(index: index, fingerprints: fingerprints))))
         case .revocationsKnown(let index, let fingerprints):
             guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
             let known = Set(fingerprints)
@@ -65,7 +65,7 @@ extension NodeCore {
     private func send(_ entries: [Revocation], index: UInt8, on id: ConnectionId, _ effects: inout [Effect]) {
         for start in stride(from: 0, to: entries.count, by: Frame.revocationPage) {
             let page = Array(entries[start..<min(start + Frame.revocationPage, entries.count)])
-            effects.append(.send(id, .revocations(index: index, page)))
+            effects.append(.connection(.send(id, .revocations(index: index, page))))
         }
     }
 
@@ -103,7 +103,7 @@ extension NodeCore {
         }
         let fresh = after.revocations.filter { before[$0.peerId] != $0 }
         self.memberships[network]?.replaceRevocations(with: after)
-        effects.append(.persistRevocations(fresh))
+        effects.append(.membership(.persistRevocations(fresh)))
         for id in self.memberships[network]?.connections.elements ?? [] where id != source {
             guard let peering = self.connections[id]?.peerings[network], peering.state == .admitted else { continue }
             self.send(fresh, index: peering.index, on: id, &effects)

@@ -38,8 +38,8 @@ extension NodeCore {
             self.services.wake(network, at: time)
             self.arm(time, &effects)
         case .record(let service, let isOffered): self.record(service, isOffered, in: network, now, &effects)
-        case .changed(let peer): effects.append(.servicesChanged(peer, network))
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        case .host(let effect): effects.append(.services(network, effect))
         }
     }
 

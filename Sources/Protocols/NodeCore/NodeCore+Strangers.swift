@@ -15,7 +15,7 @@ extension NodeCore {
         guard self.strangers.count >= self.configuration.limits.strangers else { return true }
         let (most, own) = (self.strangers.most, self.strangers[Strangers.key(of: address)])
         guard own == 0 || most > own + 1, let oldest = self.oldestStranger(ofSourcesWith: most) else { return false }
-        effects.append(.refused(oldest.peer, nil, .tooManyPeers))
+        effects.append(.peer(.refused(oldest.peer, nil, .tooManyPeers)))
         self.close(oldest.id, .tooManyPeers, now, &effects)
         return true
     }
@@ -38,7 +38,7 @@ extension NodeCore {
         guard let state = self.connections[id], state.strangerSource != nil,
             self.peerConnectionCount >= self.configuration.limits.connections
         else { return true }
-        effects.append(.refused(state.link.peer, nil, .tooManyPeers))
+        effects.append(.peer(.refused(state.link.peer, nil, .tooManyPeers)))
         self.close(id, .tooManyPeers, now, &effects)
         return false
     }

@@ -87,7 +87,7 @@ extension NodeCore {
     private mutating func connectionOverdue(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
         guard state.deadline != nil else { return self.joinOverdue(on: id, now, &effects) }
-        effects.append(.refused(state.link.peer, nil, .helloTimeout))
+        effects.append(.peer(.refused(state.link.peer, nil, .helloTimeout)))
         self.close(id, .helloTimeout, now, &effects)
     }
 }
@@ -135,7 +135,7 @@ extension NodeCore {
         guard let membership = self.memberships[network] else { return }
         let lag = self.lag(in: membership, now)
         if let lag, !membership.isClockReported {
-            effects.append(.clockBehind(network, seconds: lag))
+            effects.append(.membership(.clockBehind(network, seconds: lag)))
         }
         self.memberships[network]?.isClockReported = lag != nil
     }
