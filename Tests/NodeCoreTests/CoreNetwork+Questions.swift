@@ -28,7 +28,7 @@ extension CoreNetwork {
 
     func closeCodes(by node: Int) -> [CloseCode] {
         self.nodes[node].effects.compactMap { effect in
-            guard case .connection(.close(_, let code)) = effect else { return nil }
+            guard case .connection(.close(_, let code, _)) = effect else { return nil }
             return code
         }
     }

@@ -289,15 +289,9 @@ struct CoreNetwork {
         self.now.monotonic = time
     }
 
-    /// A connection is closed after what was said in the same breath has arrived.
-    private mutating func finishSending(
-        to other: Int,
-        _ otherId: ConnectionId,
-        after effects: [Effect],
-        on id: ConnectionId
-    ) {
-        let wasSaid = effects.contains { if case .connection(.send(id, _)) = $0 { true } else { false } }
-        while wasSaid, !self.isHolding, let next = self.inFlight.firstIndex(where: { $0.id == otherId }) {
+    /// Delivers the frames that are under way to an end of a connection.
+    private mutating func finishSending(to otherId: ConnectionId) {
+        while !self.isHolding, let next = self.inFlight.firstIndex(where: { $0.id == otherId }) {
             self.deliver(at: next)
         }
     }
@@ -306,12 +300,6 @@ struct CoreNetwork {
         self.nodes[node].effects += effects
         for effect in effects {
             switch effect {
-            case .connection(.close(let id, let code)):
-                guard let (other, otherId) = self.nodes[node].links.removeValue(forKey: id) else { continue }
-                self.finishSending(to: other, otherId, after: effects, on: id)
-                self.nodes[other].links[otherId] = nil
-                self.inFlight.removeAll { $0.id == id || $0.id == otherId }
-                self.feed(other, .connection(.down(otherId, code: code.rawValue)))
             case .connection(let effect): self.carryOut(effect, of: node)
             case .peer(.dial(let peer, let addresses)): self.pendingDials.append((node, peer, addresses))
             case .wake(let time): self.nodes[node].wake = time
@@ -334,9 +322,12 @@ struct CoreNetwork {
             guard let (other, otherId) = self.nodes[node].links[id] else { return }
             self.inFlight.append(Flight(node: other, id: otherId, bytes: frame.bytes))
         case .drain(let id): self.breakLink(id, of: node, code: CloseCode.superseded.rawValue)
-        case .close:
-            // See above.
-            break
+        case .close(let id, let code, let lingers):
+            guard let (other, otherId) = self.nodes[node].links.removeValue(forKey: id) else { return }
+            if lingers { self.finishSending(to: otherId) }
+            self.nodes[other].links[otherId] = nil
+            self.inFlight.removeAll { $0.id == id || $0.id == otherId }
+            self.feed(other, .connection(.down(otherId, code: code.rawValue)))
         case .admitted, .moveRequests, .resetStreams, .migrate, .openChannel, .relay:
             // Tests look for these among the node's effects.
             break

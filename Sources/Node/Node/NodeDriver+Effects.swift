@@ -21,16 +21,7 @@ extension NodeDriver {
     }
 
     func carryOut(_ effects: [Effect], in state: inout State) {
-        for (position, effect) in effects.enumerated() {
-            if case .connection(.close(let id, let code)) = effect {
-                let wasTold = effects[..<position].contains {
-                    if case .connection(.send(id, _)) = $0 { true } else { false }
-                }
-                self.close(id, code, lingering: wasTold, in: &state)
-            } else {
-                self.carryOut(effect, in: &state)
-            }
-        }
+        for effect in effects { self.carryOut(effect, in: &state) }
     }
 
     private func carryOut(_ effect: Effect, in state: inout State) {
@@ -53,7 +44,7 @@ extension NodeDriver {
     private func carryOut(_ effect: ConnectionEffect, in state: inout State) {
         switch effect {
         case .send(let id, let frame): self.send(frame, on: id, in: &state)
-        case .close: break  // see above
+        case .close(let id, let code, let lingers): self.close(id, code, lingers: lingers, in: &state)
         case .admitted(let id): state.links[id]?.connection.extendLimits()
         case .drain(let id): self.jobQueue.yield(.drain(id))
         case .moveRequests(let id): self.moveRequests(from: id, in: &state)
@@ -154,15 +145,15 @@ extension NodeDriver {
         link.connection.close(code: CloseCode.tooLarge.rawValue, reason: CloseCode.tooLarge.explanation)
     }
 
-    /// Closes a connection; what was said in the same breath (a revocation to the revoked) gets a moment to arrive.
+    /// Closes a connection; if it lingers, the frames sent just before get a moment to arrive.
     ///
     /// Nothing is accepted on it meanwhile: the core has forgotten it. When the node stops, that moment is the same for
     /// all connections, and it is ``stop()`` that ends it.
-    private func close(_ id: ConnectionId, _ code: CloseCode, lingering: Bool, in state: inout State) {
+    private func close(_ id: ConnectionId, _ code: CloseCode, lingers: Bool, in state: inout State) {
         guard let link = self.forget(id, in: &state) else { return }
         link.outbox.finish()
         // Without a control stream there is nobody to hear anything.
-        guard lingering || state.isStopped, link.frames != nil else {
+        guard lingers || state.isStopped, link.frames != nil else {
             return link.connection.close(code: code.rawValue, reason: code.explanation)
         }
         state.farewells[id] = Farewell(connection: link.connection, outbox: link.outbox, code: code)

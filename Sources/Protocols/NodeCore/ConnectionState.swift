@@ -40,6 +40,8 @@ struct ConnectionState: Sendable {
     var admittedSince: Duration?
     /// When something other than upkeep last went over it.
     var lastUsed: Duration
+    /// The number of the last input that sent a frame on it; 0 for none.
+    var lastSendNumber: UInt64 = 0
     /// Streams under way, whoever opened them.
     var streams = 0
     var isDraining = false

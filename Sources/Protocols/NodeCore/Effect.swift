@@ -26,8 +26,11 @@ package enum Effect: Hashable, Sendable {
 package enum ConnectionEffect: Hashable, Sendable {
     /// Write a control frame.
     case send(ConnectionId, Frame)
-    /// Close the connection.
-    case close(ConnectionId, CloseCode)
+    /// Close the connection; if it `lingers`, once the frames sent just before had a moment to arrive.
+    ///
+    /// A connection lingers when a frame was sent on it while the same input was handled: a revocation to the revoked
+    /// peer, for example.
+    case close(ConnectionId, CloseCode, lingers: Bool)
     /// The peer was admitted on the connection for the first time: grant it the limits of a member.
     case admitted(ConnectionId)
     /// Open no more streams, and close with `superseded` once those under way have ended.

@@ -37,18 +37,18 @@ extension NodeCore {
         guard link.peer != self.configuration.peerId else {
             // This node never dials itself: another device proved this device's key.
             effects.append(.membership(.deviceKeyUsedTwice(link.peer)))
-            return effects.append(.connection(.close(id, .notAdmitted)))
+            return effects.append(.connection(.close(id, .notAdmitted, lingers: false)))
         }
         guard !link.isDialler || !self.keepsApart(from: link.peer) else {
             // The dial was under way.
-            return effects.append(.connection(.close(id, .parted)))
+            return effects.append(.connection(.close(id, .parted, lingers: false)))
         }
         let limits = self.configuration.limits
         guard self.peerConnectionCount < limits.connections,
             link.isDialler || self.hasRoomForStranger(from: link.address, now, &effects)
         else {
             effects.append(.peer(.refused(link.peer, nil, .tooManyPeers)))
-            effects.append(.connection(.close(id, .tooManyPeers)))
+            effects.append(.connection(.close(id, .tooManyPeers, lingers: false)))
             if link.isDialler { self.peers[link.peer]?.noteFailure(at: now.monotonic) }
             return self.afterFailure(of: link.peer, now, &effects)
         }
@@ -93,7 +93,8 @@ extension NodeCore {
     /// Closes a connection of our own accord; its admissions end at once, not when the transport reports it.
     mutating func close(_ id: ConnectionId, _ code: CloseCode, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.remove(id, now) else { return }
-        effects.append(.connection(.close(id, code)))
+        let lingers = state.lastSendNumber == self.inputNumber
+        effects.append(.connection(.close(id, code, lingers: lingers)))
         self.joinBroke(on: id, state, code, &effects)
         for (network, peering) in state.peerings where peering.state == .admitted {
             self.noteLeft(state.link.peer, network, code, now, &effects)
@@ -167,7 +168,7 @@ extension NodeCore {
             return self.close(id, isPeersWish ? .goodbye : code, now, &effects)
         }
         if !isPeersWish, peering.state != .offered {
-            effects.append(.connection(.send(id, .admissionEnd(index: peering.index, code))))
+            self.send(.admissionEnd(index: peering.index, code), on: id, &effects)
         }
         if !state.isAdmitted, state.deadline == nil, state.join == .none {
             self.setDeadline(on: id, now, &effects)
@@ -228,6 +229,12 @@ extension NodeCore {
         }
     }
 
+    /// Writes a control frame on a connection.
+    mutating func send(_ frame: Frame, on id: ConnectionId, _ effects: inout [Effect]) {
+        self.connections[id]?.lastSendNumber = self.inputNumber
+        effects.append(.connection(.send(id, frame)))
+    }
+
     /// Sends a frame of a network, made with its index there, to a member that is admitted; false if there is no way.
     mutating func send(
         to peer: PeerId,
@@ -240,7 +247,7 @@ extension NodeCore {
             let route = Self.route(among: ids, self.connections, in: network)
         else { return false }
         self.connections[route.connection]?.lastUsed = now.monotonic
-        effects.append(.connection(.send(route.connection, frame(route.index))))
+        self.send(frame(route.index), on: route.connection, &effects)
         return true
     }
 

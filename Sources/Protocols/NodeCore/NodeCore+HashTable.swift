@@ -126,7 +126,7 @@ extension NodeCore {
     mutating func sendParcels(to peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
         guard let route = self.route(to: peer, in: network) else { return }
         for parcel in self.takeParcels(of: peer, in: network) {
-            effects.append(.connection(.send(route.connection, .dht(index: route.index, parcel.bytes))))
+            self.send(.dht(index: route.index, parcel.bytes), on: route.connection, &effects)
         }
     }
 

@@ -95,7 +95,7 @@ extension NodeCore {
         for start in stride(from: 0, to: offers.count, by: Frame.tokenLimit) {
             let page = Array(offers[start..<min(start + Frame.tokenLimit, offers.count)])
             let hello = Frame.Hello(instance: self.configuration.instance, tokens: page)
-            effects.append(.connection(.send(id, .hello(hello))))
+            self.send(.hello(hello), on: id, &effects)
             self.connections[id]?.repliesAwaited += 1
         }
         return !offers.isEmpty
@@ -148,7 +148,7 @@ extension NodeCore {
             let told = reply.refusals.compactMap(\.refusal)
             return self.close(id, told.first { $0 != .notAdmitted } ?? .notAdmitted, now, &effects)
         }
-        effects.append(.connection(.send(id, .helloReply(reply))))
+        self.send(.helloReply(reply), on: id, &effects)
         if !reply.proofs.isEmpty { self.learnInstance(hello.instance, on: id, now, &effects) }
     }
 
@@ -252,7 +252,7 @@ extension NodeCore {
             let refusal = self.take(proof, on: id, now, &effects)
             verdicts.append(Frame.Verdict(index: proof.index, refusal: refusal))
         }
-        effects.append(.connection(.send(id, .helloAcknowledgement(verdicts))))
+        self.send(.helloAcknowledgement(verdicts), on: id, &effects)
         if verdicts.contains(where: { $0.refusal == nil }) {
             self.learnInstance(reply.instance, on: id, now, &effects)
         }

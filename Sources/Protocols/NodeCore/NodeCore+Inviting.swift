@@ -156,7 +156,7 @@ extension NodeCore {
         else { return self.endRequest(on: id, in: network, .declined, now, &effects) }
         self.endJoin(on: id, now, &effects)
         self.peers[peer]?.note(network)
-        effects.append(.connection(.send(id, .joinGrant(grant.token, metadata: metadata))))
+        self.send(.joinGrant(grant.token, metadata: metadata), on: id, &effects)
     }
 
     /// Refuses somebody who waits for consent.
@@ -182,7 +182,7 @@ extension NodeCore {
         self.connections[id]?.join = JoinState.none
         guard state.isAdmitted else { return self.close(id, failure.code, now, &effects) }
         self.endJoin(on: id, now, &effects)
-        effects.append(.connection(.send(id, .joinRefusal(failure.code))))
+        self.send(.joinRefusal(failure.code), on: id, &effects)
     }
 }
 

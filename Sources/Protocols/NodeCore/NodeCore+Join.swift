@@ -79,7 +79,7 @@ extension NodeCore {
         )
         self.connections[id]?.join = .asked(invitation.networkId)
         self.waitForJoin(on: id, for: limits.joinPatience + limits.joinReplyPause, now, &effects)
-        effects.append(.connection(.send(id, .join(proof: proof))))
+        self.send(.join(proof: proof), on: id, &effects)
         effects.append(.join(.pending(invitation.inviter, invitation.networkId, digits: digits)))
     }
 

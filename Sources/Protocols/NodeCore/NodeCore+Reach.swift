@@ -112,7 +112,7 @@ extension NodeCore {
         if let ring = Reach.Message.ring(in: bytes), !self.isPossibleMember(ring.caller, of: network) {
             // Nothing is sent to where a caller is said to be that was revoked.
             let decline = Reach.Message.decline(ring.id, .refused)
-            return effects.append(.connection(.send(id, .reach(index: index, decline.bytes))))
+            return self.send(.reach(index: index, decline.bytes), on: id, &effects)
         }
         self.tellReach(.messageReceived(from: peer, network, bytes), now, &effects)
     }

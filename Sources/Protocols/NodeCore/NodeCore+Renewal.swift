@@ -32,7 +32,7 @@ extension NodeCore {
             membership.isRenewalDue(at: self.expiryTime(in: membership, now)),
             let peering = self.connections[id]?.peerings[network], peering.state == .admitted
         else { return }
-        effects.append(.connection(.send(id, .renewalRequest(index: peering.index, membership.token))))
+        self.send(.renewalRequest(index: peering.index, membership.token), on: id, &effects)
     }
 
     // MARK: The owner
@@ -64,7 +64,7 @@ extension NodeCore {
             peering.state == .admitted, token.peerId == state.link.peer, token.networkId == network,
             self.memberships[network]?.revocations.contains(token.peerId) == false
         else { return }
-        effects.append(.connection(.send(id, .renewalGrant(index: peering.index, token))))
+        self.send(.renewalGrant(index: peering.index, token), on: id, &effects)
     }
 
     // MARK: The member

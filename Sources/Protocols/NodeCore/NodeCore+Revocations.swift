@@ -11,7 +11,7 @@ extension NodeCore {
             let count = self.memberships[network]?.revocations.count,
             let digest = self.memberships[network]?.revocationDigest
         else { return }
-        effects.append(.connection(.send(id, .revocationDigest(index: index, count: UInt32(count), digest: digest))))
+        self.send(.revocationDigest(index: index, count: UInt32(count), digest: digest), on: id, &effects)
     }
 
     mutating func revocationFrameReceived(
@@ -27,7 +27,7 @@ extension NodeCore {
                 return self.revocationsTold(in: network, on: id, &effects)
             }
             let fingerprints = set.revocations.map(\.fingerprint)
-            effects.append(.connection(.send(id, .revocationsKnown(index: index, fingerprints: fingerprints))))
+            self.send(.revocationsKnown(index: index, fingerprints: fingerprints), on: id, &effects)
         case .revocationsKnown(let index, let fingerprints):
             guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
             let known = Set(fingerprints)
@@ -62,10 +62,10 @@ extension NodeCore {
         return self.memberships[network].map { (network, $0.revocations) }
     }
 
-    private func send(_ entries: [Revocation], index: UInt8, on id: ConnectionId, _ effects: inout [Effect]) {
+    private mutating func send(_ entries: [Revocation], index: UInt8, on id: ConnectionId, _ effects: inout [Effect]) {
         for start in stride(from: 0, to: entries.count, by: Frame.revocationPage) {
             let page = Array(entries[start..<min(start + Frame.revocationPage, entries.count)])
-            effects.append(.connection(.send(id, .revocations(index: index, page))))
+            self.send(.revocations(index: index, page), on: id, &effects)
         }
     }
 

@@ -106,6 +106,8 @@ package struct NodeCore: Sendable {
     }
 
     let configuration: Configuration
+    /// The number of the input that is being handled, from 1.
+    var inputNumber: UInt64 = 0
     var random: SeededGenerator
     var memberships: OrderedDictionary<NetworkId, Membership> = [:]
     /// Of the same networks, apart from them so that looking at a membership copies no table.
@@ -192,6 +194,7 @@ package struct NodeCore: Sendable {
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
+        self.inputNumber += 1
         switch input {
         case .connection(let input): self.handle(input, now, &effects)
         case .peer(let input): self.handle(input, now, &effects)
@@ -295,6 +298,7 @@ extension NodeCore {
         at now: NodeTime,
         into effects: inout [Effect]
     ) -> NetworkId? {
+        self.inputNumber += 1
         guard let network = self.connections[id]?.networks[index],
             let peering = self.connections[id]?.peerings[network],
             self.isGood(peering, in: network, now)

@@ -27,7 +27,7 @@ extension World {
     private mutating func carryOut(_ effect: ConnectionEffect, of node: Int) {
         switch effect {
         case .send(let id, let frame): self.send(frame, on: id, from: node)
-        case .close(let id, let code): self.close(id, code, by: node)
+        case .close(let id, let code, _): self.close(id, code, by: node)
         case .drain(let id): self.drain(id, by: node)
         case .admitted, .moveRequests, .resetStreams, .migrate, .openChannel, .relay:
             // There are no limits, streams or paths here.
