@@ -53,7 +53,9 @@ extension World {
         case .lookup: self.lookUp()
         case .publish(let publishing): self.publish(publishing)
         case .measure(let what, _, _): self.measure(what)
-        default: break
+        case .start, .partition, .revoke, .clockJump, .churn, .silence:
+            // These happen at once, as a step.
+            break
         }
     }
 
