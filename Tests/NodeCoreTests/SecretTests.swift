@@ -112,12 +112,9 @@ internal import Testing
         let before = net.nodes[0].effects.count
         net.connect(1, 0)
         let said = net.nodes[0].effects.dropFirst(before).compactMap { effect -> String? in
-            guard case .connection(.send(_, let frame)) = effect else { return nil }
-            return switch frame {
-            case .revocations: "revocations"
-            case .memberSecret: "secret"
-            default: nil
-            }
+            if case .connection(.send(_, .revocations)) = effect { return "revocations" }
+            if case .connection(.send(_, .memberSecret)) = effect { return "secret" }
+            return nil
         }
         #expect(said == ["revocations", "secret"])
         #expect(net.secrets(of: 1)?.newest.epoch == 2_000)

@@ -6,60 +6,6 @@ internal import Services
 
 // Tokens are shown, checked, answered and acknowledged.
 extension NodeCore {
-    mutating func frameReceived(
-        _ bytes: [UInt8],
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        guard self.connections[id] != nil else { return }
-        guard bytes.count <= Frame.helloByteLimit || bytes.count <= self.frameByteLimit(on: id) else {
-            return self.punish(id, "a frame of \(bytes.count) bytes", now, &effects)
-        }
-        let frame: Frame
-        do throws(FrameError) {
-            frame = try Frame(bytes)
-        } catch {
-            return self.punish(id, "\(error)", now, &effects)
-        }
-        switch frame {
-        case .hello(let hello): self.helloReceived(hello, on: id, now, &effects)
-        case .helloReply(let reply): self.replyReceived(reply, on: id, now, &effects)
-        case .helloAcknowledgement(let verdicts): self.acknowledgementReceived(verdicts, on: id, now, &effects)
-        case .join(let proof): self.joinReceived(proof, on: id, now, &effects)
-        case .joinGrant(let token, let metadata): self.grantReceived(token, metadata, on: id, now, &effects)
-        case .joinRefusal(let code): self.joinRefusalReceived(code, on: id, now, &effects)
-        default:
-            // What was admitted once may have ended while the frame was under way; then it is ignored below.
-            let wasAdmitted = self.connections[id]?.admittedSince != nil
-            guard wasAdmitted || (frame.isAdmissionEnd && self.connections[id]?.networks.isEmpty == false) else {
-                return self.punish(id, "a frame before admission", now, &effects)
-            }
-            self.memberFrameReceived(frame, on: id, now, &effects)
-        }
-    }
-
-    /// What only those may say who were admitted in some network.
-    private mutating func memberFrameReceived(
-        _ frame: Frame,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        switch frame {
-        case .admissionEnd(let index, let code): self.admissionEndReceived(index, code, on: id, now, &effects)
-        case .dht(let index, let bytes): self.dhtReceived(index, bytes, on: id, now, &effects)
-        case .events(let index, let bytes): self.eventsReceived(index, bytes, on: id, now, &effects)
-        case .services(let index, let bytes): self.servicesReceived(index, bytes, on: id, now, &effects)
-        case .reach(let index, let bytes): self.reachReceived(index, bytes, on: id, now, &effects)
-        case .memberSecret(let index, let secret): self.secretReceived(index, secret, on: id, now, &effects)
-        case .memberSecretKnown(let index, let stamp): self.secretStampReceived(index, stamp, on: id, &effects)
-        case .renewalRequest(let index, let token): self.renewalRequestReceived(index, token, on: id, now, &effects)
-        case .renewalGrant(let index, let token): self.renewalGrantReceived(index, token, on: id, now, &effects)
-        default: self.revocationFrameReceived(frame, on: id, now, &effects)
-        }
-    }
-
     // MARK: Showing
 
     /// Shows our tokens of every network of which there is evidence that the peer is in it; false if there is none.
@@ -109,7 +55,7 @@ extension NodeCore {
 
     // MARK: Checking
 
-    private mutating func helloReceived(
+    mutating func helloReceived(
         _ hello: Frame.Hello,
         on id: ConnectionId,
         _ now: NodeTime,
@@ -229,7 +175,7 @@ extension NodeCore {
 
     // MARK: Answers
 
-    private mutating func replyReceived(
+    mutating func replyReceived(
         _ reply: Frame.HelloReply,
         on id: ConnectionId,
         _ now: NodeTime,
@@ -295,7 +241,7 @@ extension NodeCore {
         return nil
     }
 
-    private mutating func acknowledgementReceived(
+    mutating func acknowledgementReceived(
         _ verdicts: [Frame.Verdict],
         on id: ConnectionId,
         _ now: NodeTime,

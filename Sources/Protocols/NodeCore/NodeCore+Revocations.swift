@@ -14,36 +14,50 @@ extension NodeCore {
         self.send(.revocationDigest(index: index, count: UInt32(count), digest: digest), on: id, &effects)
     }
 
-    mutating func revocationFrameReceived(
-        _ frame: Frame,
+    mutating func revocationDigestReceived(
+        _ index: UInt8,
+        _ count: UInt32,
+        _ digest: [UInt8],
         on id: ConnectionId,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        switch frame {
-        case .revocationDigest(let index, let count, let digest):
-            guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
-            guard Int(count) != set.count || digest != self.memberships[network]?.revocationDigest else {
-                return self.revocationsTold(in: network, on: id, &effects)
-            }
-            let fingerprints = set.revocations.map(\.fingerprint)
-            self.send(.revocationsKnown(index: index, fingerprints: fingerprints), on: id, &effects)
-        case .revocationsKnown(let index, let fingerprints):
-            guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
-            let known = Set(fingerprints)
-            let missing = set.revocations.filter { !known.contains($0.fingerprint) }
-            self.send(missing, index: index, on: id, &effects)
-            self.revocationsTold(in: network, on: id, &effects)
-            // So that the other side knows too when it has told all, whatever either learnt meanwhile.
-            self.sendRevocationDigest(of: network, on: id, &effects)
-        case .revocations(let index, let entries):
-            guard let network = self.connections[id]?.admittedNetwork(index) else { return }
-            guard entries.allSatisfy({ $0.networkId == network }) else {
-                return self.punish(id, "revocations of another network", now, &effects)
-            }
-            self.learn(entries, from: id, now, &effects)
-        default: break
+        guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
+        guard Int(count) != set.count || digest != self.memberships[network]?.revocationDigest else {
+            return self.revocationsTold(in: network, on: id, &effects)
         }
+        let fingerprints = set.revocations.map(\.fingerprint)
+        self.send(.revocationsKnown(index: index, fingerprints: fingerprints), on: id, &effects)
+    }
+
+    mutating func fingerprintsReceived(
+        _ index: UInt8,
+        _ fingerprints: [UInt64],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
+        let known = Set(fingerprints)
+        let missing = set.revocations.filter { !known.contains($0.fingerprint) }
+        self.send(missing, index: index, on: id, &effects)
+        self.revocationsTold(in: network, on: id, &effects)
+        // So that the other side knows too when it has told all, whatever either learnt meanwhile.
+        self.sendRevocationDigest(of: network, on: id, &effects)
+    }
+
+    mutating func revocationsReceived(
+        _ index: UInt8,
+        _ entries: [Revocation],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let network = self.connections[id]?.admittedNetwork(index) else { return }
+        guard entries.allSatisfy({ $0.networkId == network }) else {
+            return self.punish(id, "revocations of another network", now, &effects)
+        }
+        self.learn(entries, from: id, now, &effects)
     }
 
     /// The network and the set to compare with what the peer sent; nil when it may not ask.
