@@ -16,18 +16,15 @@ extension NodeCore {
 
     /// Feeds discovery and carries out what it wants.
     mutating func tellDiscovery(_ input: Discovery.Input, _ now: NodeTime, _ effects: inout [Effect]) {
-        var buffer: [Discovery.Effect] = []
-        swap(&buffer, &self.discoveryEffects)
-        self.discovery.handle(input, at: now, into: &buffer)
-        for effect in buffer { self.carryOut(effect, now, &effects) }
-        buffer.removeAll(keepingCapacity: true)
-        swap(&buffer, &self.discoveryEffects)
+        self.run(input, of: (), in: \.discovery, now, &effects) { core, effect, _, effects in
+            core.carryOut(effect, now, &effects)
+        }
     }
 
     private mutating func carryOut(_ effect: Discovery.Effect, _ now: NodeTime, _ effects: inout [Effect]) {
         switch effect {
         case .wake(let time):
-            self.discoveryWake = time
+            self.discovery.wake(at: time)
             self.arm(time, &effects)
         case .peerHeard(let peer, let network, let addresses):
             self.heard(peer, in: network, at: addresses, now, &effects)
@@ -35,12 +32,6 @@ extension NodeCore {
         case .deviceKeyUsedTwice(let peer, _): effects.append(.membership(.deviceKeyUsedTwice(peer)))
         case .host(let effect): effects.append(.discovery(effect))
         }
-    }
-
-    mutating func wakeDiscovery(_ now: NodeTime, _ effects: inout [Effect]) {
-        guard let time = self.discoveryWake, time <= now.monotonic else { return }
-        self.discoveryWake = nil
-        self.tellDiscovery(.timeReached, now, &effects)
     }
 
     /// Says in a network who this node is, or asks for its member secret.

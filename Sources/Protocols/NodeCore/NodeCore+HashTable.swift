@@ -22,9 +22,8 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard self.configuration.hasTables else { return }
-        guard var wishes = self.tables.begin(input, of: network) else { return }
-        while let network = self.tables.handleNext(now, into: &wishes) {
-            for wish in wishes { self.carryOut(wish, of: network, now, &effects) }
+        self.run(input, of: network, in: \.tables, now, &effects) { core, effect, network, effects in
+            core.carryOut(effect, of: network, now, &effects)
         }
     }
 

@@ -18,12 +18,9 @@ extension NodeCore {
 
     /// Feeds `Reach` and carries out what it wants.
     mutating func tellReach(_ input: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
-        var buffer: [Reach.Effect] = []
-        swap(&buffer, &self.reachEffects)
-        self.reach.handle(input, at: now, into: &buffer)
-        for effect in buffer { self.carryOut(effect, now, &effects) }
-        buffer.removeAll(keepingCapacity: true)
-        swap(&buffer, &self.reachEffects)
+        self.run(input, of: (), in: \.reach, now, &effects) { core, effect, _, effects in
+            core.carryOut(effect, now, &effects)
+        }
     }
 
     private mutating func carryOut(_ effect: Reach.Effect, _ now: NodeTime, _ effects: inout [Effect]) {
@@ -32,7 +29,7 @@ extension NodeCore {
             // Whoever is gone by now has ended the call with that.
             _ = self.send(to: peer, in: network, now, &effects) { .reach(index: $0, bytes) }
         case .wake(let time):
-            self.reachWake = time
+            self.reach.wake(at: time)
             self.arm(time, &effects)
         case .dial(let peer, let network, let address, let port):
             // Who brought the two together is a member and is connected to the peer as to a member, unless it has not yet
@@ -79,7 +76,7 @@ extension NodeCore {
 
     /// Over whom the channel with this address leads.
     package func relay(at address: SocketAddress) -> PeerId? {
-        ChannelId(address: address).flatMap { self.reach.relay(of: $0) }
+        ChannelId(address: address).flatMap { self.reach.value.relay(of: $0) }
     }
 
     // MARK: What happens
@@ -189,7 +186,7 @@ extension NodeCore {
     /// Whether a member is connected that could bring this node together with the peer.
     package func hasCoordinator(in network: NetworkId, for peer: PeerId) -> Bool {
         guard let membership = self.memberships[network], self.isPossibleMember(peer, of: network) else { return false }
-        return membership.admitted.elements.contains { $0 != peer && self.reach.isConnected(to: $0) }
+        return membership.admitted.elements.contains { $0 != peer && self.reach.value.isConnected(to: $0) }
     }
 
     /// Sees to it that a peer is called if its addresses do not answer soon.
@@ -226,9 +223,9 @@ extension NodeCore {
 extension NodeCore {
     /// How it chooses ports, and whether that is more than a guess.
     package var natMapping: (behaviour: MappingBehaviour, isProven: Bool) {
-        (self.reach.mapping, self.reach.isMappingProven)
+        (self.reach.value.mapping, self.reach.value.isMappingProven)
     }
 
     /// Where others see this device, the address that most see first.
-    package var observedAddresses: [SocketAddress] { self.reach.observedAddresses }
+    package var observedAddresses: [SocketAddress] { self.reach.value.observedAddresses }
 }

@@ -18,9 +18,8 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard var wishes = self.services.begin(input, of: network) else { return }
-        while let network = self.services.handleNext(now, into: &wishes) {
-            for wish in wishes { self.carryOut(wish, of: network, now, &effects) }
+        self.run(input, of: network, in: \.services, now, &effects) { core, effect, network, effects in
+            core.carryOut(effect, of: network, now, &effects)
         }
     }
 

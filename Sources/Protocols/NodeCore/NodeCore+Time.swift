@@ -1,3 +1,4 @@
+internal import Discovery
 internal import Identity
 internal import Kademlia
 internal import OrderedCollections
@@ -52,11 +53,8 @@ extension NodeCore {
         }
         if self.isDue(self.clockWake, now) { self.lookAtClock(now, &effects) }
         if self.isDue(self.budgetWake, now) { self.closeSurplus(now, &effects) }
-        self.wakeDiscovery(now, &effects)
-        if self.isDue(self.reachWake, now) {
-            self.reachWake = nil
-            self.tellReach(.timeReached, now, &effects)
-        }
+        if self.discovery.takeDue(now) { self.tellDiscovery(.timeReached, now, &effects) }
+        if self.reach.takeDue(now) { self.tellReach(.timeReached, now, &effects) }
         for network in self.tables.takeDue(now) { self.tell(.timeReached, of: network, now, &effects) }
         for network in self.events.takeDue(now) { self.tellEvents(.timeReached, of: network, now, &effects) }
         for network in self.services.takeDue(now) { self.tellServices(.timeReached, of: network, now, &effects) }
@@ -77,8 +75,8 @@ extension NodeCore {
         }
         if let time = self.clockWake { self.arm(time, &effects) }
         if let time = self.budgetWake { self.arm(time, &effects) }
-        if let time = self.discoveryWake { self.arm(time, &effects) }
-        if let time = self.reachWake { self.arm(time, &effects) }
+        if let time = self.discovery.wakeAt { self.arm(time, &effects) }
+        if let time = self.reach.wakeAt { self.arm(time, &effects) }
         if let time = self.tables.nextWake { self.arm(time, &effects) }
         if let time = self.events.nextWake { self.arm(time, &effects) }
         if let time = self.services.nextWake { self.arm(time, &effects) }

@@ -129,11 +129,9 @@ package struct NodeCore: Sendable {
     /// Messages that wait for their receiver's admission, and their bytes in all.
     var parcels: [PeerId: [Parcel]] = [:]
     var parcelByteCount = 0
-    var discovery: Discovery
-    var discoveryEffects: [Discovery.Effect] = []
+    var discovery: PerNode<Discovery>
     /// The ways to peers, in all networks.
-    var reach: Reach
-    var reachEffects: [Reach.Effect] = []
+    var reach: PerNode<Reach>
     /// Peers whose dial takes long while there is nobody who could bring the two together.
     var overdueCalls = OrderedSet<PeerId>()
     /// Invitations that this node shows.
@@ -159,37 +157,31 @@ package struct NodeCore: Sendable {
     var clockWake: Duration?
     /// When connections that are too many are looked through.
     var budgetWake: Duration?
-    /// When discovery wants to be woken.
-    var discoveryWake: Duration?
-    /// When `Reach` wants to be woken.
-    var reachWake: Duration?
     /// The earliest wake that the driver was asked for.
     var armed: Duration?
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
         self.random = SeededGenerator(seed: configuration.randomSeed)
-        self.reach = Reach(
-            Reach.Configuration(
-                localPeerId: configuration.peerId,
-                secret: configuration.nonceKey,
-                randomSeed: self.random.next()
+        let reach = Reach.Configuration(
+            localPeerId: configuration.peerId,
+            secret: configuration.nonceKey,
+            randomSeed: self.random.next()
+        )
+        let discovery = Discovery.Configuration(
+            signer: configuration.signer,
+            instance: configuration.instance,
+            nonceKey: configuration.nonceKey,
+            randomSeed: self.random.next(),
+            limits: configuration.discoveryLimits,
+            verifier: Discovery.Verifier(
+                token: configuration.verifier.token,
+                signature: configuration.verifier.signature,
+                seal: configuration.verifier.seal
             )
         )
-        self.discovery = Discovery(
-            Discovery.Configuration(
-                signer: configuration.signer,
-                instance: configuration.instance,
-                nonceKey: configuration.nonceKey,
-                randomSeed: self.random.next(),
-                limits: configuration.discoveryLimits,
-                verifier: Discovery.Verifier(
-                    token: configuration.verifier.token,
-                    signature: configuration.verifier.signature,
-                    seal: configuration.verifier.seal
-                )
-            )
-        )
+        self.reach = PerNode(Reach(reach))
+        self.discovery = PerNode(Discovery(discovery))
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
