@@ -12,15 +12,13 @@ extension NodeCore {
 
     /// Sees to it that connections too many are looked through once they have been idle.
     mutating func armBudget(_ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.budgetWake == nil, self.connections.count > self.configuration.limits.keptConnections else { return }
-        let time = now.monotonic + self.configuration.limits.idlePause
-        self.budgetWake = time
-        self.arm(time, &effects)
+        let kept = self.configuration.limits.keptConnections
+        guard !self.timers.isSurplusArmed, self.connections.count > kept else { return }
+        self.timers.armSurplus(at: now.monotonic + self.configuration.limits.idlePause, &effects)
     }
 
     /// Closes what has been idle, the least recently used first, until no more are left than are kept.
     mutating func closeSurplus(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.budgetWake = nil
         let limits = self.configuration.limits
         var surplus = self.connections.count - limits.keptConnections
         guard surplus > 0 else { return }
@@ -36,9 +34,7 @@ extension NodeCore {
         }
         guard surplus > 0 else { return }
         // Not all the time, because all connections were looked at.
-        let time = max(next, now.monotonic + limits.surplusLook)
-        self.budgetWake = time
-        self.arm(time, &effects)
+        self.timers.armSurplus(at: max(next, now.monotonic + limits.surplusLook), &effects)
     }
 
     private func isDispensable(_ state: ConnectionState) -> Bool {

@@ -58,7 +58,7 @@ extension NodeCore {
         if !link.isDialler { self.noteStranger(id, from: link.address) }
         self.know(link.peer)
         self.peers[link.peer]?.connections.append(id)
-        self.arm(.connection(id), at: deadline, &effects)
+        self.timers.arm(.connection(id), at: deadline, &effects)
         guard link.isDialler else { return }
         self.peers[link.peer]?.prefer([link.address], limit: limits.addressesPerPeer)
         if let taken = self.taken[link.peer] {
@@ -179,7 +179,7 @@ extension NodeCore {
     mutating func setDeadline(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         let deadline = now.monotonic + self.configuration.limits.helloTimeout
         self.connections[id]?.deadline = deadline
-        self.arm(.connection(id), at: deadline, &effects)
+        self.timers.arm(.connection(id), at: deadline, &effects)
     }
 
     mutating func admissionEndReceived(

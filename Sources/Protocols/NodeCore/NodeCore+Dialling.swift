@@ -229,6 +229,6 @@ extension NodeCore {
     ) {
         let time = now.monotonic + pause * Int64.random(in: 500...1000, using: &self.random) / 1000
         self.setDialling(.waiting(until: time), of: peer)
-        self.arm(.dial(peer), at: time, &effects)
+        self.timers.arm(.dial(peer), at: time, &effects)
     }
 }

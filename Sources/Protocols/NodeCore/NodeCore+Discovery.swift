@@ -25,7 +25,7 @@ extension NodeCore {
         switch effect {
         case .wake(let time):
             self.discovery.wake(at: time)
-            self.arm(time, &effects)
+            self.timers.arm(time, &effects)
         case .peerHeard(let peer, let network, let addresses):
             self.heard(peer, in: network, at: addresses, now, &effects)
         case .peerLost(let peer, let network): self.lost(peer, in: network, &effects)

@@ -35,7 +35,7 @@ extension NodeCore {
             _ = self.send(to: peer, in: network, now, &effects) { .events(index: $0, bytes[...]) }
         case .wake(let time):
             self.events.wake(network, at: time)
-            self.arm(time, &effects)
+            self.timers.arm(time, &effects)
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
         case .host(let effect): effects.append(.events(network, effect))
         }

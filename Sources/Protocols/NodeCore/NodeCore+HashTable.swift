@@ -38,7 +38,7 @@ extension NodeCore {
             self.post(bytes, to: Contact(peerId: peer, addresses: addresses), in: network, now, &effects)
         case .wake(let time):
             self.tables.wake(network, at: time)
-            self.arm(time, &effects)
+            self.timers.arm(time, &effects)
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
         case .host(let effect):
             if case .finished(let id, let outcome, _) = effect, self.recordFinished(id, outcome, now, &effects) {

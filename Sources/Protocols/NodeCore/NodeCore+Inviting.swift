@@ -20,7 +20,7 @@ extension NodeCore {
         self.invitations[network, default: []].append(
             OpenInvitation(invitation: invitation, isPreallowed: isPreallowed)
         )
-        self.armClock(invitation.expirationSeconds + 1, now, &effects)
+        self.timers.armClock(invitation.expirationSeconds + 1, now, &effects)
     }
 
     /// Takes an invitation back, also from somebody who came with it and waits.

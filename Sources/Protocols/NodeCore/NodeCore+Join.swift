@@ -25,7 +25,7 @@ extension NodeCore {
         self.peers[inviter]?.parting = nil
         let deadline = now.monotonic + limits.joinReach
         self.taken[inviter] = TakenInvitation(invitation: invitation, deadline: deadline)
-        self.arm(.join(inviter), at: deadline, &effects)
+        self.timers.arm(.join(inviter), at: deadline, &effects)
         // What the invitation says is newer than any connection, which may lead to a process that is gone: it is asked only
         // when nobody answers there, since an invitation is good for one question.
         self.dialAnew(inviter, now, &effects)
@@ -178,7 +178,7 @@ extension NodeCore {
         let deadline = now.monotonic + patience
         self.connections[id]?.deadline = nil
         self.connections[id]?.joinDeadline = deadline
-        self.arm(.connection(id), at: deadline, &effects)
+        self.timers.arm(.connection(id), at: deadline, &effects)
     }
 
     /// Ends a join on a connection that stays, unless there is another; if nobody is admitted there, a hello must follow.

@@ -40,7 +40,7 @@ extension NodeCore {
         // Whoever was told waits a little longer than whoever refuses: else it might come too early, and be told again.
         let end = now.monotonic + limits.partingPause + (isOurs ? .zero : limits.helloTimeout)
         self.peers[peer]?.parting = Parting(isOurs: isOurs, end: end)
-        self.arm(.parting(peer), at: end, &effects)
+        self.timers.arm(.parting(peer), at: end, &effects)
         self.stopWaiting(for: peer)
         self.tellReach(.abandoned(peer), now, &effects)
         self.peers[peer]?.isCalled = false

@@ -30,7 +30,7 @@ extension NodeCore {
             _ = self.send(to: peer, in: network, now, &effects) { .reach(index: $0, bytes) }
         case .wake(let time):
             self.reach.wake(at: time)
-            self.arm(time, &effects)
+            self.timers.arm(time, &effects)
         case .dial(let peer, let network, let address, let port):
             // Who brought the two together is a member and is connected to the peer as to a member, unless it has not yet
             // heard of a revocation.
@@ -194,7 +194,7 @@ extension NodeCore {
         guard self.configuration.callsPeers else { return }
         let time = now.monotonic + self.configuration.limits.callDelay
         self.peers[peer]?.callAt = time
-        self.arm(.call(peer), at: time, &effects)
+        self.timers.arm(.call(peer), at: time, &effects)
     }
 
     mutating func callDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {

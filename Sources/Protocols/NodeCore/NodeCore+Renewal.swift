@@ -17,8 +17,8 @@ extension NodeCore {
             self.memberships[network]?.askedSeconds = seconds
             for id in membership.connections.elements { self.askForRenewal(of: network, on: id, now, &effects) }
         }
-        self.armClock(self.memberships[network]?.warningSeconds, now, &effects)
-        if self.configuration.renewsTokens { self.armClock(self.memberships[network]?.renewalSeconds, now, &effects) }
+        self.timers.armClock(self.memberships[network]?.warningSeconds, now, &effects)
+        if self.configuration.renewsTokens { self.timers.armClock(self.memberships[network]?.renewalSeconds, now, &effects) }
     }
 
     /// Asks one member if it is time.

@@ -35,7 +35,7 @@ extension NodeCore {
             _ = self.send(to: peer, in: network, now, &effects) { .services(index: $0, bytes[...]) }
         case .wake(let time):
             self.services.wake(network, at: time)
-            self.arm(time, &effects)
+            self.timers.arm(time, &effects)
         case .record(let service, let isOffered): self.record(service, isOffered, in: network, now, &effects)
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
         case .host(let effect): effects.append(.services(network, effect))

@@ -151,17 +151,11 @@ package struct NodeCore: Sendable {
     /// Checks of tokens, counted.
     var checked = Tallies()
 
-    // Timers: see NodeCore+Time.swift.
-    var deadlines = Deadlines()
-    /// When the wall clock is looked at.
-    var clockWake: Duration?
-    /// When connections that are too many are looked through.
-    var budgetWake: Duration?
-    /// The earliest wake that the driver was asked for.
-    var armed: Duration?
+    var timers: Timers
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
+        self.timers = Timers(longestClockSleep: configuration.limits.longestExpirySleep)
         self.random = SeededGenerator(seed: configuration.randomSeed)
         let reach = Reach.Configuration(
             localPeerId: configuration.peerId,
