@@ -108,7 +108,7 @@ internal import Testing
 
     @Test func `messages that wait for a dial are bounded`() throws {
         var limits = Limits()
-        limits.parcelsPerPeer = 2
+        limits.pendingMessagesPerPeer = 2
         var net = CoreNetwork()
         try net.addMember(limits: limits)
         try net.addMember()
@@ -118,8 +118,7 @@ internal import Testing
             let request = Kademlia.Request.get(key: [UInt8(number + 1)])
             net.feed(0, .table(.requested(.init(UInt64(number)), net.network(), request, Kademlia.RequestPolicy())))
         }
-        let waiting = net.nodes[0].core.parcels.values.map(\.count)
-        #expect(waiting.allSatisfy { $0 <= 2 })
+        #expect(net.nodes[0].core.pendingMessages.count(for: net.nodes[1].peerId) <= 2)
         #expect(net.pendingDials.count == 1)
     }
 }

@@ -103,7 +103,7 @@ internal import Testing
         let question = Kademlia.Request.nearest(to: net.nodes[1].peerId.words)
         net.feed(0, .table(.requested(.init(1), net.network(), question, Kademlia.RequestPolicy(attempts: 1))))
         net.advance(by: .seconds(30))
-        #expect(net.dials(by: 0) == dials && net.nodes[0].core.parcels.isEmpty)
+        #expect(net.dials(by: 0) == dials && net.nodes[0].core.pendingMessages.isEmpty)
         #expect(!net.isAdmitted(0, 1))
     }
 }

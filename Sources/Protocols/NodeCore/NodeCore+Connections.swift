@@ -162,7 +162,7 @@ extension NodeCore {
             effects.append(.connection(.resetStreams(id, network, code)))
             self.noteLeft(state.link.peer, network, code, now, &effects)
         } else {
-            self.returnParcels(of: state.link.peer, in: network, now, &effects)
+            self.returnPendingMessages(of: state.link.peer, in: network, now, &effects)
         }
         if state.peerings.isEmpty, state.join == .none {
             return self.close(id, isPeersWish ? .goodbye : code, now, &effects)

@@ -203,7 +203,7 @@ extension NodeCore {
     /// What follows when there is no connection to a peer any more: another dial later, or it is forgotten.
     mutating func afterFailure(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         if self.peers[peer]?.connections.isEmpty == true, self.peers[peer]?.dialling == .idle {
-            self.returnParcels(of: peer, now, &effects)
+            self.returnPendingMessages(of: peer, now, &effects)
         }
         self.retryLater(peer, now, &effects)
         self.forgetIfDispensable(peer)

@@ -96,20 +96,18 @@ extension NodeCore {
         guard peer != self.configuration.peerId, self.memberships[network]?.isExpired == false,
             self.memberships[network]?.revocations.contains(peer) == false, !self.isStopping,
             !self.hasJustFailed(contact, now),
-            self.parcels[peer, default: []].count < limits.parcelsPerPeer,
-            self.parcelByteCount + bytes.count <= limits.parcelBytes
+            self.pendingMessages.hasRoom(for: bytes, to: peer, within: limits)
         else { return self.tell(.unreachable(peer), of: network, now, &effects) }
         self.know(peer)
         self.peers[peer]?.note(network)
         self.peers[peer]?.prefer(contact.addresses, limit: limits.addressesPerPeer)
         self.peers[peer]?.isAwaited = true
-        self.parcels[peer, default: []].append(Parcel(network: network, bytes: bytes))
-        self.parcelByteCount += bytes.count
+        self.pendingMessages.add(bytes, to: peer, in: network)
         if let known = self.peers[peer], let id = self.connectionInUse(to: known) {
             self.offerFurther(on: id, now, &effects)
         } else {
             self.dial(peer, now, &effects)
-            if self.peers[peer]?.dialling == .idle { self.returnParcels(of: peer, now, &effects) }
+            if self.peers[peer]?.dialling == .idle { self.returnPendingMessages(of: peer, now, &effects) }
         }
     }
 
@@ -121,33 +119,30 @@ extension NodeCore {
         return now.monotonic - failure < self.configuration.limits.failurePause
     }
 
-    /// Sends what waited for an admission.
-    mutating func sendParcels(to peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
+    /// Sends the messages that waited for the peer's admission.
+    mutating func sendPendingMessages(to peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
         guard let route = self.route(to: peer, in: network) else { return }
-        for parcel in self.takeParcels(of: peer, in: network) {
-            self.send(.dht(index: route.index, parcel.bytes), on: route.connection, &effects)
+        for message in self.takePendingMessages(for: peer, in: network) {
+            self.send(.dht(index: route.index, message.bytes), on: route.connection, &effects)
         }
     }
 
-    /// Says that what waited for an admission did not get anywhere.
-    mutating func returnParcels(
+    /// Tells the hash tables that the messages which wait for a peer's admission cannot be sent.
+    mutating func returnPendingMessages(
         of peer: PeerId,
         in network: NetworkId? = nil,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        let networks = OrderedSet(self.takeParcels(of: peer, in: network).map(\.network))
+        let networks = OrderedSet(self.takePendingMessages(for: peer, in: network).map(\.network))
         for network in networks { self.tell(.unreachable(peer), of: network, now, &effects) }
     }
 
-    private mutating func takeParcels(of peer: PeerId, in network: NetworkId?) -> [Parcel] {
-        guard let parcels = self.parcels[peer] else { return [] }
-        let taken = parcels.filter { network == nil || $0.network == network }
-        let left = parcels.filter { network != nil && $0.network != network }
-        self.parcels[peer] = left.isEmpty ? nil : left
-        self.peers[peer]?.isAwaited = !left.isEmpty
-        for parcel in taken { self.parcelByteCount -= parcel.bytes.count }
-        return taken
+    private mutating func takePendingMessages(for peer: PeerId, in network: NetworkId?) -> [PendingMessages.Message] {
+        guard self.pendingMessages.count(for: peer) > 0 else { return [] }
+        let messages = self.pendingMessages.take(for: peer, in: network)
+        self.peers[peer]?.isAwaited = self.pendingMessages.count(for: peer) > 0
+        return messages
     }
 }
 
@@ -184,10 +179,4 @@ extension NodeCore {
     package func tableHealth(of network: NetworkId) -> Kademlia.Health? {
         self.tables[network]?.health
     }
-}
-
-/// A message that waits for its receiver's admission.
-struct Parcel: Sendable {
-    let network: NetworkId
-    let bytes: [UInt8]
 }

@@ -284,7 +284,7 @@ extension NodeCore {
             self.tellEvents(.memberUp(peer), of: network, now, &effects)
             self.tellServices(.memberUp(peer), of: network, now, &effects)
         }
-        self.sendParcels(to: peer, in: network, &effects)
+        self.sendPendingMessages(to: peer, in: network, &effects)
         self.sendRevocationDigest(of: network, on: id, &effects)
         self.sendSecretStamp(of: network, on: id, &effects)
         self.askForRenewal(of: network, on: id, now, &effects)

@@ -21,7 +21,7 @@ extension NodeCore {
         self.peers[peer]?.isSought = false
         self.setParting(from: peer, isOurs: true, now, &effects)
         for id in self.peers[peer]?.connections ?? [] { self.close(id, .parted, now, &effects) }
-        self.returnParcels(of: peer, now, &effects)
+        self.returnPendingMessages(of: peer, now, &effects)
     }
 
     /// The peer's person disconnected; what this device wants of it waits as long.

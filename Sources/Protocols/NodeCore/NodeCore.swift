@@ -126,9 +126,7 @@ package struct NodeCore: Sendable {
     var spentAllowances = SpentAllowances()
     /// Accepted connections that nobody is admitted on yet.
     var strangers = Strangers()
-    /// Messages that wait for their receiver's admission, and their bytes in all.
-    var parcels: [PeerId: [Parcel]] = [:]
-    var parcelByteCount = 0
+    var pendingMessages = PendingMessages()
     var discovery: PerNode<Discovery>
     /// The ways to peers, in all networks.
     var reach: PerNode<Reach>
