@@ -46,7 +46,9 @@ extension NodeCore {
             self.tables.add(Kademlia(self.tableConfiguration(for: network)), for: network)
             self.events.add(PubSub(self.eventConfiguration(for: network)), for: network)
             self.services.add(Services(limits: self.configuration.serviceLimits), for: network)
-            if let offers = self.offers[network] { self.tellServices(.offered(offers), of: network, now, &effects) }
+            if let offers = self.serviceRecords.offers(in: network) {
+                self.tellServices(.offered(offers), of: network, now, &effects)
+            }
         } else {
             self.memberships[network]?.replaceToken(with: token, obtainedSeconds: obtainedSeconds)
             self.memberships[network]?.replaceRevocations(with: merged)
@@ -119,7 +121,7 @@ extension NodeCore {
             self.tables.remove(network)
             self.events.remove(network)
             self.services.remove(network)
-            self.recordWrites = self.recordWrites.filter { $0.value.network != network }
+            self.serviceRecords.forgetWrites(in: network)
             for peer in Array(self.peers.keys) { self.forget(network, of: peer) }
         }
         if code != .leftNetwork {

@@ -55,9 +55,6 @@ extension NodeCore {
 
     // MARK: Records
 
-    /// Requests of the node itself have numbers from here on, which the driver does not give.
-    private static let firstRecordWrite: UInt64 = 1 << 63
-
     /// Writes or deletes the record of a service in a network's hash table.
     private mutating func record(
         _ service: String,
@@ -66,14 +63,13 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        self.lastRecordWrite += 1
-        let id = Kademlia.RequestId(Self.firstRecordWrite + self.lastRecordWrite)
-        self.recordWrites[id] = (network, service)
-        let key = Services.recordKey(of: service)
         let seconds = self.configuration.serviceLimits.recordSeconds
-        let request: Kademlia.Request =
-            isOffered
-            ? .put(key: key, value: Services.recordValue, lifetimeSeconds: seconds) : .delete(key: key)
+        let (id, request) = self.serviceRecords.beginWrite(
+            of: service,
+            isOffered: isOffered,
+            in: network,
+            lifetimeSeconds: seconds
+        )
         self.tell(.requested(id, request, Kademlia.RequestPolicy()), of: network, now, &effects)
     }
 
@@ -84,21 +80,21 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) -> Bool {
-        guard let (network, service) = self.recordWrites.removeValue(forKey: id) else { return false }
+        guard let write = self.serviceRecords.endWrite(id) else { return false }
         var isWritten = true
         if case .failed = outcome { isWritten = false }
-        self.tellServices(.recordWritten(service, isWritten), of: network, now, &effects)
+        self.tellServices(.recordWritten(write.service, isWritten), of: write.network, now, &effects)
         return true
     }
 
-    /// Keeps what this node offers also for a network that it is no member of yet.
+    /// Keeps the offers of this node also for a network that it is no member of yet.
     private mutating func offer(
         _ offers: [ServiceOffer],
         in network: NetworkId,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        self.offers[network] = offers.isEmpty ? nil : offers
+        self.serviceRecords.setOffers(offers, in: network)
         self.tellServices(.offered(offers), of: network, now, &effects)
     }
 

@@ -114,12 +114,7 @@ package struct NodeCore: Sendable {
     var tables = PerNetwork<Kademlia>()
     var events = PerNetwork<PubSub>()
     var services = PerNetwork<Services>()
-    /// What this node offers, in each network that it is or may become a member of.
-    var offers: [NetworkId: [ServiceOffer]] = [:]
-    /// Which records of services are being written, or deleted, in which network's table.
-    var recordWrites: [Kademlia.RequestId: (network: NetworkId, service: String)] = [:]
-    /// The number of the last of these requests.
-    var lastRecordWrite: UInt64 = 0
+    var serviceRecords = ServiceRecords()
     /// Looked up, and walked only in the order of the keys; so are ``connections``.
     var peers: [PeerId: KnownPeer] = [:]
     var connections: [ConnectionId: ConnectionState] = [:]
