@@ -47,7 +47,8 @@ extension NodeCore {
         let peer = state.link.peer
         let hasRoom = 2 * self.configuration.eventLimits.neighbourLimit <= self.configuration.limits.keptConnections
         return state.peerings.keys.contains {
-            self.tables[$0]?.keeps(peer) == true || hasRoom && self.events[$0]?.isNeighbour(peer) == true
+            self.protocols.tables[$0]?.keeps(peer) == true
+                || hasRoom && self.protocols.events[$0]?.isNeighbour(peer) == true
         }
     }
 

@@ -16,7 +16,7 @@ extension NodeCore {
 
     /// Feeds discovery and carries out what it wants.
     mutating func tellDiscovery(_ input: Discovery.Input, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.run(input, of: (), in: \.discovery, now, &effects) { core, effect, _, effects in
+        self.run(input, of: (), in: \.protocols.discovery, now, &effects) { core, effect, _, effects in
             core.carryOut(effect, now, &effects)
         }
     }
@@ -24,7 +24,7 @@ extension NodeCore {
     private mutating func carryOut(_ effect: Discovery.Effect, _ now: NodeTime, _ effects: inout [Effect]) {
         switch effect {
         case .wake(let time):
-            self.discovery.wake(at: time)
+            self.protocols.discovery.wake(at: time)
             self.timers.arm(time, &effects)
         case .peerHeard(let peer, let network, let addresses):
             self.heard(peer, in: network, at: addresses, now, &effects)

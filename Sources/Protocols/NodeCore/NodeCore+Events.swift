@@ -18,7 +18,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        self.run(input, of: network, in: \.events, now, &effects) { core, effect, network, effects in
+        self.run(input, of: network, in: \.protocols.events, now, &effects) { core, effect, network, effects in
             core.carryOut(effect, of: network, now, &effects)
         }
     }
@@ -34,7 +34,7 @@ extension NodeCore {
             // Whoever is gone by now is told when it comes back.
             _ = self.send(to: peer, in: network, now, &effects) { .events(index: $0, bytes[...]) }
         case .wake(let time):
-            self.events.wake(network, at: time)
+            self.protocols.events.wake(network, at: time)
             self.timers.arm(time, &effects)
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
         case .host(let effect): effects.append(.events(network, effect))
@@ -58,12 +58,12 @@ extension NodeCore {
 extension NodeCore {
     /// The batches in the replay window of a network, each publisher's in order.
     package func eventWindow(of network: NetworkId) -> [EventBatch] {
-        self.events[network]?.window ?? []
+        self.protocols.events[network]?.window ?? []
     }
 
     /// Whether there is nobody with whom to exchange events.
     package func isIsolated(in network: NetworkId) -> Bool {
-        self.events[network]?.isIsolated ?? true
+        self.protocols.events[network]?.isIsolated ?? true
     }
 
     /// Whether this node is a member of the network at present.

@@ -22,7 +22,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard self.configuration.hasTables else { return }
-        self.run(input, of: network, in: \.tables, now, &effects) { core, effect, network, effects in
+        self.run(input, of: network, in: \.protocols.tables, now, &effects) { core, effect, network, effects in
             core.carryOut(effect, of: network, now, &effects)
         }
     }
@@ -37,7 +37,7 @@ extension NodeCore {
         case .send(let peer, let addresses, let bytes):
             self.post(bytes, to: Contact(peerId: peer, addresses: addresses), in: network, now, &effects)
         case .wake(let time):
-            self.tables.wake(network, at: time)
+            self.protocols.tables.wake(network, at: time)
             self.timers.arm(time, &effects)
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
         case .host(let effect):
@@ -151,32 +151,32 @@ extension NodeCore {
 extension NodeCore {
     /// The members nearest to this node that its table knows alive.
     package func neighbours(in network: NetworkId) -> [Contact] {
-        self.tables[network]?.neighbours ?? []
+        self.protocols.tables[network]?.neighbours ?? []
     }
 
     /// Every member that the table of a network knows alive.
     package func contacts(in network: NetworkId) -> [Contact] {
-        self.tables[network]?.contacts ?? []
+        self.protocols.tables[network]?.contacts ?? []
     }
 
     /// The version under which this node holds a record of a network, for figures about replication.
     package func heldVersion(of id: RecordId, in network: NetworkId) -> UInt64? {
-        self.tables[network]?.heldVersion(of: id)
+        self.protocols.tables[network]?.heldVersion(of: id)
     }
 
     /// The record that this node holds, or nil.
     package func heldRecord(_ id: RecordId, in network: NetworkId) -> Record? {
-        self.tables[network]?.heldRecord(id)
+        self.protocols.tables[network]?.heldRecord(id)
     }
 
     /// The heads of all records that this node holds for a network.
-    package func heldHeads(in network: NetworkId) -> [Record.Head] { self.tables[network]?.heldHeads ?? [] }
+    package func heldHeads(in network: NetworkId) -> [Record.Head] { self.protocols.tables[network]?.heldHeads ?? [] }
 
     /// The members in the table of a network, the nearest first.
-    package func tableRows(of network: NetworkId) -> [Kademlia.Row] { self.tables[network]?.rows ?? [] }
+    package func tableRows(of network: NetworkId) -> [Kademlia.Row] { self.protocols.tables[network]?.rows ?? [] }
 
     /// How well the table of a network stands; nil when this node is no member.
     package func tableHealth(of network: NetworkId) -> Kademlia.Health? {
-        self.tables[network]?.health
+        self.protocols.tables[network]?.health
     }
 }

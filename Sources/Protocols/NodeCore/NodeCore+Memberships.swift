@@ -43,9 +43,7 @@ extension NodeCore {
                 obtainedSeconds: obtainedSeconds,
                 revocations: merged
             )
-            self.tables.add(Kademlia(self.tableConfiguration(for: network)), for: network)
-            self.events.add(PubSub(self.eventConfiguration(for: network)), for: network)
-            self.services.add(Services(limits: self.configuration.serviceLimits), for: network)
+            self.protocols.add(network, self.configuration, using: &self.random)
             if let offers = self.serviceRecords.offers(in: network) {
                 self.tellServices(.offered(offers), of: network, now, &effects)
             }
@@ -78,31 +76,6 @@ extension NodeCore {
         self.dialMembers(of: network, now, &effects)
     }
 
-    private mutating func tableConfiguration(for network: NetworkId) -> Kademlia.Configuration {
-        Kademlia.Configuration(
-            localPeerId: self.configuration.peerId,
-            networkId: network,
-            signer: self.configuration.signer,
-            verifySignature: self.configuration.verifier.signature,
-            verifyToken: self.configuration.verifier.token,
-            randomSeed: self.random.next(),
-            limits: self.configuration.tableLimits
-        )
-    }
-
-    private mutating func eventConfiguration(for network: NetworkId) -> PubSub.Configuration {
-        PubSub.Configuration(
-            localPeerId: self.configuration.peerId,
-            networkId: network,
-            instance: self.configuration.instance,
-            signer: self.configuration.signer,
-            verifySignature: self.configuration.verifier.signature,
-            verifyToken: self.configuration.verifier.token,
-            randomSeed: self.random.next(),
-            limits: self.configuration.eventLimits
-        )
-    }
-
     /// Ends this node's own membership; what is known of other members is kept when it may come back.
     mutating func endMembership(
         _ network: NetworkId,
@@ -118,9 +91,7 @@ extension NodeCore {
             self.memberships[network]?.isExpired = true
         } else {
             self.memberships.removeValue(forKey: network)
-            self.tables.remove(network)
-            self.events.remove(network)
-            self.services.remove(network)
+            self.protocols.remove(network)
             self.serviceRecords.forgetWrites(in: network)
             for peer in Array(self.peers.keys) { self.forget(network, of: peer) }
         }

@@ -18,7 +18,7 @@ extension NodeCore {
 
     /// Feeds `Reach` and carries out what it wants.
     mutating func tellReach(_ input: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.run(input, of: (), in: \.reach, now, &effects) { core, effect, _, effects in
+        self.run(input, of: (), in: \.protocols.reach, now, &effects) { core, effect, _, effects in
             core.carryOut(effect, now, &effects)
         }
     }
@@ -29,7 +29,7 @@ extension NodeCore {
             // Whoever is gone by now has ended the call with that.
             _ = self.send(to: peer, in: network, now, &effects) { .reach(index: $0, bytes) }
         case .wake(let time):
-            self.reach.wake(at: time)
+            self.protocols.reach.wake(at: time)
             self.timers.arm(time, &effects)
         case .dial(let peer, let network, let address, let port):
             // Who brought the two together is a member and is connected to the peer as to a member, unless it has not yet
@@ -76,7 +76,7 @@ extension NodeCore {
 
     /// Over whom the channel with this address leads.
     package func relay(at address: SocketAddress) -> PeerId? {
-        ChannelId(address: address).flatMap { self.reach.value.relay(of: $0) }
+        ChannelId(address: address).flatMap { self.protocols.reach.value.relay(of: $0) }
     }
 
     // MARK: What happens
@@ -186,7 +186,7 @@ extension NodeCore {
     /// Whether a member is connected that could bring this node together with the peer.
     package func hasCoordinator(in network: NetworkId, for peer: PeerId) -> Bool {
         guard let membership = self.memberships[network], self.isPossibleMember(peer, of: network) else { return false }
-        return membership.admitted.elements.contains { $0 != peer && self.reach.value.isConnected(to: $0) }
+        return membership.admitted.elements.contains { $0 != peer && self.protocols.reach.value.isConnected(to: $0) }
     }
 
     /// Sees to it that a peer is called if its addresses do not answer soon.
@@ -223,9 +223,9 @@ extension NodeCore {
 extension NodeCore {
     /// How it chooses ports, and whether that is more than a guess.
     package var natMapping: (behaviour: MappingBehaviour, isProven: Bool) {
-        (self.reach.value.mapping, self.reach.value.isMappingProven)
+        (self.protocols.reach.value.mapping, self.protocols.reach.value.isMappingProven)
     }
 
     /// Where others see this device, the address that most see first.
-    package var observedAddresses: [SocketAddress] { self.reach.value.observedAddresses }
+    package var observedAddresses: [SocketAddress] { self.protocols.reach.value.observedAddresses }
 }

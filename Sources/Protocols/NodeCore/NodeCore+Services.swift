@@ -18,7 +18,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        self.run(input, of: network, in: \.services, now, &effects) { core, effect, network, effects in
+        self.run(input, of: network, in: \.protocols.services, now, &effects) { core, effect, network, effects in
             core.carryOut(effect, of: network, now, &effects)
         }
     }
@@ -34,7 +34,7 @@ extension NodeCore {
             // Whoever is gone by now is told when it comes back.
             _ = self.send(to: peer, in: network, now, &effects) { .services(index: $0, bytes[...]) }
         case .wake(let time):
-            self.services.wake(network, at: time)
+            self.protocols.services.wake(network, at: time)
             self.timers.arm(time, &effects)
         case .record(let service, let isOffered): self.record(service, isOffered, in: network, now, &effects)
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
@@ -104,13 +104,13 @@ extension NodeCore {
         in network: NetworkId,
         excluding: [PeerId] = []
     ) -> Result<Services.Provider, ServiceFailure> {
-        self.services.update(network) { $0.route(path, excluding: excluding) }
+        self.protocols.services.update(network) { $0.route(path, excluding: excluding) }
             ?? .failure(ServiceFailure(kind: .noService))
     }
 
     /// Whether a connected member can be asked for a path that is not suspected to be gone.
     package func hasProvider(of path: String, in network: NetworkId, excluding: [PeerId]) -> Bool {
-        self.services[network]?.canRoute(path, excluding: excluding) ?? false
+        self.protocols.services[network]?.canRoute(path, excluding: excluding) ?? false
     }
 }
 
@@ -119,16 +119,16 @@ extension NodeCore {
 extension NodeCore {
     /// The connected members that offer a service, whether it runs or not.
     package func providers(of servicePath: String, in network: NetworkId) -> [PeerId] {
-        self.services[network]?.providers(of: servicePath) ?? []
+        self.protocols.services[network]?.providers(of: servicePath) ?? []
     }
 
     /// What a connected member offers.
     package func offers(of peer: PeerId, in network: NetworkId) -> [ServiceOffer] {
-        self.services[network]?.offers(of: peer) ?? []
+        self.protocols.services[network]?.offers(of: peer) ?? []
     }
 
     /// What every connected member offers that offers something.
     package func offers(in network: NetworkId) -> [(peer: PeerId, offers: [ServiceOffer])] {
-        self.services[network]?.offersByPeer ?? []
+        self.protocols.services[network]?.offersByPeer ?? []
     }
 }

@@ -37,11 +37,13 @@ extension NodeCore {
         }
         if self.timers.isClockDue(now) { self.lookAtClock(now, &effects) }
         if self.timers.takeSurplus(now) { self.closeSurplus(now, &effects) }
-        if self.discovery.takeDue(now) { self.tellDiscovery(.timeReached, now, &effects) }
-        if self.reach.takeDue(now) { self.tellReach(.timeReached, now, &effects) }
-        for network in self.tables.takeDue(now) { self.tell(.timeReached, of: network, now, &effects) }
-        for network in self.events.takeDue(now) { self.tellEvents(.timeReached, of: network, now, &effects) }
-        for network in self.services.takeDue(now) { self.tellServices(.timeReached, of: network, now, &effects) }
+        if self.protocols.discovery.takeDue(now) { self.tellDiscovery(.timeReached, now, &effects) }
+        if self.protocols.reach.takeDue(now) { self.tellReach(.timeReached, now, &effects) }
+        for network in self.protocols.tables.takeDue(now) { self.tell(.timeReached, of: network, now, &effects) }
+        for network in self.protocols.events.takeDue(now) { self.tellEvents(.timeReached, of: network, now, &effects) }
+        for network in self.protocols.services.takeDue(now) {
+            self.tellServices(.timeReached, of: network, now, &effects)
+        }
         self.rearm(&effects)
     }
 
@@ -54,11 +56,7 @@ extension NodeCore {
             self.timers.removeFirstDeadline()
         }
         self.timers.rearm(&effects)
-        if let time = self.discovery.wakeAt { self.timers.arm(time, &effects) }
-        if let time = self.reach.wakeAt { self.timers.arm(time, &effects) }
-        if let time = self.tables.nextWake { self.timers.arm(time, &effects) }
-        if let time = self.events.nextWake { self.timers.arm(time, &effects) }
-        if let time = self.services.nextWake { self.timers.arm(time, &effects) }
+        self.protocols.arm(&self.timers, &effects)
     }
 
     private mutating func connectionOverdue(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {

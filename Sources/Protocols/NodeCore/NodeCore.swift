@@ -110,10 +110,8 @@ package struct NodeCore: Sendable {
     var inputNumber: UInt64 = 0
     var random: SeededGenerator
     var memberships: OrderedDictionary<NetworkId, Membership> = [:]
-    /// Of the same networks, apart from them so that looking at a membership copies no table.
-    var tables = PerNetwork<Kademlia>()
-    var events = PerNetwork<PubSub>()
-    var services = PerNetwork<Services>()
+    /// The protocols of the same networks, apart from them so that looking at a membership copies no table.
+    var protocols: HostedProtocols
     var serviceRecords = ServiceRecords()
     /// Looked up, and walked only in the order of the keys; so are ``connections``.
     var peers: [PeerId: KnownPeer] = [:]
@@ -122,9 +120,6 @@ package struct NodeCore: Sendable {
     /// Accepted connections that nobody is admitted on yet.
     var strangers = Strangers()
     var pendingMessages = PendingMessages()
-    var discovery: PerNode<Discovery>
-    /// The ways to peers, in all networks.
-    var reach: PerNode<Reach>
     /// Peers whose dial takes long while there is nobody who could bring the two together.
     var overdueCalls = OrderedSet<PeerId>()
     /// Invitations that this node shows.
@@ -150,25 +145,7 @@ package struct NodeCore: Sendable {
         self.configuration = configuration
         self.timers = Timers(longestClockSleep: configuration.limits.longestExpirySleep)
         self.random = SeededGenerator(seed: configuration.randomSeed)
-        let reach = Reach.Configuration(
-            localPeerId: configuration.peerId,
-            secret: configuration.nonceKey,
-            randomSeed: self.random.next()
-        )
-        let discovery = Discovery.Configuration(
-            signer: configuration.signer,
-            instance: configuration.instance,
-            nonceKey: configuration.nonceKey,
-            randomSeed: self.random.next(),
-            limits: configuration.discoveryLimits,
-            verifier: Discovery.Verifier(
-                token: configuration.verifier.token,
-                signature: configuration.verifier.signature,
-                seal: configuration.verifier.seal
-            )
-        )
-        self.reach = PerNode(Reach(reach))
-        self.discovery = PerNode(Discovery(discovery))
+        self.protocols = HostedProtocols(configuration, using: &self.random)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
