@@ -24,10 +24,10 @@ internal import Testing
         let (inviter, joiner, thief) = (try net.addMember(), try net.addNode(), try net.addNode())
         let invitation = try net.invite(by: inviter)
         for _ in 0..<4 { net.guess(by: thief, at: inviter) }
-        #expect(net.nodes[inviter].core.invitations[net.network()]?.count == 1)
+        #expect(net.nodes[inviter].core.invitations.open[net.network()]?.count == 1)
         #expect(net.endedInvitations(of: inviter).isEmpty)
         net.guess(by: thief, at: inviter)
-        #expect(net.nodes[inviter].core.invitations[net.network()]?.isEmpty == true)
+        #expect(net.nodes[inviter].core.invitations.open[net.network()]?.isEmpty == true)
         #expect(net.endedInvitations(of: inviter) == [.burnt])
         // Who guesses learns nothing, neither before nor after.
         net.guess(by: thief, at: inviter)
@@ -167,8 +167,8 @@ internal import Testing
         limits.openInvitations = 2
         let (inviter, joiner) = (try net.addMember(limits: limits), try net.addNode())
         let invitations = try (0..<7).map { _ in try net.invite(by: inviter) }
-        #expect(net.nodes[inviter].core.invitations[net.network()]?.count == 2)
-        #expect(net.nodes[inviter].core.endedInvitations.count == 3)
+        #expect(net.nodes[inviter].core.invitations.open[net.network()]?.count == 2)
+        #expect(net.nodes[inviter].core.invitations.ended.count == 3)
         #expect(net.endedInvitations(of: inviter) == Array(repeating: .withdrawn, count: 5))
         net.prove(invitations[0], by: joiner, to: inviter)
         net.prove(invitations[4], by: joiner, to: inviter)

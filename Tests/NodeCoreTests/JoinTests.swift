@@ -143,7 +143,7 @@ extension CoreNetwork {
         #expect(net.failures(of: joiner).isEmpty)
         net.advance(by: .seconds(1))
         #expect(net.failures(of: joiner) == [.gone])
-        #expect(net.nodes[joiner].core.taken.isEmpty)
+        #expect(net.nodes[joiner].core.invitations.taken.isEmpty)
     }
 
     @Test func `an inviter that goes away while the joiner waits is gone`() throws {

@@ -90,30 +90,3 @@ enum JoinState: Hashable, Sendable {
     /// Their proof was good; the user decides. Ends with a grant, a refusal or the connection.
     case deciding(NetworkId, Invitation.ID)
 }
-
-/// An invitation that this node shows.
-struct OpenInvitation: Sendable {
-    let invitation: Invitation
-    let isPreallowed: Bool
-    var wrongProofs = 0
-}
-
-/// An invitation that this node showed and nobody can join by any more.
-struct EndedInvitation: Sendable {
-    let invitation: Invitation
-    /// What a joiner with its secret is told.
-    let failure: JoinFailure
-    /// Forgotten at this monotonic time.
-    let end: Duration
-}
-
-/// An invitation that this node took, on the way to its inviter or waiting there.
-struct TakenInvitation: Sendable {
-    let invitation: Invitation
-    /// Given up at this time unless the inviter was reached.
-    let deadline: Duration
-    /// Why the last dial failed.
-    var lastFailure = ""
-    /// Whether the inviter was asked, which uses the invitation up.
-    var isAsked = false
-}

@@ -61,7 +61,7 @@ extension NodeCore {
         self.timers.arm(.connection(id), at: deadline, &effects)
         guard link.isDialler else { return }
         self.peers[link.peer]?.prefer([link.address], limit: limits.addressesPerPeer)
-        if let taken = self.taken[link.peer] {
+        if let taken = self.invitations.taken[link.peer] {
             self.askToJoin(by: taken.invitation, on: id, now, &effects)
         }
         if !self.sendHello(on: id, now, &effects), self.connections[id]?.join == JoinState.none {

@@ -121,7 +121,7 @@ extension NodeCore {
 
     mutating func dial(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard !self.isStopping, let known = self.peers[peer], known.dialling != .dialling, known.dialling != .queued,
-            known.parting == nil, known.connections.isEmpty || self.taken[peer]?.isAsked == false,
+            known.parting == nil, known.connections.isEmpty || self.invitations.taken[peer]?.isAsked == false,
             !known.addresses.isEmpty,
             self.hasBusiness(with: known)
         else { return }
@@ -174,7 +174,7 @@ extension NodeCore {
     }
 
     private mutating func dialFailed(_ peer: PeerId, _ reason: String, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.taken[peer]?.lastFailure = reason
+        self.invitations.noteDialFailure(of: peer, reason)
         self.peers[peer]?.dialFailure = reason
         self.peers[peer]?.endDial()
         guard let known = self.peers[peer], known.dialling == .dialling, known.dialsUnderWay == 0 else { return }

@@ -24,7 +24,7 @@ extension NodeCore {
         self.peers[inviter]?.isInviter = true
         self.peers[inviter]?.parting = nil
         let deadline = now.monotonic + limits.joinReach
-        self.taken[inviter] = TakenInvitation(invitation: invitation, deadline: deadline)
+        self.invitations.take(invitation, until: deadline)
         self.timers.arm(.join(inviter), at: deadline, &effects)
         // What the invitation says is newer than any connection, which may lead to a process that is gone: it is asked only
         // when nobody answers there, since an invitation is good for one question.
@@ -35,7 +35,7 @@ extension NodeCore {
     /// Asks an inviter on a connection that there was before; false if there is none, or nothing to ask.
     @discardableResult
     mutating func askOnConnection(to inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
-        guard let taken = self.taken[inviter], !taken.isAsked, let known = self.peers[inviter],
+        guard let taken = self.invitations.taken[inviter], !taken.isAsked, let known = self.peers[inviter],
             let id = self.connectionInUse(to: known)
         else { return false }
         self.askToJoin(by: taken.invitation, on: id, now, &effects)
@@ -47,7 +47,7 @@ extension NodeCore {
     /// The inviter's clock decides about its end; only when the inviter would remember nothing any more, this one's does.
     private func obstacle(to invitation: Invitation, _ now: NodeTime) -> JoinFailure? {
         if invitation.inviter == self.configuration.peerId { return .own }
-        if self.taken[invitation.inviter] != nil { return .underWay }
+        if self.invitations.taken[invitation.inviter] != nil { return .underWay }
         let (end, _) = invitation.expirationSeconds.addingReportingOverflow(Invitation.memorySeconds)
         if now.wallSeconds > end { return .expired }
         if invitation.addresses.isEmpty, self.peers[invitation.inviter]?.addresses.isEmpty != false,
@@ -55,7 +55,7 @@ extension NodeCore {
         {
             return .unreachable("it names none")
         }
-        return self.taken.count < self.configuration.limits.joins ? nil : .other("too many are under way")
+        return self.invitations.hasRoomForTaken ? nil : .other("too many are under way")
     }
 
     mutating func askToJoin(
@@ -64,11 +64,10 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let state = self.connections[id], state.join == .none, self.taken[invitation.inviter]?.isAsked == false
-        else {
-            return
-        }
-        self.taken[invitation.inviter]?.isAsked = true
+        guard let state = self.connections[id], state.join == .none,
+            self.invitations.taken[invitation.inviter]?.isAsked == false
+        else { return }
+        self.invitations.noteAsked(invitation.inviter)
         let limits = self.configuration.limits
         let proof = invitation.proof(exporter: state.link.exporter, joiner: self.configuration.peerId)
         let digits = Invitation.digits(
@@ -130,7 +129,7 @@ extension NodeCore {
 
     /// The user does not want to join any more.
     private mutating func abandonJoin(through inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.taken[inviter] != nil else { return }
+        guard self.invitations.taken[inviter] != nil else { return }
         for id in self.peers[inviter]?.connections ?? [] {
             guard case .asked? = self.connections[id]?.join else { continue }
             self.endJoin(on: id, now, &effects)
@@ -141,7 +140,7 @@ extension NodeCore {
 
     /// Gives up a join whose inviter was not reached.
     mutating func reachOverdue(_ inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let taken = self.taken[inviter] else { return }
+        guard let taken = self.invitations.taken[inviter] else { return }
         for id in self.peers[inviter]?.connections ?? [] {
             if case .asked? = self.connections[id]?.join { return }
         }
@@ -162,7 +161,7 @@ extension NodeCore {
     }
 
     mutating func forgetInvitation(of inviter: PeerId) {
-        self.taken.removeValue(forKey: inviter)
+        self.invitations.forgetTaken(from: inviter)
         self.peers[inviter]?.isInviter = false
     }
 

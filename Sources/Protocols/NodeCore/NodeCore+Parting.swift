@@ -49,7 +49,7 @@ extension NodeCore {
     /// Whether a peer is refused because this device's person disconnected from it; not while an invitation is shown, which
     /// may be for that device.
     func keepsApart(from peer: PeerId) -> Bool {
-        self.peers[peer]?.parting?.isOurs == true && self.invitations.values.allSatisfy(\.isEmpty)
+        self.peers[peer]?.parting?.isOurs == true && !self.invitations.isAnyOpen
     }
 
     /// The time is over: whoever is reached for is dialled.

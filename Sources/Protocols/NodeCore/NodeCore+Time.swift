@@ -18,7 +18,7 @@ extension NodeCore {
             guard case .waiting(let time)? = self.peers[peer]?.dialling else { return nil }
             return time
         case .call(let peer): return self.peers[peer]?.callAt
-        case .join(let inviter): return self.taken[inviter]?.deadline
+        case .join(let inviter): return self.invitations.taken[inviter]?.deadline
         case .parting(let peer): return self.peers[peer]?.parting?.end
         }
     }
@@ -112,13 +112,13 @@ extension NodeCore {
             self.expireTokens(of: network, now, &effects)
             self.lookAtRenewal(of: network, now, &effects)
         }
-        self.expireInvitations(now, &effects)
+        self.invitations.expire(now, &effects)
         for network in Array(self.memberships.keys) {
             guard let membership = self.memberships[network] else { continue }
             self.armExpiry(of: membership.token, now, &effects)
             self.timers.armClock(membership.nextEnd.map(Self.firstSecondAfter), now, &effects)
         }
-        for open in self.invitations.values {
+        for open in self.invitations.open.values {
             for open in open { self.timers.armClock(open.invitation.expirationSeconds + 1, now, &effects) }
         }
     }

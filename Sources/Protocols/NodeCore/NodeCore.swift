@@ -122,12 +122,7 @@ package struct NodeCore: Sendable {
     var pendingMessages = PendingMessages()
     /// Peers whose dial takes long while there is nobody who could bring the two together.
     var overdueCalls = OrderedSet<PeerId>()
-    /// Invitations that this node shows.
-    var invitations: OrderedDictionary<NetworkId, [OpenInvitation]> = [:]
-    /// Invitations that this node showed, the one that ended last at the end.
-    var endedInvitations: Deque<EndedInvitation> = []
-    /// Invitations that this node took, by their inviter.
-    var taken: OrderedDictionary<PeerId, TakenInvitation> = [:]
+    var invitations: Invitations
     /// How many peers became known so far.
     var peerNumber: UInt64 = 0
     /// How many peers are being dialled.
@@ -144,6 +139,7 @@ package struct NodeCore: Sendable {
     package init(_ configuration: Configuration) {
         self.configuration = configuration
         self.timers = Timers(longestClockSleep: configuration.limits.longestExpirySleep)
+        self.invitations = Invitations(limits: configuration.limits)
         self.random = SeededGenerator(seed: configuration.randomSeed)
         self.protocols = HostedProtocols(configuration, using: &self.random)
     }
