@@ -107,17 +107,17 @@ internal import Testing
         try net.addMember(limits: limits)
         func arrive(_ number: UInt64, from address: IPAddress) { Self.arrive(number, from: address, at: &net) }
         for number in UInt64(1)...20 { arrive(number, from: .v4(0x0A00_0001)) }
-        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [1, 2, 3, 4, 5, 6])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [1, 2, 3, 4, 5, 6])
         // Whoever holds the most makes room, its oldest first, until others hold as many.
         arrive(21, from: .v4(0x0A00_0002))
         arrive(22, from: .v6(high: 1, low: 1, scope: 0))
         arrive(23, from: .v6(high: 1, low: 2, scope: 0))
-        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [4, 5, 6, 21, 22, 23])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [4, 5, 6, 21, 22, 23])
         arrive(24, from: .v6(high: 1, low: 3, scope: 0))
         arrive(25, from: .v4(0x0A00_0001))
-        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [4, 5, 6, 21, 22, 23])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [4, 5, 6, 21, 22, 23])
         arrive(26, from: .v4(0x0A00_0003))
-        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [5, 6, 21, 22, 23, 26])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [5, 6, 21, 22, 23, 26])
     }
 
     @Test func `a newcomer takes the oldest place of an attacker with many addresses`() throws {
@@ -127,10 +127,10 @@ internal import Testing
         try net.addMember(limits: limits)
         for number in UInt64(1)...6 { Self.arrive(number, from: .v4(0x0A00_0000 + UInt32(number)), at: &net) }
         Self.arrive(7, from: .v4(0x0A00_0100), at: &net)
-        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [2, 3, 4, 5, 6, 7])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [2, 3, 4, 5, 6, 7])
         // A second place is for none of them.
         Self.arrive(8, from: .v4(0x0A00_0100), at: &net)
-        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [2, 3, 4, 5, 6, 7])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [2, 3, 4, 5, 6, 7])
     }
 
     @Test func `strangers leave nothing behind`() throws {

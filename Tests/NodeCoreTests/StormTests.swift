@@ -18,7 +18,7 @@ internal import Testing
         for node in storm.living {
             let core = net.nodes[node].core
             #expect(core.dialCount == 0)
-            #expect(core.connections.values.allSatisfy { $0.isAdmitted })
+            #expect(core.connections.states.values.allSatisfy { $0.isAdmitted })
         }
     }
 
@@ -143,7 +143,7 @@ struct Storm {
     private func check() {
         for node in self.living {
             let core = self.net.nodes[node].core
-            for state in core.connections.values {
+            for state in core.connections.states.values {
                 for (network, peering) in state.peerings where peering.state == .admitted {
                     #expect(peering.token?.peerId == state.link.peer)
                     #expect(core.isGood(peering, in: network, self.net.now))

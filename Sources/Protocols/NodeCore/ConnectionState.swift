@@ -24,8 +24,8 @@ struct Peering: Hashable, Sendable {
 /// A connection and what was agreed on it.
 struct ConnectionState: Sendable {
     var link: Link
-    /// Where it came from, as long as nobody is admitted on a connection that was accepted.
-    var strangerSource: IPAddress?
+    /// The source of an accepted connection as long as it has no admission.
+    var unadmittedSource: IPAddress?
     var remoteInstance: InstanceId?
     var peerings = Pairs<NetworkId, Peering>()
     /// The network behind each index, for the whole life of the connection.

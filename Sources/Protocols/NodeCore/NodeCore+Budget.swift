@@ -24,7 +24,7 @@ extension NodeCore {
         guard surplus > 0 else { return }
         var idle: [(lastUsed: Duration, id: ConnectionId)] = []
         var next = now.monotonic + limits.idlePause
-        for (id, state) in self.connections where self.isDispensable(state) {
+        for (id, state) in self.connections.states where self.isDispensable(state) {
             let end = state.lastUsed + limits.idlePause
             if end <= now.monotonic { idle.append((state.lastUsed, id)) } else { next = min(next, end) }
         }

@@ -44,8 +44,8 @@ extension NodeCore {
             return effects.append(.connection(.close(id, .parted, lingers: false)))
         }
         let limits = self.configuration.limits
-        guard self.peerConnectionCount < limits.connections,
-            link.isDialler || self.hasRoomForStranger(from: link.address, now, &effects)
+        guard self.connections.peerCount < limits.connections,
+            link.isDialler || self.hasRoomForUnadmitted(from: link.address, now, &effects)
         else {
             effects.append(.peer(.refused(link.peer, nil, .tooManyPeers)))
             effects.append(.connection(.close(id, .tooManyPeers, lingers: false)))
@@ -53,9 +53,7 @@ extension NodeCore {
             return self.afterFailure(of: link.peer, now, &effects)
         }
         let deadline = now.monotonic + limits.helloTimeout
-        self.connections[id] = ConnectionState(link: link, now: now.monotonic, deadline: deadline)
-        self.connections[id]?.allowances = self.spentAllowances.allowances(of: link.peer, at: now.monotonic)
-        if !link.isDialler { self.noteStranger(id, from: link.address) }
+        self.connections.add(id, link, until: deadline, at: now.monotonic)
         self.know(link.peer)
         self.peers[link.peer]?.connections.append(id)
         self.timers.arm(.connection(id), at: deadline, &effects)
@@ -93,8 +91,7 @@ extension NodeCore {
     /// Closes a connection of our own accord; its admissions end at once, not when the transport reports it.
     mutating func close(_ id: ConnectionId, _ code: CloseCode, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.remove(id, now) else { return }
-        let lingers = state.lastSendNumber == self.inputNumber
-        effects.append(.connection(.close(id, code, lingers: lingers)))
+        effects.append(.connection(.close(id, code, lingers: self.connections.hasJustSent(on: state))))
         self.joinBroke(on: id, state, code, &effects)
         for (network, peering) in state.peerings where peering.state == .admitted {
             self.noteLeft(state.link.peer, network, code, now, &effects)
@@ -103,12 +100,8 @@ extension NodeCore {
     }
 
     private mutating func remove(_ id: ConnectionId, _ now: NodeTime) -> ConnectionState? {
-        self.noteStrangerGone(id)
-        guard let state = self.connections.removeValue(forKey: id) else { return nil }
+        guard let state = self.connections.remove(id, at: now.monotonic) else { return nil }
         self.peers[state.link.peer]?.connections.removeAll { $0 == id }
-        if state.admittedSince != nil {
-            self.spentAllowances.keep(state.allowances, of: state.link.peer, at: now.monotonic)
-        }
         for network in state.peerings.keys {
             self.memberships[network]?.connections.remove(id)
             self.memberships[network]?.forgetEnd(on: id)
@@ -168,7 +161,7 @@ extension NodeCore {
             return self.close(id, isPeersWish ? .goodbye : code, now, &effects)
         }
         if !isPeersWish, peering.state != .offered {
-            self.send(.admissionEnd(index: peering.index, code), on: id, &effects)
+            self.connections.send(.admissionEnd(index: peering.index, code), on: id, &effects)
         }
         if !state.isAdmitted, state.deadline == nil, state.join == .none {
             self.setDeadline(on: id, now, &effects)
@@ -205,7 +198,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let connections = self.peers[peer]?.connections ?? []
-        guard Self.route(among: connections, self.connections, in: network) == nil else {
+        guard self.connections.route(among: connections, in: network) == nil else {
             self.tellOfSuspicion(of: peer, in: network, now, &effects)
             return self.tellReachOfLink(to: peer, in: network, now, &effects)
         }
@@ -224,15 +217,9 @@ extension NodeCore {
             self.tellEvents(.stopping, of: network, now, &effects)
         }
         self.isStopping = true
-        for id in self.connections.keys.sorted() {
+        for id in self.connections.ids {
             self.close(id, .goodbye, now, &effects)
         }
-    }
-
-    /// Writes a control frame on a connection.
-    mutating func send(_ frame: Frame, on id: ConnectionId, _ effects: inout [Effect]) {
-        self.connections[id]?.lastSendNumber = self.inputNumber
-        effects.append(.connection(.send(id, frame)))
     }
 
     /// Sends a frame of a network, made with its index there, to a member that is admitted; false if there is no way.
@@ -244,10 +231,10 @@ extension NodeCore {
         _ frame: (UInt8) -> Frame
     ) -> Bool {
         guard let ids = self.peers[peer]?.connections,
-            let route = Self.route(among: ids, self.connections, in: network)
+            let route = self.connections.route(among: ids, in: network)
         else { return false }
         self.connections[route.connection]?.lastUsed = now.monotonic
-        self.send(frame(route.index), on: route.connection, &effects)
+        self.connections.send(frame(route.index), on: route.connection, &effects)
         return true
     }
 

@@ -68,25 +68,21 @@ extension NodeCore {
         self.peers[peer]?.parting = nil
         guard let known = self.peers[peer] else { return }
         self.peers[peer]?.isWanted = true
-        guard let id = self.connectionInUse(to: known) else { return self.dialAnew(peer, now, &effects) }
+        guard let id = self.connections.inUse(among: known.connections) else {
+            return self.dialAnew(peer, now, &effects)
+        }
         self.offerFurther(on: id, now, &effects)
     }
 
     /// Connects to a peer as long as there is room for it; one that is connected is shown what it does not know yet.
     mutating func seek(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let known = self.peers[peer] else { return }
-        if let id = self.connectionInUse(to: known) { return self.offerFurther(on: id, now, &effects) }
+        if let id = self.connections.inUse(among: known.connections) { return self.offerFurther(on: id, now, &effects) }
         guard !self.isBudgetSpent, known.notSoughtBefore <= now.monotonic else { return }
         self.peers[peer]?.isSought = true
         guard self.conditions.allowsSeeking else { return }
         if case .waiting = known.dialling, known.isRefused { return }
         self.dial(peer, now, &effects)
-    }
-
-    /// The newest connection that does not drain.
-    func connectionInUse(to known: KnownPeer) -> ConnectionId? {
-        for id in known.connections.reversed() where self.connections[id]?.isDraining == false { return id }
-        return known.connections.last
     }
 
     /// Whether anything may be said to the peer: a shared network of which there is evidence, or an invitation.
@@ -126,7 +122,7 @@ extension NodeCore {
             self.hasBusiness(with: known)
         else { return }
         let limits = self.configuration.limits
-        guard self.dialCount < limits.dials, self.peerConnectionCount < limits.connections else {
+        guard self.dialCount < limits.dials, self.connections.peerCount < limits.connections else {
             guard self.dialQueue.count < limits.queuedDials else {
                 return self.wait(for: limits.firstRetry, beforeDialling: peer, now, &effects)
             }
@@ -156,7 +152,7 @@ extension NodeCore {
     /// Dials whose turn it is, now that there is room.
     mutating func dialNext(_ now: NodeTime, _ effects: inout [Effect]) {
         let limits = self.configuration.limits
-        while self.dialCount < limits.dials, self.peerConnectionCount < limits.connections,
+        while self.dialCount < limits.dials, self.connections.peerCount < limits.connections,
             let peer = self.dialQueue.popFirst()
         {
             guard let known = self.peers[peer], known.dialling == .queued else { continue }

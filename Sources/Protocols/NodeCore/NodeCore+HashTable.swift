@@ -103,7 +103,7 @@ extension NodeCore {
         self.peers[peer]?.prefer(contact.addresses, limit: limits.addressesPerPeer)
         self.peers[peer]?.isAwaited = true
         self.pendingMessages.add(bytes, to: peer, in: network)
-        if let known = self.peers[peer], let id = self.connectionInUse(to: known) {
+        if let known = self.peers[peer], let id = self.connections.inUse(among: known.connections) {
             self.offerFurther(on: id, now, &effects)
         } else {
             self.dial(peer, now, &effects)
@@ -123,7 +123,7 @@ extension NodeCore {
     mutating func sendPendingMessages(to peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
         guard let route = self.route(to: peer, in: network) else { return }
         for message in self.takePendingMessages(for: peer, in: network) {
-            self.send(.dht(index: route.index, message.bytes), on: route.connection, &effects)
+            self.connections.send(.dht(index: route.index, message.bytes), on: route.connection, &effects)
         }
     }
 

@@ -41,7 +41,7 @@ extension NodeCore {
         for start in stride(from: 0, to: offers.count, by: Frame.tokenLimit) {
             let page = Array(offers[start..<min(start + Frame.tokenLimit, offers.count)])
             let hello = Frame.Hello(instance: self.configuration.instance, tokens: page)
-            self.send(.hello(hello), on: id, &effects)
+            self.connections.send(.hello(hello), on: id, &effects)
             self.connections[id]?.repliesAwaited += 1
         }
         return !offers.isEmpty
@@ -94,7 +94,7 @@ extension NodeCore {
             let told = reply.refusals.compactMap(\.refusal)
             return self.close(id, told.first { $0 != .notAdmitted } ?? .notAdmitted, now, &effects)
         }
-        self.send(.helloReply(reply), on: id, &effects)
+        self.connections.send(.helloReply(reply), on: id, &effects)
         if !reply.proofs.isEmpty { self.learnInstance(hello.instance, on: id, now, &effects) }
     }
 
@@ -198,7 +198,7 @@ extension NodeCore {
             let refusal = self.take(proof, on: id, now, &effects)
             verdicts.append(Frame.Verdict(index: proof.index, refusal: refusal))
         }
-        self.send(.helloAcknowledgement(verdicts), on: id, &effects)
+        self.connections.send(.helloAcknowledgement(verdicts), on: id, &effects)
         if verdicts.contains(where: { $0.refusal == nil }) {
             self.learnInstance(reply.instance, on: id, now, &effects)
         }
@@ -270,7 +270,7 @@ extension NodeCore {
         let peer = state.link.peer
         // Whoever is let in was wanted again, here or there.
         self.peers[peer]?.parting = nil
-        let isNew = Self.route(among: self.peers[peer]?.connections ?? [], self.connections, in: network) == nil
+        let isNew = self.connections.route(among: self.peers[peer]?.connections ?? [], in: network) == nil
         self.connections[id]?.peerings[network]?.state = .admitted
         self.connections[id]?.deadline = nil
         self.noteAdmission(on: id, now, &effects)
@@ -307,7 +307,7 @@ extension NodeCore {
         guard let state = self.connections[id], state.admittedSince == nil else { return }
         self.connections[id]?.admittedSince = now.monotonic
         self.connections[id]?.lastUsed = now.monotonic
-        self.noteStrangerGone(id)
+        self.connections.noteAdmission(on: id)
         effects.append(.connection(.admitted(id)))
         self.armBudget(now, &effects)
     }

@@ -18,7 +18,7 @@ extension NodeCore {
     /// Takes an invitation back, also from a joiner that came with it and waits.
     mutating func withdraw(_ invitation: Invitation.ID, _ now: NodeTime, _ effects: inout [Effect]) {
         self.invitations.withdraw(invitation, now, &effects)
-        for id in self.connections.keys.sorted() {
+        for id in self.connections.ids {
             guard case .deciding(let network, invitation)? = self.connections[id]?.join else { continue }
             self.endRequest(on: id, in: network, .withdrawn, now, &effects)
         }
@@ -27,7 +27,7 @@ extension NodeCore {
     /// Ends every invitation to a network of which this node is no longer a member.
     mutating func endInvitations(to network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.invitations.withdrawAll(to: network, now, &effects)
-        for id in self.connections.keys.sorted() {
+        for id in self.connections.ids {
             guard case .deciding(network, _)? = self.connections[id]?.join else { continue }
             self.endRequest(on: id, in: network, .withdrawn, now, &effects)
         }
@@ -91,7 +91,7 @@ extension NodeCore {
         else { return self.endRequest(on: id, in: network, .declined, now, &effects) }
         self.endJoin(on: id, now, &effects)
         self.peers[peer]?.note(network)
-        self.send(.joinGrant(grant.token, metadata: metadata), on: id, &effects)
+        self.connections.send(.joinGrant(grant.token, metadata: metadata), on: id, &effects)
     }
 
     /// Refuses somebody who waits for consent.
@@ -117,7 +117,7 @@ extension NodeCore {
         self.connections[id]?.join = JoinState.none
         guard state.isAdmitted else { return self.close(id, failure.code, now, &effects) }
         self.endJoin(on: id, now, &effects)
-        self.send(.joinRefusal(failure.code), on: id, &effects)
+        self.connections.send(.joinRefusal(failure.code), on: id, &effects)
     }
 }
 

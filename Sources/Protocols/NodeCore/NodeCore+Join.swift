@@ -36,7 +36,7 @@ extension NodeCore {
     @discardableResult
     mutating func askOnConnection(to inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
         guard let taken = self.invitations.taken[inviter], !taken.isAsked, let known = self.peers[inviter],
-            let id = self.connectionInUse(to: known)
+            let id = self.connections.inUse(among: known.connections)
         else { return false }
         self.askToJoin(by: taken.invitation, on: id, now, &effects)
         return true
@@ -78,7 +78,7 @@ extension NodeCore {
         )
         self.connections[id]?.join = .asked(invitation.networkId)
         self.waitForJoin(on: id, for: limits.joinPatience + limits.joinReplyPause, now, &effects)
-        self.send(.join(proof: proof), on: id, &effects)
+        self.connections.send(.join(proof: proof), on: id, &effects)
         effects.append(.join(.pending(invitation.inviter, invitation.networkId, digits: digits)))
     }
 

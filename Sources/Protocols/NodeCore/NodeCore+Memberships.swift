@@ -66,7 +66,7 @@ extension NodeCore {
         guard self.memberships[network]?.isExpired == false else { return }
         self.lookAtRenewal(of: network, now, &effects)
         self.announce(network, now, &effects)
-        for id in self.connections.keys.sorted() {
+        for id in self.connections.ids {
             guard let peer = self.connections[id]?.link.peer, self.peers[peer]?.networks.contains(network) == true
             else {
                 continue

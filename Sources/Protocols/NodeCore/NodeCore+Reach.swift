@@ -66,7 +66,7 @@ extension NodeCore {
     }
 
     private func connection(to peer: PeerId) -> ConnectionId? {
-        self.peers[peer].flatMap { self.connectionInUse(to: $0) }
+        self.peers[peer].flatMap { self.connections.inUse(among: $0.connections) }
     }
 
     private func migrate(_ peer: PeerId, to address: SocketAddress, port: UInt16?, _ effects: inout [Effect]) {
@@ -109,7 +109,7 @@ extension NodeCore {
         if let ring = Reach.Message.ring(in: bytes), !self.isPossibleMember(ring.caller, of: network) {
             // Nothing is sent to where a caller is said to be that was revoked.
             let decline = Reach.Message.decline(ring.id, .refused)
-            return self.send(.reach(index: index, decline.bytes), on: id, &effects)
+            return self.connections.send(.reach(index: index, decline.bytes), on: id, &effects)
         }
         self.tellReach(.messageReceived(from: peer, network, bytes), now, &effects)
     }

@@ -18,7 +18,8 @@ extension NodeCore {
             for id in membership.connections.elements { self.askForRenewal(of: network, on: id, now, &effects) }
         }
         self.timers.armClock(self.memberships[network]?.warningSeconds, now, &effects)
-        if self.configuration.renewsTokens { self.timers.armClock(self.memberships[network]?.renewalSeconds, now, &effects) }
+        guard self.configuration.renewsTokens else { return }
+        self.timers.armClock(self.memberships[network]?.renewalSeconds, now, &effects)
     }
 
     /// Asks one member if it is time.
@@ -32,7 +33,7 @@ extension NodeCore {
             membership.isRenewalDue(at: self.expiryTime(in: membership, now)),
             let peering = self.connections[id]?.peerings[network], peering.state == .admitted
         else { return }
-        self.send(.renewalRequest(index: peering.index, membership.token), on: id, &effects)
+        self.connections.send(.renewalRequest(index: peering.index, membership.token), on: id, &effects)
     }
 
     // MARK: The owner
@@ -64,7 +65,7 @@ extension NodeCore {
             peering.state == .admitted, token.peerId == state.link.peer, token.networkId == network,
             self.memberships[network]?.revocations.contains(token.peerId) == false
         else { return }
-        self.send(.renewalGrant(index: peering.index, token), on: id, &effects)
+        self.connections.send(.renewalGrant(index: peering.index, token), on: id, &effects)
     }
 
     // MARK: The member

@@ -11,7 +11,7 @@ extension NodeCore {
             let count = self.memberships[network]?.revocations.count,
             let digest = self.memberships[network]?.revocationDigest
         else { return }
-        self.send(.revocationDigest(index: index, count: UInt32(count), digest: digest), on: id, &effects)
+        self.connections.send(.revocationDigest(index: index, count: UInt32(count), digest: digest), on: id, &effects)
     }
 
     mutating func revocationDigestReceived(
@@ -27,7 +27,7 @@ extension NodeCore {
             return self.revocationsTold(in: network, on: id, &effects)
         }
         let fingerprints = set.revocations.map(\.fingerprint)
-        self.send(.revocationsKnown(index: index, fingerprints: fingerprints), on: id, &effects)
+        self.connections.send(.revocationsKnown(index: index, fingerprints: fingerprints), on: id, &effects)
     }
 
     mutating func fingerprintsReceived(
@@ -79,7 +79,7 @@ extension NodeCore {
     private mutating func send(_ entries: [Revocation], index: UInt8, on id: ConnectionId, _ effects: inout [Effect]) {
         for start in stride(from: 0, to: entries.count, by: Frame.revocationPage) {
             let page = Array(entries[start..<min(start + Frame.revocationPage, entries.count)])
-            self.send(.revocations(index: index, page), on: id, &effects)
+            self.connections.send(.revocations(index: index, page), on: id, &effects)
         }
     }
 

@@ -31,7 +31,7 @@ extension NodeCore {
     mutating func sendSecretStamp(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
         guard let index = self.connections[id]?.peerings[network]?.index else { return }
         let stamp = SecretStamp(of: self.memberships[network]?.secrets?.newest)
-        self.send(.memberSecretKnown(index: index, stamp), on: id, &effects)
+        self.connections.send(.memberSecretKnown(index: index, stamp), on: id, &effects)
     }
 
     /// Sends the secret in use, now or once the revocations are told.
@@ -43,7 +43,7 @@ extension NodeCore {
             self.connections[id]?.peerings[network]?.isOwedSecret = true
             return
         }
-        self.send(.memberSecret(index: peering.index, secret), on: id, &effects)
+        self.connections.send(.memberSecret(index: peering.index, secret), on: id, &effects)
     }
 
     /// Everything that this node knows of revocations was told on the connection.

@@ -106,19 +106,14 @@ package struct NodeCore: Sendable {
     }
 
     let configuration: Configuration
-    /// The number of the input that is being handled, from 1.
-    var inputNumber: UInt64 = 0
     var random: SeededGenerator
     var memberships: OrderedDictionary<NetworkId, Membership> = [:]
     /// The protocols of the same networks, apart from them so that looking at a membership copies no table.
     var protocols: HostedProtocols
     var serviceRecords = ServiceRecords()
-    /// Looked up, and walked only in the order of the keys; so are ``connections``.
+    /// Looked up, and walked only in the order of the keys.
     var peers: [PeerId: KnownPeer] = [:]
-    var connections: [ConnectionId: ConnectionState] = [:]
-    var spentAllowances = SpentAllowances()
-    /// Accepted connections that nobody is admitted on yet.
-    var strangers = Strangers()
+    var connections = Connections()
     var pendingMessages = PendingMessages()
     /// Peers whose dial takes long while there is nobody who could bring the two together.
     var overdueCalls = OrderedSet<PeerId>()
@@ -146,7 +141,7 @@ package struct NodeCore: Sendable {
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
-        self.inputNumber += 1
+        self.connections.beginInput()
         switch input {
         case .connection(let input): self.handle(input, now, &effects)
         case .peer(let input): self.handle(input, now, &effects)
@@ -193,26 +188,7 @@ extension NodeCore {
 
     /// The connection and index to use for `peer`; with a nil `network` whichever admitted one comes first.
     package func route(to peer: PeerId, in network: NetworkId? = nil) -> Route? {
-        Self.route(among: self.peers[peer]?.connections ?? [], self.connections, in: network)
-    }
-
-    /// The same, of what it needs only: inside, where the node is being changed, asking the node itself would copy it.
-    static func route(
-        among ids: [ConnectionId],
-        _ connections: [ConnectionId: ConnectionState],
-        in network: NetworkId?
-    ) -> Route? {
-        var fallback: Route?
-        for id in ids {
-            guard let state = connections[id] else { continue }
-            for (shared, peering) in state.peerings where peering.state == .admitted {
-                guard network == nil || network == shared else { continue }
-                let route = Route(connection: id, network: shared, index: peering.index)
-                if !state.isDraining { return route }
-                fallback = fallback ?? route
-            }
-        }
-        return fallback
+        self.connections.route(among: self.peers[peer]?.connections ?? [], in: network)
     }
 
     /// The peers admitted in `network`, or in any, ascending.
@@ -250,7 +226,7 @@ extension NodeCore {
         at now: NodeTime,
         into effects: inout [Effect]
     ) -> NetworkId? {
-        self.inputNumber += 1
+        self.connections.beginInput()
         guard let network = self.connections[id]?.networks[index],
             let peering = self.connections[id]?.peerings[network],
             self.isGood(peering, in: network, now)
