@@ -117,7 +117,7 @@ internal import Testing
             net.feed(0, .peer(.sought(net.nodes[node].peerId)))
         }
         #expect(net.pendingDials.count == 2)
-        #expect(net.nodes[0].core.dialQueue.count == 3)
+        #expect(net.nodes[0].core.peers.dialQueue.count == 3)
         for _ in 0..<100 {
             if !net.pendingDials.isEmpty { net.finishDial(at: 0) }
             net.deliver()
@@ -125,6 +125,6 @@ internal import Testing
             net.advance(by: .milliseconds(100))
         }
         #expect(self.connected(net) == Array(1...9))
-        #expect(net.nodes[0].core.dialCount == 0)
+        #expect(net.nodes[0].core.peers.dialCount == 0)
     }
 }

@@ -115,7 +115,7 @@ internal import Testing
         }
         #expect(most == 3)
         #expect(net.nodes[0].core.admittedPeers(in: nil).count == 10)
-        #expect(net.nodes[0].core.dialCount == 0)
+        #expect(net.nodes[0].core.peers.dialCount == 0)
     }
 
     @Test func `an address that becomes known during a dial is tried before the peer is given up`() throws {

@@ -17,7 +17,7 @@ internal import Testing
         }
         for node in storm.living {
             let core = net.nodes[node].core
-            #expect(core.dialCount == 0)
+            #expect(core.peers.dialCount == 0)
             #expect(core.connections.states.values.allSatisfy { $0.isAdmitted })
         }
     }

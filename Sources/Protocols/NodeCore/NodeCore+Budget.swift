@@ -7,7 +7,7 @@ internal import PubSub
 extension NodeCore {
     /// Whether connections are kept for as many peers as should be.
     var isBudgetSpent: Bool {
-        self.connections.count + self.dialCount >= self.configuration.limits.keptConnections
+        self.connections.count + self.peers.dialCount >= self.configuration.limits.keptConnections
     }
 
     /// Sees to it that connections too many are looked through once they have been idle.

@@ -54,11 +54,11 @@ extension NodeCore {
         }
         let deadline = now.monotonic + limits.helloTimeout
         self.connections.add(id, link, until: deadline, at: now.monotonic)
-        self.know(link.peer)
+        self.peers.know(link.peer)
         self.peers[link.peer]?.connections.append(id)
         self.timers.arm(.connection(id), at: deadline, &effects)
         guard link.isDialler else { return }
-        self.peers[link.peer]?.prefer([link.address], limit: limits.addressesPerPeer)
+        self.peers.prefer([link.address], of: link.peer)
         if let taken = self.invitations.taken[link.peer] {
             self.askToJoin(by: taken.invitation, on: id, now, &effects)
         }

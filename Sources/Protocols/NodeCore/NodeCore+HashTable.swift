@@ -98,9 +98,9 @@ extension NodeCore {
             !self.hasJustFailed(contact, now),
             self.pendingMessages.hasRoom(for: bytes, to: peer, within: limits)
         else { return self.tell(.unreachable(peer), of: network, now, &effects) }
-        self.know(peer)
+        self.peers.know(peer)
         self.peers[peer]?.note(network)
-        self.peers[peer]?.prefer(contact.addresses, limit: limits.addressesPerPeer)
+        self.peers.prefer(contact.addresses, of: peer)
         self.peers[peer]?.isAwaited = true
         self.pendingMessages.add(bytes, to: peer, in: network)
         if let known = self.peers[peer], let id = self.connections.inUse(among: known.connections) {

@@ -19,8 +19,8 @@ extension NodeCore {
         if let failure = self.obstacle(to: invitation, now) {
             return effects.append(.join(.failed(inviter, invitation.networkId, failure)))
         }
-        self.know(inviter)
-        self.peers[inviter]?.prefer(invitation.addresses, limit: limits.addressesPerPeer)
+        self.peers.know(inviter)
+        self.peers.prefer(invitation.addresses, of: inviter)
         self.peers[inviter]?.isInviter = true
         self.peers[inviter]?.parting = nil
         let deadline = now.monotonic + limits.joinReach
@@ -146,7 +146,7 @@ extension NodeCore {
         }
         self.forgetInvitation(of: inviter)
         effects.append(.join(.failed(inviter, taken.invitation.networkId, .unreachable(taken.lastFailure))))
-        self.forgetIfDispensable(inviter)
+        self.peers.forgetIfDispensable(inviter)
     }
 
     private mutating func failJoin(

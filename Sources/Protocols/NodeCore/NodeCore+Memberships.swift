@@ -93,18 +93,10 @@ extension NodeCore {
             self.memberships.removeValue(forKey: network)
             self.protocols.remove(network)
             self.serviceRecords.forgetWrites(in: network)
-            for peer in Array(self.peers.keys) { self.forget(network, of: peer) }
+            self.peers.forget(network)
         }
         if code != .leftNetwork {
             effects.append(.membership(.ended(network, code)))
         }
-    }
-
-    /// Drops the evidence that a peer is in a network, and every wish to reach it with the last one.
-    mutating func forget(_ network: NetworkId, of peer: PeerId) {
-        self.peers[peer]?.networks.removeAll { $0 == network }
-        guard self.peers[peer]?.networks.isEmpty == true else { return }
-        self.peers[peer]?.isWanted = false
-        self.peers[peer]?.isSought = false
     }
 }

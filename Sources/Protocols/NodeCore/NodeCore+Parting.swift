@@ -16,7 +16,7 @@ extension NodeCore {
     /// and its connections are refused.
     mutating func part(from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard peer != self.configuration.peerId else { return }
-        self.know(peer)
+        self.peers.know(peer)
         self.peers[peer]?.isWanted = false
         self.peers[peer]?.isSought = false
         self.setParting(from: peer, isOurs: true, now, &effects)
@@ -41,7 +41,7 @@ extension NodeCore {
         let end = now.monotonic + limits.partingPause + (isOurs ? .zero : limits.helloTimeout)
         self.peers[peer]?.parting = Parting(isOurs: isOurs, end: end)
         self.timers.arm(.parting(peer), at: end, &effects)
-        self.stopWaiting(for: peer)
+        self.peers.stopWaiting(for: peer)
         self.tellReach(.abandoned(peer), now, &effects)
         self.peers[peer]?.isCalled = false
     }
@@ -60,7 +60,7 @@ extension NodeCore {
         if let known = self.peers[peer], known.isReachedFor, self.mayDialUnasked(known) {
             self.dial(peer, now, &effects)
         }
-        self.forgetIfDispensable(peer)
+        self.peers.forgetIfDispensable(peer)
     }
 
     /// Who keeps this node apart from a peer, and until when; nil if nobody does.

@@ -37,7 +37,7 @@ extension NodeCore {
             guard self.isPossibleMember(peer, of: network), self.parting(from: peer)?.isOurs != true else {
                 return self.tellReach(.dialFailed(peer), now, &effects)
             }
-            self.know(peer)
+            self.peers.know(peer)
             self.peers[peer]?.note(network)
             effects.append(.peer(.dialPath(peer, address, port: port)))
         case .failed(let peer, _, let failure): self.callFailed(peer, failure, &effects)
@@ -94,8 +94,8 @@ extension NodeCore {
         self.peers[peer]?.isCalled = false
         let known = Reach.Link(isDialler: link.isDialler, remote: link.address, pathKey: key)
         self.tellReach(.connected(peer, network, known), now, &effects)
-        self.overdueCalls.remove(peer)
-        for overdue in Array(self.overdueCalls) { self.callDue(overdue, now, &effects) }
+        self.peers.removeOverdue(peer)
+        for overdue in self.peers.overdue { self.callDue(overdue, now, &effects) }
     }
 
     mutating func reachReceived(
@@ -123,8 +123,7 @@ extension NodeCore {
         guard let link = self.connections[id]?.link else { return }
         self.connections[id]?.link.address = address
         self.clear(id, now, &effects)
-        let limit = self.configuration.limits.addressesPerPeer
-        if link.isDialler { self.peers[link.peer]?.prefer([address], limit: limit) }
+        if link.isDialler { self.peers.prefer([address], of: link.peer) }
         guard self.connection(to: link.peer) == id else { return }
         self.tellReach(.pathChanged(link.peer, address), now, &effects)
     }
@@ -155,7 +154,7 @@ extension NodeCore {
 
     private mutating func call(_ peer: PeerId, _ wish: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.isCalled = true
-        self.overdueCalls.remove(peer)
+        self.peers.removeOverdue(peer)
         self.tellReach(wish, now, &effects)
     }
 
@@ -170,7 +169,7 @@ extension NodeCore {
         guard peer != self.configuration.peerId, self.hasCoordinator(in: network, for: peer) else {
             return effects.append(.peer(.unreachable(peer, reason: "no member is connected that could be asked")))
         }
-        self.know(peer)
+        self.peers.know(peer)
         self.peers[peer]?.parting = nil
         self.peers[peer]?.isWanted = true
         guard let known = self.peers[peer], known.connections.isEmpty, !known.isCalled else { return }
@@ -200,12 +199,10 @@ extension NodeCore {
     mutating func callDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.callAt = nil
         guard self.peers[peer]?.dialling == .dialling else {
-            self.overdueCalls.remove(peer)
+            self.peers.removeOverdue(peer)
             return
         }
-        if !self.call(peer, now, &effects), self.overdueCalls.count < self.configuration.limits.dials {
-            self.overdueCalls.append(peer)
-        }
+        if !self.call(peer, now, &effects) { self.peers.addOverdue(peer) }
     }
 
     private mutating func callFailed(_ peer: PeerId, _ failure: CallFailure, _ effects: inout [Effect]) {
@@ -215,7 +212,7 @@ extension NodeCore {
         if known.addresses.isEmpty { self.peers[peer]?.isWanted = false }
         guard known.connections.isEmpty, known.dialling != .dialling, known.dialling != .queued else { return }
         effects.append(.peer(.unreachable(peer, reason: "\(known.dialFailure); \(failure.explanation)")))
-        self.forgetIfDispensable(peer)
+        self.peers.forgetIfDispensable(peer)
     }
 }
 

@@ -137,7 +137,7 @@ extension NodeCore {
         if peer == self.configuration.peerId {
             return self.endMembership(network, .revoked, now, &effects)
         }
-        self.forget(network, of: peer)
+        self.peers.forget(network, of: peer)
         self.tell(.memberRevoked(peer), of: network, now, &effects)
         self.tellEvents(.memberRevoked(peer), of: network, now, &effects)
         self.tellDiscovery(.memberRevoked(peer, network), now, &effects)

@@ -111,19 +111,10 @@ package struct NodeCore: Sendable {
     /// The protocols of the same networks, apart from them so that looking at a membership copies no table.
     var protocols: HostedProtocols
     var serviceRecords = ServiceRecords()
-    /// Looked up, and walked only in the order of the keys.
-    var peers: [PeerId: KnownPeer] = [:]
+    var peers: KnownPeers
     var connections = Connections()
     var pendingMessages = PendingMessages()
-    /// Peers whose dial takes long while there is nobody who could bring the two together.
-    var overdueCalls = OrderedSet<PeerId>()
     var invitations: Invitations
-    /// How many peers became known so far.
-    var peerNumber: UInt64 = 0
-    /// How many peers are being dialled.
-    var dialCount = 0
-    /// Peers whose turn to be dialled comes; whoever needs it no more is passed over.
-    var dialQueue: Deque<PeerId> = []
     var isStopping = false
     var conditions = Conditions()
     /// Checks of tokens, counted.
@@ -134,6 +125,7 @@ package struct NodeCore: Sendable {
     package init(_ configuration: Configuration) {
         self.configuration = configuration
         self.timers = Timers(longestClockSleep: configuration.limits.longestExpirySleep)
+        self.peers = KnownPeers(limits: configuration.limits)
         self.invitations = Invitations(limits: configuration.limits)
         self.random = SeededGenerator(seed: configuration.randomSeed)
         self.protocols = HostedProtocols(configuration, using: &self.random)
