@@ -163,9 +163,8 @@ let package = Package(
             "Node",
             in: "Node",
             [
-                "Bytes", "Identity", "Concurrency", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore",
-                "Transport",
-                "Platform", logging, metrics, tracing, collections, crypto,
+                "Bytes", "Identity", "Concurrency", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore", "Transport",
+                "Discovery", "Platform", logging, metrics, tracing, collections, crypto,
             ]
         ),
         module("MetricsText", in: "Node", ["Concurrency", metrics]),
@@ -182,7 +181,7 @@ let package = Package(
 
         .target(
             name: "Simulation",
-            dependencies: ["Bytes", "Identity", "Kademlia", "PubSub", "NodeCore", "Transport"],
+            dependencies: ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", "NodeCore", "Transport"],
             path: "Sources/Node/Simulation",
             resources: [.embedInCode("Scenarios")],
             swiftSettings: computing
@@ -338,7 +337,10 @@ let package = Package(
         tests(of: "Traversal", ["Bytes", "Identity", "Traversal", "TestSupport", collections, crypto]),
         tests(
             of: "NodeCore",
-            ["Bytes", "Identity", "Concurrency", "Kademlia", "NodeCore", "Traversal", "TestSupport", collections]
+            [
+                "Bytes", "Identity", "Concurrency", "Discovery", "Kademlia", "NodeCore", "Traversal", "TestSupport",
+                collections,
+            ]
         ),
         tests(
             of: "Node",

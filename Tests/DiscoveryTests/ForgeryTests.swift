@@ -24,7 +24,7 @@ internal import Testing
     private mutating func expectIgnored(_ reason: Discovery.Reason, _ datagram: [UInt8]) throws {
         try host.hear(datagram, from: source)
         let address = try SocketAddress(parsing: source)
-        #expect(host.takeNews() == [.ignored(reason, from: address, count: 1)])
+        #expect(host.takeNews() == [.host(.ignored(reason, from: address, count: 1))])
         #expect(host.discovery.peers(in: network.id).isEmpty)
         #expect(host.discovery.peers(in: other.id).isEmpty)
     }
@@ -130,7 +130,7 @@ internal import Testing
         }
         #expect(
             host.takeNews().allSatisfy { effect in
-                if case .ignored = effect { true } else { false }
+                if case .host(.ignored) = effect { true } else { false }
             }
         )
     }

@@ -105,7 +105,7 @@ internal import Testing
         try host.hear(far, of: network)
         #expect(!host.isPresent(Member(seed: 2).peerId, in: network))
         let source = try SocketAddress(parsing: "192.0.2.1:4242")
-        #expect(host.takeNews().last == .ignored(.clocksDiffer, from: source, count: 1))
+        #expect(host.takeNews().last == .host(.ignored(.clocksDiffer, from: source, count: 1)))
     }
 
     @Test mutating func `who was revoked is ignored, from then on`() throws {
@@ -135,7 +135,7 @@ internal import Testing
         #expect(!host.isPresent(peer.peerId, in: network))
         try host.hear(peer.announcement(in: unknown), of: unknown)
         let source = try SocketAddress(parsing: "192.0.2.1:4242")
-        #expect(host.takeNews().last == .ignored(.notForUs, from: source, count: 1))
+        #expect(host.takeNews().last == .host(.ignored(.notForUs, from: source, count: 1)))
         host.give(.networkRemoved(other.id))
         #expect(host.discovery.peers(in: other.id).isEmpty)
     }
@@ -158,7 +158,7 @@ internal import Testing
         let datagram = try #require(network.beaconKey.seal(bytes, nonce: nonce))
         try host.hear(datagram)
         let source = try SocketAddress(parsing: "192.0.2.1:4242")
-        #expect(host.takeNews() == [.ignored(.unknownVersion(2), from: source, count: 1)])
+        #expect(host.takeNews() == [.host(.ignored(.unknownVersion(2), from: source, count: 1))])
     }
 
     @Test mutating func `a reason is reported once a minute, with its count`() throws {
@@ -169,7 +169,7 @@ internal import Testing
         let source = try SocketAddress(parsing: "192.0.2.1:4242")
         #expect(
             reports == [
-                .ignored(.notForUs, from: source, count: 1), .ignored(.notForUs, from: source, count: 50),
+                .host(.ignored(.notForUs, from: source, count: 1)), .host(.ignored(.notForUs, from: source, count: 50)),
             ]
         )
     }

@@ -94,12 +94,12 @@ struct Host {
 
     /// The datagrams among the effects since the last call.
     mutating func takeDatagrams() -> [[UInt8]] {
-        take().compactMap { if case .multicast(let bytes) = $0 { bytes } else { nil } }
+        take().compactMap { if case .host(.multicast(let bytes)) = $0 { bytes } else { nil } }
     }
 
     /// What was heard, lost or ignored since the last call.
     mutating func takeNews() -> [Discovery.Effect] {
-        take().filter { if case .multicast = $0 { false } else { true } }
+        take().filter { if case .host(.multicast) = $0 { false } else { true } }
     }
 
     mutating func hear(_ datagram: [UInt8], from source: String = "192.0.2.1:4242") throws {

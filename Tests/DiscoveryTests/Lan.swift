@@ -133,7 +133,7 @@ struct Lan {
 
     private mutating func carryOut(_ effect: Discovery.Effect, of index: Int) {
         switch effect {
-        case .multicast(let bytes): multicast(bytes, from: index)
+        case .host(.multicast(let bytes)): multicast(bytes, from: index)
         case .wake(let time):
             nodes[index].wake = time - .seconds(index * 1000)
             push(time - .seconds(index * 1000), .wake(index))
@@ -141,7 +141,7 @@ struct Lan {
             if nodes[index].firstHeard[peer] == nil { nodes[index].firstHeard[peer] = now }
             nodes[index].addresses[peer] = addresses
         case .peerLost(let peer, _): nodes[index].lost[peer] = now
-        case .deviceKeyUsedTwice, .ignored: break
+        case .deviceKeyUsedTwice, .host(.ignored): break
         }
     }
 

@@ -116,16 +116,16 @@ struct Dialogue {
     }
 
     var persisted: [Record] {
-        self.effects.compactMap { if case .persist(let record) = $0 { record } else { nil } }
+        self.effects.compactMap { if case .host(.persist(let record)) = $0 { record } else { nil } }
     }
 
     var forgotten: [RecordId] {
-        self.effects.compactMap { if case .forget(let id) = $0 { id } else { nil } }
+        self.effects.compactMap { if case .host(.forget(let id)) = $0 { id } else { nil } }
     }
 
     func outcome(_ id: UInt64) -> Kademlia.Outcome? {
         self.effects.lazy.compactMap {
-            if case .finished(Kademlia.RequestId(id), let outcome, _) = $0 { outcome } else { nil }
+            if case .host(.finished(Kademlia.RequestId(id), let outcome, _)) = $0 { outcome } else { nil }
         }.first
     }
 }

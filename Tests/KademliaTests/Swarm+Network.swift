@@ -80,13 +80,13 @@ extension Swarm {
         case .wake(let at):
             self.nodes[node].wake = max(at, self.now)
             self.schedule(.wake(node, life: self.nodes[node].life), after: max(at, self.now) - self.now)
-        case .finished(let id, let outcome, let effort):
+        case .host(.finished(let id, let outcome, let effort)):
             let took = self.now - (self.startedAt[id.number] ?? self.now)
             self.results[node, default: [:]][id.number] = Result(outcome: outcome, effort: effort, took: took)
-        case .persist(let record):
+        case .host(.persist(let record)):
             let location = Record.location(of: record.key, in: self.network.id)
             self.nodes[node].disk[RecordId(location: location, writer: record.writer)] = record
-        case .forget(let id): self.nodes[node].disk[id] = nil
+        case .host(.forget(let id)): self.nodes[node].disk[id] = nil
         case .offence(let peer, let reason):
             self.offences.append(Offence(named: peer, by: self.nodes[node].peerId, reason: reason))
             self.close(node, peer)

@@ -9,7 +9,7 @@ internal import Testing
         let (alice, bob) = (try net.addMember(), try net.addMember())
         net.connect(alice, bob)
         #expect(net.areAdmitted(alice, bob))
-        #expect(net.nodes[bob].effects.contains(.peerJoined(net.nodes[alice].peerId, net.network())))
+        #expect(net.nodes[bob].effects.contains(.peer(.joined(net.nodes[alice].peerId, net.network()))))
     }
 
     @Test func `each side extends the limits of a connection once, whatever the number of networks`() throws {
@@ -18,7 +18,7 @@ internal import Testing
         net.connect(alice, bob, networks: [0, 1])
         #expect(net.areAdmitted(alice, bob, network: 0) && net.areAdmitted(alice, bob, network: 1))
         for node in [alice, bob] {
-            #expect(net.count(by: node) { if case .admitted = $0 { true } else { false } } == 1)
+            #expect(net.count(by: node) { if case .connection(.admitted) = $0 { true } else { false } } == 1)
         }
     }
 
@@ -28,7 +28,7 @@ internal import Testing
         net.isHolding = true
         net.connect(alice, bob)
         for node in [alice, bob] {
-            #expect(net.count(by: node) { if case .admitted = $0 { true } else { false } } == 0)
+            #expect(net.count(by: node) { if case .connection(.admitted) = $0 { true } else { false } } == 0)
         }
     }
 
@@ -111,7 +111,7 @@ internal import Testing
     @Test func `a revoked peer is refused and told so`() throws {
         var net = CoreNetwork()
         let (alice, bob) = (try net.addNode(), try net.addMember())
-        net.feed(bob, .revocationsAdded([try net.revocation(of: net.nodes[alice].peerId)]))
+        net.feed(bob, .membership(.revocationsAdded([try net.revocation(of: net.nodes[alice].peerId)])))
         let token = try net.token(for: net.nodes[alice].peerId)
         #expect(try net.show(token, from: alice, to: bob) == .revoked)
         #expect(net.refusals(by: bob) == [.token(.revoked)])

@@ -13,7 +13,7 @@ internal import Testing
         for node in 1...count {
             try net.addMember()
             net.introduce(node, to: 0)
-            net.feed(node, .peerRemembered(net.nodes[0].peerId, networks: [net.network()], addresses: []))
+            net.feed(node, .peer(.remembered(net.nodes[0].peerId, networks: [net.network()], addresses: [])))
             net.link(0, node)
             net.deliver()
             net.advance(by: .seconds(1))
@@ -39,11 +39,11 @@ internal import Testing
     @Test func `a connection with a stream or one that somebody asked for stays`() throws {
         var net = try self.net(dialling: 5)
         let used = try #require(net.nodes[0].core.route(to: net.nodes[1].peerId))
-        net.feed(0, .streamBegan(used.connection))
-        net.feed(0, .peerWanted(net.nodes[2].peerId))
+        net.feed(0, .connection(.streamBegan(used.connection)))
+        net.feed(0, .peer(.wanted(net.nodes[2].peerId)))
         net.advance(by: .seconds(60))
         #expect(self.connected(net) == [1, 2])
-        net.feed(0, .streamEnded(used.connection))
+        net.feed(0, .connection(.streamEnded(used.connection)))
         net.advance(by: .seconds(60))
         #expect(self.connected(net) == [1, 2])
     }
@@ -59,11 +59,11 @@ internal import Testing
         net.advance(by: .seconds(40))
         #expect(self.connected(net) == [2, 3])
         net.breakAll(of: 0)
-        net.feed(0, .peerSought(net.nodes[1].peerId))
-        net.feed(1, .peerSought(net.nodes[0].peerId))
+        net.feed(0, .peer(.sought(net.nodes[1].peerId)))
+        net.feed(1, .peer(.sought(net.nodes[0].peerId)))
         #expect(self.connected(net).isEmpty)
         net.advance(by: .seconds(600))
-        net.feed(0, .peerSought(net.nodes[1].peerId))
+        net.feed(0, .peer(.sought(net.nodes[1].peerId)))
         net.deliver()
         #expect(self.connected(net) == [1])
     }
@@ -76,11 +76,11 @@ internal import Testing
         for node in 1...5 {
             try net.addMember()
             net.introduce(node, to: 0)
-            net.feed(0, .peerSought(net.nodes[node].peerId))
+            net.feed(0, .peer(.sought(net.nodes[node].peerId)))
             net.deliver()
         }
         #expect(self.connected(net) == [1, 2])
-        net.feed(0, .peerWanted(net.nodes[5].peerId))
+        net.feed(0, .peer(.wanted(net.nodes[5].peerId)))
         net.deliver()
         #expect(self.connected(net) == [1, 2, 5])
     }
@@ -91,14 +91,14 @@ internal import Testing
         try net.addMember()
         net.isOffline = true
         net.introduce(1, to: 0)
-        net.feed(0, .peerSought(net.nodes[1].peerId))
+        net.feed(0, .peer(.sought(net.nodes[1].peerId)))
         net.advance(by: .seconds(4 * 3600))
         let dials = net.dials(by: 0)
         #expect(dials < 20)
         net.advance(by: .seconds(4 * 3600))
         #expect((4...9).contains(net.dials(by: 0) - dials))
         net.isOffline = false
-        net.feed(0, .peerSought(net.nodes[1].peerId))
+        net.feed(0, .peer(.sought(net.nodes[1].peerId)))
         net.deliver()
         #expect(net.areAdmitted(0, 1))
     }
@@ -114,10 +114,10 @@ internal import Testing
         for node in 1...9 {
             try net.addMember()
             net.introduce(node, to: 0)
-            net.feed(0, .peerSought(net.nodes[node].peerId))
+            net.feed(0, .peer(.sought(net.nodes[node].peerId)))
         }
         #expect(net.pendingDials.count == 2)
-        #expect(net.nodes[0].core.dialQueue.count == 3)
+        #expect(net.nodes[0].core.peers.dialQueue.count == 3)
         for _ in 0..<100 {
             if !net.pendingDials.isEmpty { net.finishDial(at: 0) }
             net.deliver()
@@ -125,6 +125,6 @@ internal import Testing
             net.advance(by: .milliseconds(100))
         }
         #expect(self.connected(net) == Array(1...9))
-        #expect(net.nodes[0].core.dialCount == 0)
+        #expect(net.nodes[0].core.peers.dialCount == 0)
     }
 }

@@ -1,3 +1,4 @@
+internal import Discovery
 internal import Identity
 internal import Testing
 
@@ -58,7 +59,7 @@ internal import Testing
         net.connect(0, 1)
         net.introduce(2, to: 0)
         net.feed(0, self.conditions(isReduced: true))
-        net.feed(0, .peerSought(net.nodes[2].peerId))
+        net.feed(0, .peer(.sought(net.nodes[2].peerId)))
         net.advance(by: .seconds(600))
         #expect(net.areAdmitted(0, 1) && !net.isAdmitted(0, 2))
         net.feed(0, self.conditions())
@@ -70,12 +71,12 @@ internal import Testing
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
-        let isBeacon: (Effect) -> Bool = { if case .multicast = $0 { true } else { false } }
+        let isBeacon: (Effect) -> Bool = { if case .discovery(.multicast) = $0 { true } else { false } }
         let secret = try net.secret(1_000)
         for node in 0..<2 {
             net.feed(node, .addressesChanged([CoreNetwork.address(of: node)]))
-            net.feed(node, .memberSecretAdded(secret))
-            net.feed(node, .discoveryStarted)
+            net.feed(node, .membership(.secretAdded(secret)))
+            net.feed(node, .discovery(.started))
         }
         net.advance(by: .seconds(30))
         net.feed(0, self.conditions(isReduced: true))

@@ -14,21 +14,21 @@ extension CoreNetwork {
 
     func refusals(by node: Int) -> [Refusal] {
         self.nodes[node].effects.compactMap { effect in
-            guard case .refused(_, _, let refusal) = effect else { return nil }
+            guard case .peer(.refused(_, _, let refusal)) = effect else { return nil }
             return refusal
         }
     }
 
     func refusals(of node: Int) -> [CloseCode] {
         self.nodes[node].effects.compactMap { effect in
-            guard case .refusedByPeer(_, _, let code) = effect else { return nil }
+            guard case .peer(.refusedByPeer(_, _, let code)) = effect else { return nil }
             return code
         }
     }
 
     func closeCodes(by node: Int) -> [CloseCode] {
         self.nodes[node].effects.compactMap { effect in
-            guard case .close(_, let code) = effect else { return nil }
+            guard case .connection(.close(_, let code, _)) = effect else { return nil }
             return code
         }
     }
@@ -36,14 +36,14 @@ extension CoreNetwork {
     /// Frames that `node` sent.
     func frames(by node: Int) -> [Frame] {
         self.nodes[node].effects.compactMap { effect in
-            guard case .send(_, let frame) = effect else { return nil }
+            guard case .connection(.send(_, let frame)) = effect else { return nil }
             return frame
         }
     }
 
     /// How often `node` dialled.
     func dials(by node: Int) -> Int {
-        self.nodes[node].effects.count { if case .dial = $0 { true } else { false } }
+        self.nodes[node].effects.count { if case .peer(.dial) = $0 { true } else { false } }
     }
 
     func count(by node: Int, where isMeant: (Effect) -> Bool) -> Int {

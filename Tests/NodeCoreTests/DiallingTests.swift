@@ -79,7 +79,7 @@ internal import Testing
         try net.addMember()
         try net.addMember()
         net.connect(0, 1)
-        net.feed(0, .peerUnwanted(net.nodes[1].peerId))
+        net.feed(0, .peer(.unwanted(net.nodes[1].peerId)))
         #expect(net.closeCodes(by: 0) == [.parted])
         let dials = net.dials(by: 0)
         net.advance(by: .seconds(600))
@@ -115,7 +115,7 @@ internal import Testing
         }
         #expect(most == 3)
         #expect(net.nodes[0].core.admittedPeers(in: nil).count == 10)
-        #expect(net.nodes[0].core.dialCount == 0)
+        #expect(net.nodes[0].core.peers.dialCount == 0)
     }
 
     @Test func `an address that becomes known during a dial is tried before the peer is given up`() throws {
@@ -124,8 +124,8 @@ internal import Testing
         try net.addMember()
         net.isHoldingDials = true
         let nowhere = [SocketAddress(.v4(0x7F00_0001), port: 9)]
-        net.feed(0, .peerRemembered(net.nodes[1].peerId, networks: [net.network()], addresses: nowhere))
-        net.feed(0, .peerWanted(net.nodes[1].peerId))
+        net.feed(0, .peer(.remembered(net.nodes[1].peerId, networks: [net.network()], addresses: nowhere)))
+        net.feed(0, .peer(.wanted(net.nodes[1].peerId)))
         net.introduce(1, to: 0)
         #expect(net.pendingDials.map(\.addresses) == [nowhere])
         net.finishDial(at: 0)
@@ -141,8 +141,8 @@ internal import Testing
         try net.addMember()
         net.isHoldingDials = true
         let (peer, old) = (net.nodes[1].peerId, SocketAddress(.v4(0x7F00_0001), port: 9))
-        net.feed(0, .peerRemembered(peer, networks: [net.network()], addresses: [old]))
-        net.feed(0, .peerWanted(peer))
+        net.feed(0, .peer(.remembered(peer, networks: [net.network()], addresses: [old])))
+        net.feed(0, .peer(.wanted(peer)))
         net.connect(0, 1)
         net.connect(0, 1)
         try #require(net.pendingDials.map(\.addresses) == [[old], [CoreNetwork.address(of: 1)]])
@@ -164,8 +164,8 @@ internal import Testing
         net.isHoldingDials = true
         for port: UInt16 in 1...20 {
             let place = SocketAddress(.v4(0x7F00_0001), port: port)
-            net.feed(0, .peerRemembered(net.nodes[1].peerId, networks: [net.network()], addresses: [place]))
-            net.feed(0, .peerWanted(net.nodes[1].peerId))
+            net.feed(0, .peer(.remembered(net.nodes[1].peerId, networks: [net.network()], addresses: [place])))
+            net.feed(0, .peer(.wanted(net.nodes[1].peerId)))
         }
         #expect(net.pendingDials.count == Limits().dialsPerPeer)
     }

@@ -21,8 +21,8 @@ internal import Testing
         net.advance(by: .seconds(1))
         #expect(!net.isAdmitted(0, 1) && !net.isAdmitted(1, 0))
         #expect(net.nodes[0].links.isEmpty)
-        #expect(net.nodes[1].effects.contains(.membershipEnded(net.network(), .tokenExpired)))
-        #expect(net.count(by: 0) { if case .peerLeft = $0 { true } else { false } } == 1)
+        #expect(net.nodes[1].effects.contains(.membership(.ended(net.network(), .tokenExpired))))
+        #expect(net.count(by: 0) { if case .peer(.left) = $0 { true } else { false } } == 1)
     }
 
     @Test func `a member that reconnects often leaves nothing behind, and its admission still ends`() throws {
@@ -40,7 +40,9 @@ internal import Testing
     @Test func `streams of the ended admission are reset`() throws {
         var net = try self.pair()
         net.advance(by: .seconds(3661))
-        let resets = net.count(by: 0) { if case .resetStreams(_, _, .tokenExpired) = $0 { true } else { false } }
+        let resets = net.count(by: 0) { effect in
+            if case .connection(.resetStreams(_, _, .tokenExpired)) = effect { true } else { false }
+        }
         let fellWithConnection = net.closeCodes(by: 1).contains(.tokenExpired)
         #expect(resets == 1 || fellWithConnection)
     }
@@ -58,9 +60,9 @@ internal import Testing
         net.now.wallSeconds += 100_000
         net.advance(by: .seconds(60))
         #expect(!net.isAdmitted(1, 0))
-        #expect(net.count(by: 1) { if case .membershipEnded = $0 { true } else { false } } == 1)
+        #expect(net.count(by: 1) { if case .membership(.ended) = $0 { true } else { false } } == 1)
         net.introduce(0, to: 1)
-        net.feed(1, .peerWanted(net.nodes[0].peerId))
+        net.feed(1, .peer(.wanted(net.nodes[0].peerId)))
         net.now.wallSeconds -= 100_000
         net.advance(by: .seconds(400))
         #expect(net.areAdmitted(0, 1))
@@ -70,7 +72,7 @@ internal import Testing
         var net = try self.pair()
         net.advance(by: .seconds(3700))
         let (dials, frames) = (net.dials(by: 1), net.frames(by: 1).count)
-        net.feed(1, .peerWanted(net.nodes[0].peerId))
+        net.feed(1, .peer(.wanted(net.nodes[0].peerId)))
         net.advance(by: .seconds(3600))
         #expect(net.dials(by: 1) == dials)
         #expect(net.frames(by: 1).count == frames)
@@ -83,7 +85,7 @@ internal import Testing
         net.deliver()
         net.advance(by: .seconds(1000))
         #expect(net.areAdmitted(0, 1))
-        #expect(net.count(by: 0) { if case .peerLeft = $0 { true } else { false } } == 0)
+        #expect(net.count(by: 0) { if case .peer(.left) = $0 { true } else { false } } == 0)
         #expect(net.connectionCount == 2)
         net.advance(by: .seconds(2700))
         #expect(!net.isAdmitted(0, 1))
@@ -120,11 +122,11 @@ internal import Testing
         let now = net.now.wallSeconds
         try net.addMember(expiresIn: 3600)
         let other = PeerId(publicKey: generatePeerKey().publicKey)
-        net.feed(0, .revocationsAdded([try net.revocation(of: other, at: now + 7200)]))
-        #expect(net.nodes[0].effects.contains(.clockBehind(net.network(), seconds: 7200)))
+        net.feed(0, .membership(.revocationsAdded([try net.revocation(of: other, at: now + 7200)])))
+        #expect(net.nodes[0].effects.contains(.membership(.clockBehind(net.network(), seconds: 7200))))
         net.advance(by: .seconds(60))
-        #expect(net.nodes[0].effects.contains(.membershipEnded(net.network(), .tokenExpired)))
-        #expect(net.count(by: 0) { if case .clockBehind = $0 { true } else { false } } == 1)
+        #expect(net.nodes[0].effects.contains(.membership(.ended(net.network(), .tokenExpired))))
+        #expect(net.count(by: 0) { if case .membership(.clockBehind) = $0 { true } else { false } } == 1)
     }
 
     @Test func `a clock less than five minutes behind decides itself`() throws {
@@ -132,10 +134,10 @@ internal import Testing
         let now = net.now.wallSeconds
         try net.addMember(expiresIn: 3600)
         let other = PeerId(publicKey: generatePeerKey().publicKey)
-        net.feed(0, .revocationsAdded([try net.revocation(of: other, at: now + 300)]))
+        net.feed(0, .membership(.revocationsAdded([try net.revocation(of: other, at: now + 300)])))
         net.advance(by: .seconds(3660))
-        #expect(net.count(by: 0) { if case .clockBehind = $0 { true } else { false } } == 0)
-        #expect(net.count(by: 0) { if case .membershipEnded = $0 { true } else { false } } == 0)
+        #expect(net.count(by: 0) { if case .membership(.clockBehind) = $0 { true } else { false } } == 0)
+        #expect(net.count(by: 0) { if case .membership(.ended) = $0 { true } else { false } } == 0)
     }
 
     @Test func `leaving one of two networks tells the other side and keeps the connection`() throws {
@@ -143,11 +145,11 @@ internal import Testing
         try net.addMember(of: [0, 1])
         try net.addMember(of: [0, 1])
         net.connect(0, 1, networks: [0, 1])
-        net.feed(0, .membershipRemoved(net.network(0)))
+        net.feed(0, .membership(.removed(net.network(0))))
         net.deliver()
         #expect(!net.isAdmitted(1, 0, network: 0))
         #expect(net.areAdmitted(0, 1, network: 1))
-        net.feed(0, .membershipRemoved(net.network(1)))
+        net.feed(0, .membership(.removed(net.network(1))))
         #expect(net.nodes[1].links.isEmpty)
         #expect(net.closeCodes(by: 0) == [.leftNetwork])
     }

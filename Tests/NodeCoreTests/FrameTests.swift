@@ -52,10 +52,9 @@ internal import Testing
     @Test func `a frame that is too short or too long is refused`() throws {
         for frame in try self.samples() {
             let bytes = frame.bytes
-            switch frame {
-            case .dht, .events: continue  // what they carry is as long as the frame
-            default: break
-            }
+            // The content of these is as long as the frame.
+            if case .dht = frame { continue }
+            if case .events = frame { continue }
             #expect(throws: FrameError.self) { try Frame(bytes + [0]) }
             if case .revocationsKnown = frame { continue }
             #expect(throws: FrameError.self) { try Frame(Array(bytes.dropLast())) }

@@ -25,10 +25,10 @@ internal import Testing
         in net: inout CoreNetwork
     ) -> Kademlia.Outcome? {
         let id = Kademlia.RequestId(UInt64(net.nodes[node].effects.count))
-        net.feed(node, .dhtRequested(id, network ?? net.network(), request, Kademlia.RequestPolicy()))
+        net.feed(node, .table(.requested(id, network ?? net.network(), request, Kademlia.RequestPolicy())))
         net.deliver()
         net.advance(by: .seconds(11))
-        for case .dhtFinished(id, let outcome, _) in net.nodes[node].effects { return outcome }
+        for case .table(_, .finished(id, let outcome, _)) in net.nodes[node].effects { return outcome }
         return nil
     }
 
@@ -97,18 +97,18 @@ internal import Testing
         _ = self.ask(self.put(7), of: 3, in: &net)
         let id = RecordId(location: Record.location(of: self.key, in: net.network()), writer: net.nodes[3].peerId)
         for node in 0..<3 { #expect(net.nodes[node].core.heldRecord(id, in: net.network()) != nil) }
-        net.feed(0, .revocationsAdded([try net.revocation(of: net.nodes[3].peerId)]))
+        net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[3].peerId)])))
         net.deliver()
         for node in 0..<3 {
             #expect(net.nodes[node].core.heldRecord(id, in: net.network()) == nil)
-            #expect(net.nodes[node].effects.contains(.forgetRecord(net.network(), id)))
+            #expect(net.nodes[node].effects.contains(.table(net.network(), .forget(id))))
         }
         #expect(self.ask(.get(key: self.key), of: 1, in: &net) == .found([]))
     }
 
     @Test func `messages that wait for a dial are bounded`() throws {
         var limits = Limits()
-        limits.parcelsPerPeer = 2
+        limits.pendingMessagesPerPeer = 2
         var net = CoreNetwork()
         try net.addMember(limits: limits)
         try net.addMember()
@@ -116,10 +116,9 @@ internal import Testing
         net.introduce(1, to: 0)
         for number in 0..<8 {
             let request = Kademlia.Request.get(key: [UInt8(number + 1)])
-            net.feed(0, .dhtRequested(.init(UInt64(number)), net.network(), request, Kademlia.RequestPolicy()))
+            net.feed(0, .table(.requested(.init(UInt64(number)), net.network(), request, Kademlia.RequestPolicy())))
         }
-        let waiting = net.nodes[0].core.parcels.values.map(\.count)
-        #expect(waiting.allSatisfy { $0 <= 2 })
+        #expect(net.nodes[0].core.pendingMessages.count(for: net.nodes[1].peerId) <= 2)
         #expect(net.pendingDials.count == 1)
     }
 }

@@ -1,3 +1,4 @@
+internal import Discovery
 internal import Identity
 internal import Testing
 
@@ -13,9 +14,9 @@ internal import Testing
             let secret = try net.secret(1_000)
             for instance: UInt8 in [1, 2] {
                 let node = try net.addMember(instance: instance)
-                net.feed(node, .memberSecretAdded(secret))
+                net.feed(node, .membership(.secretAdded(secret)))
                 net.feed(node, .addressesChanged([CoreNetwork.address(of: node)]))
-                net.feed(node, .discoveryStarted)
+                net.feed(node, .discovery(.started))
             }
         }
 
@@ -23,17 +24,17 @@ internal import Testing
         mutating func listen(for duration: Duration) -> Int {
             net.advance(by: duration)
             let beacons = net.nodes[0].effects.dropFirst(said).compactMap { effect -> [UInt8]? in
-                if case .multicast(let bytes) = effect { bytes } else { nil }
+                if case .discovery(.multicast(let bytes)) = effect { bytes } else { nil }
             }
             said = net.nodes[0].effects.count
-            for bytes in beacons { net.feed(1, .datagramReceived(bytes, from: CoreNetwork.address(of: 0))) }
+            for bytes in beacons { net.feed(1, .discovery(.datagramReceived(bytes, from: CoreNetwork.address(of: 0)))) }
             return beacons.count
         }
 
         /// The addresses of each time that the second told of the first.
         var told: [[SocketAddress]] {
             net.nodes[1].effects.compactMap { effect in
-                if case .peerDiscovered(net.nodes[0].peerId, _, let addresses) = effect { addresses } else { nil }
+                if case .peer(.discovered(net.nodes[0].peerId, _, let addresses)) = effect { addresses } else { nil }
             }
         }
     }
@@ -53,12 +54,12 @@ internal import Testing
     @Test func `who fell silent and comes back is told again`() throws {
         var pair = try Pair()
         _ = pair.listen(for: .seconds(1))
-        pair.net.feed(0, .discoveryStopped)
+        pair.net.feed(0, .discovery(.stopped))
         pair.net.advance(by: .seconds(40))
-        let lost = Effect.peerLost(pair.net.nodes[0].peerId, pair.net.network())
+        let lost = Effect.peer(.lost(pair.net.nodes[0].peerId, pair.net.network()))
         let isTold = pair.net.nodes[1].effects.contains(lost)
         #expect(isTold)
-        pair.net.feed(0, .discoveryStarted)
+        pair.net.feed(0, .discovery(.started))
         _ = pair.listen(for: .seconds(13))
         #expect(pair.told.count == 2)
     }

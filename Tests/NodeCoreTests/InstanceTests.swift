@@ -17,8 +17,8 @@ internal import Testing
         #expect(net.nodes[0].links[old] == nil)
         #expect(net.closeCodes(by: 0) == [.superseded])
         #expect(net.areAdmitted(0, restarted))
-        #expect(net.count(by: 0) { if case .deviceKeyUsedTwice = $0 { true } else { false } } == 0)
-        #expect(net.count(by: 0) { if case .peerJoined = $0 { true } else { false } } == 2)
+        #expect(net.count(by: 0) { if case .membership(.deviceKeyUsedTwice) = $0 { true } else { false } } == 0)
+        #expect(net.count(by: 0) { if case .peer(.joined) = $0 { true } else { false } } == 2)
     }
 
     @Test func `a key that runs in two places is reported`() throws {
@@ -29,10 +29,10 @@ internal import Testing
         try net.addMember(instance: 2, key: key)
         net.connect(1, 0)
         net.connect(2, 0)
-        #expect(net.count(by: 0) { if case .deviceKeyUsedTwice = $0 { true } else { false } } == 0)
+        #expect(net.count(by: 0) { if case .membership(.deviceKeyUsedTwice) = $0 { true } else { false } } == 0)
         net.connect(1, 0)
         net.advance(by: .seconds(10))
-        #expect(net.nodes[0].effects.contains(.deviceKeyUsedTwice(net.nodes[1].peerId)))
+        #expect(net.nodes[0].effects.contains(.membership(.deviceKeyUsedTwice(net.nodes[1].peerId))))
     }
 
     @Test func `two places with one key do not fight over the messages of hash tables`() throws {
@@ -46,7 +46,7 @@ internal import Testing
         let before = net.connectionCount
         net.advance(by: .seconds(60))
         #expect(net.connectionCount - before <= 60)
-        #expect(net.nodes[0].effects.contains(.deviceKeyUsedTwice(net.nodes[1].peerId)))
+        #expect(net.nodes[0].effects.contains(.membership(.deviceKeyUsedTwice(net.nodes[1].peerId))))
     }
 
     @Test func `a copy that dials its original is reported and refused`() throws {
@@ -55,7 +55,7 @@ internal import Testing
         try net.addMember(instance: 1, key: key)
         try net.addMember(instance: 2, key: key)
         net.bareLink(1, 0)
-        #expect(net.nodes[0].effects.contains(.deviceKeyUsedTwice(net.nodes[0].peerId)))
+        #expect(net.nodes[0].effects.contains(.membership(.deviceKeyUsedTwice(net.nodes[0].peerId))))
         #expect(net.closeCodes(by: 0) == [.notAdmitted])
     }
 
@@ -78,7 +78,7 @@ internal import Testing
         let order = isReversed ? [1, 0] : [0, 1]
         for node in order {
             net.introduce(1 - node, to: node)
-            net.feed(node, .peerWanted(net.nodes[1 - node].peerId))
+            net.feed(node, .peer(.wanted(net.nodes[1 - node].peerId)))
         }
         while !net.pendingDials.isEmpty { net.finishDial(at: 0) }
         net.isHolding = false
@@ -88,7 +88,7 @@ internal import Testing
         let lower = net.nodes[0].peerId < net.nodes[1].peerId ? 0 : 1
         let id = try #require(net.nodes[lower].links.keys.first)
         #expect(net.nodes[lower].core.connections[id]?.link.isDialler == true)
-        #expect(net.count(by: 0) { if case .peerLeft = $0 { true } else { false } } == 0)
+        #expect(net.count(by: 0) { if case .peer(.left) = $0 { true } else { false } } == 0)
     }
 
     @Test func `a peer cannot hold many connections`() throws {

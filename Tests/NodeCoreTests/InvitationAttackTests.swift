@@ -11,7 +11,7 @@ internal import Testing
         let (inviter, first, second) = (try net.addMember(), try net.addNode(), try net.addNode())
         let invitation = try net.invite(by: inviter)
         for joiner in [first, second] {
-            net.feed(joiner, .joinWanted(invitation))
+            net.feed(joiner, .join(.wanted(invitation)))
             net.deliver()
         }
         #expect(net.failures(of: first).isEmpty)
@@ -24,15 +24,15 @@ internal import Testing
         let (inviter, joiner, thief) = (try net.addMember(), try net.addNode(), try net.addNode())
         let invitation = try net.invite(by: inviter)
         for _ in 0..<4 { net.guess(by: thief, at: inviter) }
-        #expect(net.nodes[inviter].core.invitations[net.network()]?.count == 1)
+        #expect(net.nodes[inviter].core.invitations.open[net.network()]?.count == 1)
         #expect(net.endedInvitations(of: inviter).isEmpty)
         net.guess(by: thief, at: inviter)
-        #expect(net.nodes[inviter].core.invitations[net.network()]?.isEmpty == true)
+        #expect(net.nodes[inviter].core.invitations.open[net.network()]?.isEmpty == true)
         #expect(net.endedInvitations(of: inviter) == [.burnt])
         // Who guesses learns nothing, neither before nor after.
         net.guess(by: thief, at: inviter)
         #expect(net.closeCodes(by: inviter) == Array(repeating: .joinRefused, count: 6))
-        net.feed(joiner, .joinWanted(invitation))
+        net.feed(joiner, .join(.wanted(invitation)))
         net.deliver()
         #expect(net.failures(of: joiner) == [.burnt])
         #expect(net.request(to: inviter) == nil)
@@ -43,7 +43,7 @@ internal import Testing
         let (inviter, joiner, thief) = (try net.addMember(), try net.addNode(), try net.addNode())
         let invitation = try net.invite(by: inviter)
         for _ in 0..<4 { net.guess(by: thief, at: inviter) }
-        net.feed(joiner, .joinWanted(invitation))
+        net.feed(joiner, .join(.wanted(invitation)))
         net.deliver()
         #expect(net.request(to: inviter) != nil)
     }
@@ -94,7 +94,7 @@ internal import Testing
         let invitation = try net.invite(by: inviter)
         // The joiner's clock is 40 minutes ahead.
         net.now.wallSeconds += 2400
-        net.feed(joiner, .joinWanted(invitation))
+        net.feed(joiner, .join(.wanted(invitation)))
         net.now.wallSeconds -= 2400
         net.deliver()
         #expect(net.request(to: inviter) != nil)
@@ -104,17 +104,17 @@ internal import Testing
         var net = CoreNetwork()
         let (inviter, joiner, late) = (try net.addMember(), try net.addNode(), try net.addNode())
         let (shown, used) = (try net.invite(by: inviter), try net.invite(by: inviter))
-        net.feed(joiner, .joinWanted(used))
+        net.feed(joiner, .join(.wanted(used)))
         net.deliver()
-        for invitation in [shown, used] { net.feed(inviter, .invitationWithdrawn(invitation.id)) }
+        for invitation in [shown, used] { net.feed(inviter, .join(.invitationWithdrawn(invitation.id))) }
         #expect(net.failures(of: joiner) == [.withdrawn])
         #expect(net.endedRequests(to: inviter) == [.withdrawn])
         #expect(net.endedInvitations(of: inviter) == [.withdrawn])
-        net.feed(late, .joinWanted(shown))
+        net.feed(late, .join(.wanted(shown)))
         net.deliver()
         #expect(net.failures(of: late) == [.withdrawn])
         let request = try #require(net.request(to: inviter))
-        net.feed(inviter, .joinDecided(request.id, try net.grant(for: joiner)))
+        net.feed(inviter, .join(.decided(request.id, try net.grant(for: joiner))))
         net.deliver()
         #expect(net.nodes[joiner].core.networks.isEmpty)
     }
@@ -122,8 +122,8 @@ internal import Testing
     @Test func `whoever was revoked learns it from an invitation, which is used up`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
-        net.feed(inviter, .revocationsAdded([try net.revocation(of: net.nodes[joiner].peerId)]))
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.feed(inviter, .membership(.revocationsAdded([try net.revocation(of: net.nodes[joiner].peerId)])))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
         net.deliver()
         #expect(net.failures(of: joiner) == [.revoked])
         #expect(net.endedInvitations(of: inviter) == [.used])
@@ -133,12 +133,12 @@ internal import Testing
         var net = CoreNetwork()
         let (inviter, joiner, late) = (try net.addMember(of: [0, 1]), try net.addNode(), try net.addNode())
         let (used, shown) = (try net.invite(by: inviter), try net.invite(by: inviter))
-        net.feed(joiner, .joinWanted(used))
+        net.feed(joiner, .join(.wanted(used)))
         net.deliver()
-        net.feed(inviter, .membershipRemoved(net.network()))
+        net.feed(inviter, .membership(.removed(net.network())))
         #expect(net.failures(of: joiner) == [.withdrawn])
         #expect(net.endedInvitations(of: inviter) == [.withdrawn])
-        net.feed(late, .joinWanted(shown))
+        net.feed(late, .join(.wanted(shown)))
         net.deliver()
         #expect(net.failures(of: late) == [.withdrawn])
     }
@@ -167,8 +167,8 @@ internal import Testing
         limits.openInvitations = 2
         let (inviter, joiner) = (try net.addMember(limits: limits), try net.addNode())
         let invitations = try (0..<7).map { _ in try net.invite(by: inviter) }
-        #expect(net.nodes[inviter].core.invitations[net.network()]?.count == 2)
-        #expect(net.nodes[inviter].core.endedInvitations.count == 3)
+        #expect(net.nodes[inviter].core.invitations.open[net.network()]?.count == 2)
+        #expect(net.nodes[inviter].core.invitations.ended.count == 3)
         #expect(net.endedInvitations(of: inviter) == Array(repeating: .withdrawn, count: 5))
         net.prove(invitations[0], by: joiner, to: inviter)
         net.prove(invitations[4], by: joiner, to: inviter)

@@ -25,11 +25,11 @@ internal import Testing
         // It is killed: nobody hears of the end of the connection.
         net.nodes[old].isRunning = false
         let inviter = try net.addMember(instance: 2, key: key)
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
         net.deliver()
         #expect(net.request(to: old) == nil)
         let request = try #require(net.request(to: inviter))
-        net.feed(inviter, .joinDecided(request.id, try net.grant(for: joiner)))
+        net.feed(inviter, .join(.decided(request.id, try net.grant(for: joiner))))
         net.deliver()
         #expect(net.failures(of: joiner).isEmpty)
         #expect(net.areAdmitted(joiner, inviter))
@@ -43,13 +43,13 @@ internal import Testing
         net.connect(inviter, joiner)
         let connections = net.connectionCount
         net.isOffline = true
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
         net.deliver()
         let request = try #require(net.request(to: inviter))
         let grant = try net.grant(for: joiner)
-        net.feed(inviter, .joinDecided(request.id, grant))
+        net.feed(inviter, .join(.decided(request.id, grant)))
         net.deliver()
-        #expect(net.nodes[joiner].effects.contains(.joinGranted(net.nodes[inviter].peerId, grant)))
+        #expect(net.nodes[joiner].effects.contains(.join(.granted(net.nodes[inviter].peerId, grant))))
         #expect(net.failures(of: joiner).isEmpty && net.connectionCount == connections)
         #expect(net.areAdmitted(joiner, inviter))
     }
@@ -59,15 +59,15 @@ internal import Testing
         let (inviter, joiner) = (try net.addMember(), try net.addMember())
         let peer = net.nodes[inviter].peerId
         net.isHoldingDials = true
-        net.feed(joiner, .peerRemembered(peer, networks: [net.network()], addresses: [Self.stale]))
-        net.feed(joiner, .peerWanted(peer))
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.feed(joiner, .peer(.remembered(peer, networks: [net.network()], addresses: [Self.stale])))
+        net.feed(joiner, .peer(.wanted(peer)))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
         #expect(net.pendingDials.map(\.addresses) == [[Self.stale], [CoreNetwork.address(of: inviter)]])
         net.finishDial(at: 1)
         net.deliver()
         let request = try #require(net.request(to: inviter))
         net.finishDial(at: 0, succeeds: false)
-        net.feed(inviter, .joinDecided(request.id, try net.grant(for: joiner)))
+        net.feed(inviter, .join(.decided(request.id, try net.grant(for: joiner))))
         net.deliver()
         #expect(net.areAdmitted(joiner, inviter))
         #expect(net.pendingDials.isEmpty && net.failures(of: joiner).isEmpty)
@@ -78,9 +78,9 @@ internal import Testing
         let (inviter, joiner) = (try net.addMember(), try net.addMember())
         let peer = net.nodes[inviter].peerId
         net.isHoldingDials = true
-        net.feed(joiner, .peerRemembered(peer, networks: [net.network()], addresses: [Self.stale]))
-        net.feed(joiner, .peerWanted(peer))
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.feed(joiner, .peer(.remembered(peer, networks: [net.network()], addresses: [Self.stale])))
+        net.feed(joiner, .peer(.wanted(peer)))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
         net.finishDial(at: 0, succeeds: false)
         #expect(net.pendingDials.map(\.addresses) == [[CoreNetwork.address(of: inviter)]])
         net.finishDial(at: 0, succeeds: false)
@@ -100,16 +100,16 @@ internal import Testing
             let keys = Self.keys(isInviterLower: isInviterLower)
             let (inviter, joiner) = (try net.addMember(key: keys.inviter), try net.addMember(key: keys.joiner))
             if isInviterDialler { net.connect(inviter, joiner) } else { net.connect(joiner, inviter) }
-            net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+            net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
             net.deliver()
             let request = try #require(net.request(to: inviter))
             #expect(net.nodes[joiner].links.count == 2)
-            net.feed(inviter, .joinDecided(request.id, isGranted ? try net.grant(for: joiner) : nil))
+            net.feed(inviter, .join(.decided(request.id, isGranted ? try net.grant(for: joiner) : nil)))
             net.deliver()
             #expect(net.failures(of: joiner) == (isGranted ? [] : [.declined]))
             #expect(net.nodes[joiner].links.count == 1)
             #expect(net.areAdmitted(joiner, inviter))
-            #expect(net.count(by: joiner) { if case .peerLeft = $0 { true } else { false } } == 0)
+            #expect(net.count(by: joiner) { if case .peer(.left) = $0 { true } else { false } } == 0)
         }
     }
 }

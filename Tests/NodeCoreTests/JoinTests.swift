@@ -12,7 +12,7 @@ extension CoreNetwork {
             addresses: [Self.address(of: node)],
             nowSeconds: self.now.wallSeconds
         )
-        self.feed(node, .invitationOpened(invitation, isPreallowed: isPreallowed))
+        self.feed(node, .join(.invitationOpened(invitation, isPreallowed: isPreallowed)))
         return invitation
     }
 
@@ -25,7 +25,7 @@ extension CoreNetwork {
 
     /// The request that waits for `node`'s consent.
     func request(to node: Int) -> (id: ConnectionId, digits: String)? {
-        for case .joinRequested(let id, let question) in self.nodes[node].effects.reversed() {
+        for case .join(.requested(let id, let question)) in self.nodes[node].effects.reversed() {
             return (id, question.digits)
         }
         return nil
@@ -33,7 +33,7 @@ extension CoreNetwork {
 
     func failures(of node: Int) -> [JoinFailure] {
         self.nodes[node].effects.compactMap { effect in
-            guard case .joinFailed(_, _, let failure) = effect else { return nil }
+            guard case .join(.failed(_, _, let failure)) = effect else { return nil }
             return failure
         }
     }
@@ -41,7 +41,7 @@ extension CoreNetwork {
     /// How requests that waited for `node`'s consent ended without a token.
     func endedRequests(to node: Int) -> [JoinFailure] {
         self.nodes[node].effects.compactMap { effect in
-            guard case .joinRequestEnded(_, _, _, let failure) = effect else { return nil }
+            guard case .join(.requestEnded(_, _, _, let failure)) = effect else { return nil }
             return failure
         }
     }
@@ -49,7 +49,7 @@ extension CoreNetwork {
     /// How invitations of `node` ended that nobody used.
     func endedInvitations(of node: Int) -> [JoinFailure] {
         self.nodes[node].effects.compactMap { effect in
-            guard case .invitationEnded(_, _, let failure) = effect else { return nil }
+            guard case .join(.invitationEnded(_, _, let failure)) = effect else { return nil }
             return failure
         }
     }
@@ -73,30 +73,30 @@ extension CoreNetwork {
     @Test func `an invitation makes a member once its owner consents`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
         net.deliver()
         let request = try #require(net.request(to: inviter))
         #expect(net.nodes[joiner].core.networks.isEmpty)
         let shown = net.nodes[joiner].effects.compactMap { effect -> String? in
-            guard case .joinPending(_, _, let digits) = effect else { return nil }
+            guard case .join(.pending(_, _, let digits)) = effect else { return nil }
             return digits
         }
         #expect(shown == [request.digits])
         #expect(request.digits.count == 6 && request.digits.allSatisfy(\.isNumber))
         let grant = try net.grant(for: joiner)
-        net.feed(inviter, .joinDecided(request.id, grant))
+        net.feed(inviter, .join(.decided(request.id, grant)))
         net.deliver()
         #expect(net.areAdmitted(inviter, joiner))
-        #expect(net.nodes[joiner].effects.contains(.joinGranted(net.nodes[inviter].peerId, grant)))
+        #expect(net.nodes[joiner].effects.contains(.join(.granted(net.nodes[inviter].peerId, grant))))
     }
 
     @Test func `without consent there is no token, and the joiner is told so`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
         net.deliver()
         let request = try #require(net.request(to: inviter))
-        net.feed(inviter, .joinDecided(request.id, nil))
+        net.feed(inviter, .join(.decided(request.id, nil)))
         net.deliver()
         #expect(net.closeCodes(by: inviter) == [.joinDeclined])
         #expect(net.endedRequests(to: inviter) == [.declined])
@@ -110,10 +110,10 @@ extension CoreNetwork {
     @Test func `a grant for somebody else, or of another network, is never sent`() throws {
         var net = CoreNetwork()
         let (inviter, joiner, third) = (try net.addMember(), try net.addNode(), try net.addNode())
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
         net.deliver()
         let request = try #require(net.request(to: inviter))
-        net.feed(inviter, .joinDecided(request.id, try net.grant(for: third)))
+        net.feed(inviter, .join(.decided(request.id, try net.grant(for: third))))
         #expect(net.frames(by: inviter).isEmpty)
         #expect(net.closeCodes(by: inviter) == [.joinDeclined])
     }
@@ -121,7 +121,7 @@ extension CoreNetwork {
     @Test func `nobody decides in time: both are told, the joiner by the inviter`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
         net.deliver()
         net.advance(by: .seconds(119))
         #expect(net.nodes[joiner].links.count == 1)
@@ -136,21 +136,21 @@ extension CoreNetwork {
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         let invitation = try net.invite(by: inviter)
         net.isHoldingDials = true
-        net.feed(joiner, .joinWanted(invitation))
+        net.feed(joiner, .join(.wanted(invitation)))
         net.pendingDials = []
         net.linkAlone(joiner, inviter)
         net.advance(by: .seconds(129))
         #expect(net.failures(of: joiner).isEmpty)
         net.advance(by: .seconds(1))
         #expect(net.failures(of: joiner) == [.gone])
-        #expect(net.nodes[joiner].core.taken.isEmpty)
+        #expect(net.nodes[joiner].core.invitations.taken.isEmpty)
     }
 
     @Test func `an inviter that goes away while the joiner waits is gone`() throws {
         for code in [nil, CloseCode.goodbye.rawValue] {
             var net = CoreNetwork()
             let (inviter, joiner) = (try net.addMember(), try net.addNode())
-            net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+            net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
             net.deliver()
             let id = try #require(net.nodes[joiner].links.keys.first)
             net.breakLink(id, of: joiner, code: code)
@@ -167,7 +167,7 @@ extension CoreNetwork {
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         let invitation = try net.invite(by: inviter)
         net.isOffline = true
-        net.feed(joiner, .joinWanted(invitation))
+        net.feed(joiner, .join(.wanted(invitation)))
         net.advance(by: .seconds(29))
         #expect(net.failures(of: joiner).isEmpty)
         #expect(net.dials(by: joiner) > 3)
@@ -185,7 +185,7 @@ extension CoreNetwork {
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         let invitation = try net.invite(by: inviter)
         net.isOffline = true
-        net.feed(joiner, .joinWanted(invitation))
+        net.feed(joiner, .join(.wanted(invitation)))
         net.advance(by: .seconds(5))
         net.isOffline = false
         net.advance(by: .seconds(20))
@@ -197,34 +197,34 @@ extension CoreNetwork {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         let invitation = try net.invite(by: inviter)
-        net.feed(inviter, .joinWanted(invitation))
+        net.feed(inviter, .join(.wanted(invitation)))
         #expect(net.failures(of: inviter) == [.own])
         net.isOffline = true
-        net.feed(joiner, .joinWanted(invitation))
-        net.feed(joiner, .joinWanted(invitation))
+        net.feed(joiner, .join(.wanted(invitation)))
+        net.feed(joiner, .join(.wanted(invitation)))
         #expect(net.failures(of: joiner) == [.underWay])
         let old = try net.addNode()
         net.now.wallSeconds += 600 + 3600
-        net.feed(old, .joinWanted(invitation))
+        net.feed(old, .join(.wanted(invitation)))
         #expect(net.failures(of: old).isEmpty)
         let older = try net.addNode()
         net.now.wallSeconds += 1
-        net.feed(older, .joinWanted(invitation))
+        net.feed(older, .join(.wanted(invitation)))
         #expect(net.failures(of: older) == [.expired])
     }
 
     @Test func `whoever abandons a join asks nobody any more`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
         net.deliver()
-        net.feed(joiner, .joinAbandoned(net.nodes[inviter].peerId))
+        net.feed(joiner, .join(.abandoned(net.nodes[inviter].peerId)))
         #expect(net.nodes[joiner].links.isEmpty)
         #expect(net.endedRequests(to: inviter) == [.gone])
         #expect(net.failures(of: joiner).isEmpty)
         net.isOffline = true
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
-        net.feed(joiner, .joinAbandoned(net.nodes[inviter].peerId))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
+        net.feed(joiner, .join(.abandoned(net.nodes[inviter].peerId)))
         let dials = net.dials(by: joiner)
         net.advance(by: .seconds(60))
         #expect(net.dials(by: joiner) == dials)
@@ -238,7 +238,7 @@ extension CoreNetwork {
         net.bareLink(mallory, victim)
         net.forge(.joinGrant(grant.token, metadata: try grant.metadata.binary()), from: mallory, on: net.lastLink)
         #expect(net.closeCodes(by: victim) == [.protocolViolation])
-        net.feed(victim, .joinWanted(try net.invite(by: mallory)))
+        net.feed(victim, .join(.wanted(try net.invite(by: mallory))))
         net.deliver()
         let id = try #require(net.nodes[mallory].links.keys.first)
         let forged = try net.forgedToken(for: net.nodes[victim].peerId)
@@ -252,17 +252,17 @@ extension CoreNetwork {
         let inviter = try net.addMember(of: [0, 1])
         let joiner = try net.addMember(of: [1])
         net.connect(inviter, joiner, networks: [1])
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
         net.deliver()
         let request = try #require(net.request(to: inviter))
-        net.feed(inviter, .joinDecided(request.id, nil))
+        net.feed(inviter, .join(.decided(request.id, nil)))
         net.deliver()
         #expect(net.failures(of: joiner) == [.declined])
         #expect(net.areAdmitted(inviter, joiner, network: 1))
-        net.feed(joiner, .joinWanted(try net.invite(by: inviter)))
+        net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
         net.deliver()
         let again = try #require(net.request(to: inviter))
-        net.feed(inviter, .joinDecided(again.id, try net.grant(for: joiner)))
+        net.feed(inviter, .join(.decided(again.id, try net.grant(for: joiner))))
         net.deliver()
         #expect(net.areAdmitted(inviter, joiner, network: 0))
     }

@@ -13,7 +13,7 @@ internal import Testing
             address: SocketAddress(address, port: 4000),
             exporter: [UInt8](repeating: 1, count: 32)
         )
-        net.feed(0, .connectionUp(ConnectionId(number), link))
+        net.feed(0, .connection(.up(ConnectionId(number), link)))
     }
 
     @Test func `strangers take no place of a member, however few peers are kept`() throws {
@@ -58,7 +58,7 @@ internal import Testing
         #expect(net.closeCodes(by: 0) == [.tooManyPeers])
         #expect(net.nodes[0].core.connections.count == 2)
         net.breakAll(of: 1)
-        net.feed(1, .peerUnwanted(net.nodes[0].peerId))
+        net.feed(1, .peer(.unwanted(net.nodes[0].peerId)))
         net.advance(by: .seconds(30))
         #expect(net.areAdmitted(0, 3))
     }
@@ -77,11 +77,11 @@ internal import Testing
         #expect(!net.areAdmitted(0, 101) && net.nodes[0].core.connections.count == 100)
         // Nor does it dial another one itself.
         net.introduce(101, to: 0)
-        net.feed(0, .peerWanted(net.nodes[101].peerId))
+        net.feed(0, .peer(.wanted(net.nodes[101].peerId)))
         #expect(net.dials(by: 0) == 0)
         // Whoever goes makes room.
         net.breakAll(of: 1)
-        net.feed(1, .peerUnwanted(net.nodes[0].peerId))
+        net.feed(1, .peer(.unwanted(net.nodes[0].peerId)))
         net.advance(by: .seconds(30))
         #expect(net.areAdmitted(0, 101))
     }
@@ -107,17 +107,17 @@ internal import Testing
         try net.addMember(limits: limits)
         func arrive(_ number: UInt64, from address: IPAddress) { Self.arrive(number, from: address, at: &net) }
         for number in UInt64(1)...20 { arrive(number, from: .v4(0x0A00_0001)) }
-        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [1, 2, 3, 4, 5, 6])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [1, 2, 3, 4, 5, 6])
         // Whoever holds the most makes room, its oldest first, until others hold as many.
         arrive(21, from: .v4(0x0A00_0002))
         arrive(22, from: .v6(high: 1, low: 1, scope: 0))
         arrive(23, from: .v6(high: 1, low: 2, scope: 0))
-        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [4, 5, 6, 21, 22, 23])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [4, 5, 6, 21, 22, 23])
         arrive(24, from: .v6(high: 1, low: 3, scope: 0))
         arrive(25, from: .v4(0x0A00_0001))
-        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [4, 5, 6, 21, 22, 23])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [4, 5, 6, 21, 22, 23])
         arrive(26, from: .v4(0x0A00_0003))
-        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [5, 6, 21, 22, 23, 26])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [5, 6, 21, 22, 23, 26])
     }
 
     @Test func `a newcomer takes the oldest place of an attacker with many addresses`() throws {
@@ -127,10 +127,10 @@ internal import Testing
         try net.addMember(limits: limits)
         for number in UInt64(1)...6 { Self.arrive(number, from: .v4(0x0A00_0000 + UInt32(number)), at: &net) }
         Self.arrive(7, from: .v4(0x0A00_0100), at: &net)
-        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [2, 3, 4, 5, 6, 7])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [2, 3, 4, 5, 6, 7])
         // A second place is for none of them.
         Self.arrive(8, from: .v4(0x0A00_0100), at: &net)
-        #expect(net.nodes[0].core.connections.keys.map(\.number).sorted() == [2, 3, 4, 5, 6, 7])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [2, 3, 4, 5, 6, 7])
     }
 
     @Test func `strangers leave nothing behind`() throws {
@@ -184,7 +184,7 @@ internal import Testing
         for _ in 0..<100 {
             let peer = PeerId(publicKey: generatePeerKey().publicKey)
             let addresses = [CoreNetwork.address(of: 500)]
-            net.feed(0, .peerRemembered(peer, networks: [net.network()], addresses: addresses))
+            net.feed(0, .peer(.remembered(peer, networks: [net.network()], addresses: addresses)))
         }
         #expect(net.nodes[0].core.peers.count == 10)
         #expect(net.areAdmitted(0, 1))
@@ -196,7 +196,7 @@ internal import Testing
         let peer = PeerId(publicKey: generatePeerKey().publicKey)
         for node in 0..<20 {
             let addresses = [CoreNetwork.address(of: node)]
-            net.feed(0, .peerRemembered(peer, networks: [], addresses: addresses))
+            net.feed(0, .peer(.remembered(peer, networks: [], addresses: addresses)))
         }
         let known = try #require(net.nodes[0].core.peers[peer])
         #expect(known.addresses == (12..<20).reversed().map { CoreNetwork.address(of: $0) })
@@ -229,7 +229,7 @@ internal import Testing
         )
         let own = try net.token(for: net.nodes[bob].peerId)
         let revocations = RevocationSet(networkId: net.network())
-        net.feed(bob, .membershipAdded(own, obtainedSeconds: net.now.wallSeconds, revocations))
+        net.feed(bob, .membership(.added(own, obtainedSeconds: net.now.wallSeconds, revocations)))
         net.bareLink(stranger, bob)
         let token = try net.forgedToken(for: net.nodes[stranger].peerId)
         net.forge(try .showing([token, token]), from: stranger, on: net.lastLink)
@@ -249,7 +249,7 @@ internal import Testing
             )
             let own = try net.token(for: net.nodes[bob].peerId)
             let revocations = RevocationSet(networkId: net.network())
-            net.feed(bob, .membershipAdded(own, obtainedSeconds: net.now.wallSeconds, revocations))
+            net.feed(bob, .membership(.added(own, obtainedSeconds: net.now.wallSeconds, revocations)))
             #expect(try net.show(forged, from: stranger, to: bob) == .notAdmitted)
         }
     }

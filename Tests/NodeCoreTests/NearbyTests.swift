@@ -15,20 +15,21 @@ internal import Testing
             net.feed(
                 node,
                 node < withSecret
-                    ? .memberSecretAdded(secret) : .rendezvousLearnt(net.network(), secret.rendezvous.publicKey)
+                    ? .membership(.secretAdded(secret))
+                    : .membership(.rendezvousLearnt(net.network(), secret.rendezvous.publicKey))
             )
         }
         return net
     }
 
     private func start(_ net: inout CoreNetwork) {
-        for node in net.nodes.indices { net.feed(node, .discoveryStarted) }
+        for node in net.nodes.indices { net.feed(node, .discovery(.started)) }
         net.advance(by: .seconds(2))
     }
 
     private func discoveries(of peer: Int, by node: Int, in net: CoreNetwork) -> Int {
         let id = net.nodes[peer].peerId
-        return net.count(by: node) { if case .peerDiscovered(id, _, _) = $0 { true } else { false } }
+        return net.count(by: node) { if case .peer(.discovered(id, _, _)) = $0 { true } else { false } }
     }
 
     @Test func `members meet without an address, and are told of each other once`() throws {
@@ -57,12 +58,12 @@ internal import Testing
     @Test func `who says goodbye is lost, and found again when it returns`() throws {
         var net = try net(2, withSecret: 2)
         start(&net)
-        net.feed(1, .discoveryStopped)
-        let lost = Effect.peerLost(net.nodes[1].peerId, net.network())
+        net.feed(1, .discovery(.stopped))
+        let lost = Effect.peer(.lost(net.nodes[1].peerId, net.network()))
         #expect(net.nodes[0].effects.contains(lost))
         #expect(net.nodes[0].core.heardPeers(in: net.network()).isEmpty)
         #expect(net.areAdmitted(0, 1))
-        net.feed(1, .discoveryStarted)
+        net.feed(1, .discovery(.started))
         net.advance(by: .seconds(1))
         #expect(discoveries(of: 1, by: 0, in: net) == 2)
     }
@@ -70,14 +71,14 @@ internal import Testing
     @Test func `a revoked member is heard no more`() throws {
         var net = try net(3, withSecret: 3)
         start(&net)
-        net.feed(0, .revocationsAdded([try net.revocation(of: net.nodes[2].peerId)]))
+        net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[2].peerId)])))
         net.deliver()
         #expect(net.nodes[0].core.heardPeers(in: net.network()).map(\.peer) == [net.nodes[1].peerId])
         let before = net.nodes[1].effects.count
         net.advance(by: .seconds(60))
         let thief = net.nodes[2].peerId
         let after = net.nodes[1].effects.dropFirst(before)
-        #expect(!after.contains { if case .peerDiscovered(thief, _, _) = $0 { true } else { false } })
+        #expect(!after.contains { if case .peer(.discovered(thief, _, _)) = $0 { true } else { false } })
         #expect(!net.areAdmitted(1, 2))
     }
 

@@ -17,7 +17,7 @@ internal import Testing
     }
 
     private func part(_ node: Int, from other: Int, in net: inout CoreNetwork) {
-        net.feed(node, .peerUnwanted(net.nodes[other].peerId))
+        net.feed(node, .peer(.unwanted(net.nodes[other].peerId)))
         net.deliver()
     }
 
@@ -35,7 +35,7 @@ internal import Testing
         for _ in 0..<59 {
             for (node, other) in [(0, 1), (1, 0)] {
                 net.introduce(other, to: node)
-                net.feed(node, .peerSought(net.nodes[other].peerId))
+                net.feed(node, .peer(.sought(net.nodes[other].peerId)))
                 net.feed(node, .resumed)
             }
             net.advance(by: .seconds(10))
@@ -63,7 +63,7 @@ internal import Testing
         net.connect(1, 0)
         #expect(!net.isAdmitted(0, 1) && !net.isAdmitted(1, 0))
         #expect(net.closeCodes(by: 0) == [.parted, .parted] && net.refusals(by: 0) == [.parted])
-        let told = net.count(by: 1) { if case .refusedByPeer(_, _, .parted) = $0 { true } else { false } }
+        let told = net.count(by: 1) { if case .peer(.refusedByPeer(_, _, .parted)) = $0 { true } else { false } }
         #expect(told == 1)
         #expect(self.parting(of: 1, from: 0, in: net)?.isOurs == false)
     }
@@ -88,7 +88,7 @@ internal import Testing
             addresses: [CoreNetwork.address(of: 0)],
             nowSeconds: net.now.wallSeconds
         )
-        net.feed(0, .invitationOpened(invitation, isPreallowed: false))
+        net.feed(0, .join(.invitationOpened(invitation, isPreallowed: false)))
         net.connect(1, 0)
         #expect(net.areAdmitted(0, 1))
     }
@@ -101,9 +101,9 @@ internal import Testing
         self.part(0, from: 1, in: &net)
         let dials = net.dials(by: 0)
         let question = Kademlia.Request.nearest(to: net.nodes[1].peerId.words)
-        net.feed(0, .dhtRequested(.init(1), net.network(), question, Kademlia.RequestPolicy(attempts: 1)))
+        net.feed(0, .table(.requested(.init(1), net.network(), question, Kademlia.RequestPolicy(attempts: 1))))
         net.advance(by: .seconds(30))
-        #expect(net.dials(by: 0) == dials && net.nodes[0].core.parcels.isEmpty)
+        #expect(net.dials(by: 0) == dials && net.nodes[0].core.pendingMessages.isEmpty)
         #expect(!net.isAdmitted(0, 1))
     }
 }

@@ -19,7 +19,7 @@ internal import Testing
     /// What members asked `node` for, and were not answered yet.
     private func requests(to node: Int, in net: CoreNetwork) -> [(ConnectionId, AccessToken)] {
         net.nodes[node].effects.compactMap { effect in
-            guard case .renewalRequested(let id, _, _, let token) = effect else { return nil }
+            guard case .membership(.renewalRequested(let id, _, _, let token)) = effect else { return nil }
             return (id, token)
         }
     }
@@ -33,9 +33,9 @@ internal import Testing
         let (id, token) = try #require(self.requests(to: 0, in: net).first)
         #expect(token.peerId == net.nodes[1].peerId)
         let renewed = try net.token(for: net.nodes[1].peerId, expiresIn: 30 * Self.day)
-        net.feed(0, .renewalDecided(id, net.network(), renewed))
+        net.feed(0, .membership(.renewalDecided(id, net.network(), renewed)))
         net.deliver()
-        #expect(net.nodes[1].effects.contains(.tokenRenewed(renewed)))
+        #expect(net.nodes[1].effects.contains(.membership(.tokenRenewed(renewed))))
         net.advance(by: .seconds(15 * Self.day))
         #expect(net.areAdmitted(0, 1))
         #expect(net.connectionCount == 2)
@@ -65,10 +65,10 @@ internal import Testing
         for node in [0, 2] {
             let (id, _) = try #require(self.requests(to: node, in: net).first)
             let renewed = try net.token(for: net.nodes[1].peerId, expiresIn: 30 * Self.day + node)
-            net.feed(node, .renewalDecided(id, net.network(), renewed))
+            net.feed(node, .membership(.renewalDecided(id, net.network(), renewed)))
         }
         net.deliver()
-        #expect(net.count(by: 1) { if case .tokenRenewed = $0 { true } else { false } } == 1)
+        #expect(net.count(by: 1) { if case .membership(.tokenRenewed) = $0 { true } else { false } } == 1)
         #expect(net.closeCodes(by: 1).isEmpty)
     }
 
@@ -81,7 +81,7 @@ internal import Testing
         net.advance(by: .seconds(30 * Self.day))
         #expect(self.requests(to: 0, in: net).isEmpty)
         let warnings = net.nodes[node].effects.compactMap { effect -> UInt64? in
-            if case .tokenExpiring(_, let seconds) = effect { seconds } else { nil }
+            if case .membership(.tokenExpiring(_, let seconds)) = effect { seconds } else { nil }
         }
         #expect((7...8).contains(warnings.count))
         #expect(warnings.first == UInt64(7 * Self.day))
@@ -92,8 +92,9 @@ internal import Testing
         var net = CoreNetwork()
         try net.addMember()
         try net.addMember(expiresIn: 3 * Self.day)
-        let isWarning: (Effect) -> Bool = { if case .tokenExpiring = $0 { true } else { false } }
-        #expect(net.nodes[1].effects.contains(.tokenExpiring(net.network(), seconds: UInt64(3 * Self.day))))
+        let isWarning: (Effect) -> Bool = { if case .membership(.tokenExpiring) = $0 { true } else { false } }
+        let warning = MembershipEffect.tokenExpiring(net.network(), seconds: UInt64(3 * Self.day))
+        #expect(net.nodes[1].effects.contains(.membership(warning)))
         try net.enter(1, expiresIn: 30 * Self.day)
         let count = net.count(by: 1, where: isWarning)
         net.advance(by: .seconds(20 * Self.day))
@@ -107,7 +108,7 @@ internal import Testing
         net.advance(by: .seconds(30 * Self.day))
         for node in 0..<2 {
             #expect(self.requests(to: node, in: net).isEmpty)
-            #expect(net.count(by: node) { if case .tokenExpiring = $0 { true } else { false } } == 0)
+            #expect(net.count(by: node) { if case .membership(.tokenExpiring) = $0 { true } else { false } } == 0)
         }
     }
 
@@ -117,9 +118,9 @@ internal import Testing
         net.advance(by: .seconds(20 * Self.day + 60))
         let (id, _) = try #require(self.requests(to: 0, in: net).first)
         net.isHolding = true
-        net.feed(0, .revocationsAdded([try net.revocation(of: net.nodes[1].peerId)]))
+        net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[1].peerId)])))
         let renewed = try net.token(for: net.nodes[1].peerId, expiresIn: 30 * Self.day)
-        net.feed(0, .renewalDecided(id, net.network(), renewed))
+        net.feed(0, .membership(.renewalDecided(id, net.network(), renewed)))
         let grants = net.frames(by: 0).count { if case .renewalGrant = $0 { true } else { false } }
         #expect(grants == 0)
     }

@@ -10,7 +10,7 @@ internal import Testing
     private func line(of count: Int, epoch: UInt64? = 1_000) throws -> CoreNetwork {
         var net = CoreNetwork()
         for _ in 0..<count { try net.addMember() }
-        if let epoch { net.feed(0, .memberSecretAdded(try net.secret(epoch))) }
+        if let epoch { net.feed(0, .membership(.secretAdded(try net.secret(epoch)))) }
         for node in 1..<count { net.connect(node - 1, node) }
         return net
     }
@@ -20,14 +20,14 @@ internal import Testing
         let secret = try #require(net.secrets(of: 0)?.newest)
         for node in 1..<4 {
             #expect(net.secrets(of: node)?.newest == secret)
-            #expect(net.nodes[node].effects.contains(.persistMemberSecrets(MemberSecrets(secret))))
+            #expect(net.nodes[node].effects.contains(.membership(.persistSecrets(MemberSecrets(secret)))))
         }
     }
 
     @Test func `a secret that is made later reaches everybody who is connected`() throws {
         var net = try self.line(of: 4, epoch: nil)
         #expect(net.secrets(of: 3) == nil)
-        net.feed(1, .memberSecretAdded(try net.secret(1_000)))
+        net.feed(1, .membership(.secretAdded(try net.secret(1_000))))
         net.deliver()
         for node in 0..<4 { #expect(net.secrets(of: node)?.newest.epoch == 1_000) }
     }
@@ -36,8 +36,8 @@ internal import Testing
         for epochs: (UInt64, UInt64) in [(1_000, 2_000), (2_000, 1_000), (1_000, 1_000)] {
             var net = try self.line(of: 3, epoch: nil)
             net.isHolding = true
-            net.feed(0, .memberSecretAdded(try net.secret(epochs.0)))
-            net.feed(2, .memberSecretAdded(try net.secret(epochs.1)))
+            net.feed(0, .membership(.secretAdded(try net.secret(epochs.0))))
+            net.feed(2, .membership(.secretAdded(try net.secret(epochs.1))))
             net.isHolding = false
             net.deliver()
             let newest = try #require(net.secrets(of: 1)?.newest)
@@ -50,7 +50,7 @@ internal import Testing
         for (from, to) in [(0, 1), (1, 0)] {
             var net = try self.line(of: 2)
             net.breakAll(of: 0)
-            net.feed(0, .memberSecretAdded(try net.secret(2_000)))
+            net.feed(0, .membership(.secretAdded(try net.secret(2_000))))
             net.connect(from, to)
             #expect(net.secrets(of: 1)?.newest.epoch == 2_000)
             #expect(net.secrets(of: 1)?.all.count == 2)
@@ -62,8 +62,8 @@ internal import Testing
         net.connect(3, 1)
         net.isHolding = true
         let before = net.nodes.map(\.effects.count)
-        net.feed(0, .revocationsAdded([try net.revocation(of: net.nodes[3].peerId)]))
-        net.feed(0, .memberSecretAdded(try net.secret(2_000)))
+        net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[3].peerId)])))
+        net.feed(0, .membership(.secretAdded(try net.secret(2_000))))
         net.isHolding = false
         net.deliver()
         for node in 1..<3 { #expect(net.secrets(of: node)?.newest.epoch == 2_000) }
@@ -71,7 +71,7 @@ internal import Testing
         for node in 0..<3 {
             // On every connection the revocation goes before the secret.
             var told: Set<ConnectionId> = []
-            for case .send(let id, let frame) in net.nodes[node].effects.dropFirst(before[node]) {
+            for case .connection(.send(let id, let frame)) in net.nodes[node].effects.dropFirst(before[node]) {
                 if case .revocations = frame { told.insert(id) }
                 if case .memberSecret = frame { #expect(told.contains(id)) }
             }
@@ -85,14 +85,14 @@ internal import Testing
             while !isOver {
                 var net = CoreNetwork()
                 for _ in 0..<2 { try net.addMember() }
-                net.feed(0, .memberSecretAdded(try net.secret(1_000)))
+                net.feed(0, .membership(.secretAdded(try net.secret(1_000))))
                 net.isHolding = true
                 net.connect(from, to)
                 for _ in 0..<count where !net.inFlight.isEmpty { net.deliver(at: 0) }
                 isOver = net.inFlight.isEmpty
                 let other = PeerId(publicKey: generatePeerKey().publicKey)
-                net.feed(0, .revocationsAdded([try net.revocation(of: other)]))
-                net.feed(0, .memberSecretAdded(try net.secret(2_000)))
+                net.feed(0, .membership(.revocationsAdded([try net.revocation(of: other)])))
+                net.feed(0, .membership(.secretAdded(try net.secret(2_000))))
                 net.isHolding = false
                 net.deliver()
                 #expect(net.secrets(of: 1)?.newest.epoch == 2_000, "after \(count) frames")
@@ -107,17 +107,14 @@ internal import Testing
         var net = try self.line(of: 2)
         net.breakAll(of: 0)
         let other = PeerId(publicKey: generatePeerKey().publicKey)
-        net.feed(0, .revocationsAdded([try net.revocation(of: other)]))
-        net.feed(0, .memberSecretAdded(try net.secret(2_000)))
+        net.feed(0, .membership(.revocationsAdded([try net.revocation(of: other)])))
+        net.feed(0, .membership(.secretAdded(try net.secret(2_000))))
         let before = net.nodes[0].effects.count
         net.connect(1, 0)
         let said = net.nodes[0].effects.dropFirst(before).compactMap { effect -> String? in
-            guard case .send(_, let frame) = effect else { return nil }
-            return switch frame {
-            case .revocations: "revocations"
-            case .memberSecret: "secret"
-            default: nil
-            }
+            if case .connection(.send(_, .revocations)) = effect { return "revocations" }
+            if case .connection(.send(_, .memberSecret)) = effect { return "secret" }
+            return nil
         }
         #expect(said == ["revocations", "secret"])
         #expect(net.secrets(of: 1)?.newest.epoch == 2_000)
@@ -155,7 +152,7 @@ internal import Testing
         })
         let node = try net.addNode(verifier: counting)
         try net.enter(node)
-        net.feed(0, .memberSecretAdded(try net.secret(1_000)))
+        net.feed(0, .membership(.secretAdded(try net.secret(1_000))))
         net.connect(0, node)
         let secret = try #require(net.secrets(of: 0)?.newest)
         let id = try #require(net.nodes[0].links.keys.first)

@@ -17,8 +17,8 @@ internal import Testing
         }
         for node in storm.living {
             let core = net.nodes[node].core
-            #expect(core.dialCount == 0)
-            #expect(core.connections.values.allSatisfy { $0.isAdmitted })
+            #expect(core.peers.dialCount == 0)
+            #expect(core.connections.states.values.allSatisfy { $0.isAdmitted })
         }
     }
 
@@ -68,7 +68,7 @@ struct Storm {
 
     private mutating func meet(_ node: Int, _ other: Int) {
         self.net.introduce(other, to: node)
-        self.net.feed(node, .peerWanted(self.net.nodes[other].peerId))
+        self.net.feed(node, .peer(.wanted(self.net.nodes[other].peerId)))
     }
 
     func liveLinks(_ node: Int, _ other: Int) -> Int {
@@ -109,7 +109,7 @@ struct Storm {
 
     private mutating func wantOne() {
         let order = self.living.shuffled(using: &self.random)
-        self.net.feed(order[0], .peerWanted(self.net.nodes[order[1]].peerId))
+        self.net.feed(order[0], .peer(.wanted(self.net.nodes[order[1]].peerId)))
     }
 
     /// Ends one process without a word, and starts it anew with the same key at another address.
@@ -143,7 +143,7 @@ struct Storm {
     private func check() {
         for node in self.living {
             let core = self.net.nodes[node].core
-            for state in core.connections.values {
+            for state in core.connections.states.values {
                 for (network, peering) in state.peerings where peering.state == .admitted {
                     #expect(peering.token?.peerId == state.link.peer)
                     #expect(core.isGood(peering, in: network, self.net.now))

@@ -54,7 +54,10 @@ internal import Testing
             case .memberSecret(_, let secret): #expect(secret.verify())
             case .renewalRequest(_, let token), .renewalGrant(_, let token): #expect(token.verifySignature())
             case .revocations(_, let entries): #expect(entries.allSatisfy { $0.verify() })
-            default: break
+            case .helloAcknowledgement, .join, .joinRefusal, .admissionEnd, .revocationDigest, .revocationsKnown,
+                .memberSecretKnown, .dht, .events, .reach, .services:
+                // These hold no signature of an owner.
+                break
             }
         }
     }

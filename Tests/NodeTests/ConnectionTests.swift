@@ -57,7 +57,7 @@ internal import Transport
         for endpoint in silent { lab.network.partition(nodes[0].endpoint.address, from: endpoint.address) }
         let addresses = silent.map(\.address) + [nodes[1].endpoint.address]
         nodes[0].driver.apply(
-            .peerRemembered(nodes[1].peerId, networks: [lab.networkId], addresses: addresses)
+            .peer(.remembered(nodes[1].peerId, networks: [lab.networkId], addresses: addresses))
         )
         try await lab.run(nodes) {
             try await lab.clock.run(speed: 2) { try await nodes[0].driver.reach(nodes[1].peerId) }
@@ -144,7 +144,7 @@ internal import Transport
                 try await nodes[0].driver.sendFile(at: path, named: "note", to: nodes[1].peerId) { _ in }
             }
             _ = try await asked.first { true }
-            nodes[1].driver.apply(.revocationsAdded([try lab.revocation(of: nodes[0])]))
+            nodes[1].driver.apply(.membership(.revocationsAdded([try lab.revocation(of: nodes[0])])))
             let error = await outcome as? NodeError
             guard case .interrupted(nodes[1].peerId, _)? = error else {
                 Issue.record("unexpected \(String(describing: error))")

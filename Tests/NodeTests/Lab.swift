@@ -123,7 +123,7 @@ struct Lab: Sendable {
         let revocations = RevocationSet(networkId: self.networkId)
         let now = self.nodeClock.now().wallSeconds
         let token = try self.token(of: node.peerId)
-        node.driver.apply(.membershipAdded(token, obtainedSeconds: now, revocations))
+        node.driver.apply(.membership(.added(token, obtainedSeconds: now, revocations)))
     }
 
     func revocation(of node: LabNode) throws -> Revocation {
@@ -138,7 +138,7 @@ struct Lab: Sendable {
     /// Tells `from` where `to` is.
     func introduce(_ to: LabNode, to from: LabNode) {
         from.driver.apply(
-            .peerRemembered(to.peerId, networks: [self.networkId], addresses: [to.endpoint.address])
+            .peer(.remembered(to.peerId, networks: [self.networkId], addresses: [to.endpoint.address]))
         )
     }
 

@@ -34,7 +34,7 @@ internal import Testing
             try await lab.run([other]) {
                 try await lab.run([node]) {
                     try await self.connect(node, to: other, in: lab)
-                    node.driver.apply(.revocationsAdded([try lab.revocation(of: other)]))
+                    node.driver.apply(.membership(.revocationsAdded([try lab.revocation(of: other)])))
                 }
                 try await self.waitForEnd(of: node, in: departures)
             }
@@ -55,7 +55,7 @@ internal import Testing
         try await lab.run([other]) {
             try await lab.run([node]) {
                 try await self.connect(node, to: other, in: lab)
-                node.driver.apply(.recordsLoaded(lab.networkId, records))
+                node.driver.apply(.table(.recordsLoaded(lab.networkId, records)))
             }
             try await self.waitForEnd(of: node, in: departures)
         }

@@ -13,9 +13,9 @@ internal import Transport
             let (one, other) = (nodes[0], nodes[1])
             lab.introduce(one, to: other)
             try await other.driver.reach(one.peerId)
-            other.driver.apply(.peerWanted(one.peerId))
+            other.driver.apply(.peer(.wanted(one.peerId)))
             let ends = other.events.listen()
-            one.driver.apply(.peerUnwanted(other.peerId))
+            one.driver.apply(.peer(.unwanted(other.peerId)))
             let end = try await ends.first { if case .peerLeft = $0 { true } else { false } }
             #expect(end == .peerLeft(one.peerId, lab.networkId, reason: CloseCode.parted.explanation))
             #expect(one.driver.parting(from: other.peerId)?.isOurs == true)
@@ -35,9 +35,9 @@ internal import Transport
         try await Lab.runStar(2) { lab, nodes in
             let (one, other) = (nodes[0], nodes[1])
             lab.introduce(one, to: other)
-            other.driver.apply(.peerWanted(one.peerId))
+            other.driver.apply(.peer(.wanted(one.peerId)))
             let events = other.events.listen()
-            one.driver.apply(.peerUnwanted(other.peerId))
+            one.driver.apply(.peer(.unwanted(other.peerId)))
             _ = try await events.first { if case .peerLeft = $0 { true } else { false } }
             #expect(other.driver.parting(from: one.peerId)?.rest == .seconds(605))
             lab.clock.advance(by: .seconds(606))

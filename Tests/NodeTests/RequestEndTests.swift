@@ -151,7 +151,7 @@ internal import Transport
             patient.serve(on: nodes[1])
             async let outcome = failure { _ = try await nodes[0].request("a/b", in: lab, of: nodes[1]) }
             try await patient.begun.wait()
-            nodes[1].driver.apply(.revocationsAdded([try lab.revocation(of: nodes[0])]))
+            nodes[1].driver.apply(.membership(.revocationsAdded([try lab.revocation(of: nodes[0])])))
             try await patient.cancelled.wait()
             let error = await outcome
             #expect(error is NodeError)

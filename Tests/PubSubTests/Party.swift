@@ -133,10 +133,10 @@ final class Party {
         case .wake(let time):
             self.members[member].wake = time
             self.schedule(.wake(member), at: max(time, self.now))
-        case .deliver(let batch, let publishedAt, let hops):
+        case .host(.deliver(let batch, let publishedAt, let hops)):
             self.members[member].delivered.append((batch, publishedAt, hops))
-        case .missed(_, let count): self.members[member].missed += count
-        case .isolated(let isIsolated): self.members[member].isIsolated = isIsolated
+        case .host(.missed(_, let count)): self.members[member].missed += count
+        case .host(.isolated(let isIsolated)): self.members[member].isIsolated = isIsolated
         case .offence(let peer, let reason): self.members[member].offences.append((peer, reason))
         }
     }

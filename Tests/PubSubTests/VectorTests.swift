@@ -89,7 +89,7 @@ internal import Testing
             #expect(batch.events.map { Hex.encode(Array($0)) } == sample.events)
             #expect(Hex.encode(batch.signedBytes(in: self.network)) == sample.signed)
             let delivered = try self.effects(of: sample.batch).contains {
-                if case .deliver(batch, _, hops: 1) = $0 { true } else { false }
+                if case .host(.deliver(batch, _, hops: 1)) = $0 { true } else { false }
             }
             #expect(delivered, "\(sample.topic)")
         }
@@ -99,7 +99,7 @@ internal import Testing
         for sample in self.vectors.refused {
             let effects = try self.effects(of: sample.batch)
             #expect(effects.contains { if case .offence = $0 { true } else { false } }, "\(sample.name)")
-            #expect(!effects.contains { if case .deliver = $0 { true } else { false } }, "\(sample.name)")
+            #expect(!effects.contains { if case .host(.deliver) = $0 { true } else { false } }, "\(sample.name)")
         }
     }
 

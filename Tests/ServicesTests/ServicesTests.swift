@@ -126,7 +126,7 @@ internal import Testing
         let older = Announcement(version: 4, offers: [Self.offer("old", ["x"])]).bytes[...]
         let newer = Announcement(version: 5, offers: [Self.offer("new", ["x"])]).bytes[...]
         _ = self.feed(.memberUp(peer))
-        #expect(self.feed(.messageReceived(from: peer, newer)) == [.changed(peer)])
+        #expect(self.feed(.messageReceived(from: peer, newer)) == [.host(.changed(peer))])
         #expect(self.feed(.messageReceived(from: peer, older)) == [])
         #expect(self.feed(.messageReceived(from: peer, newer)) == [])
         #expect(self.services.offers(of: peer).map(\.path) == ["new"])
@@ -139,7 +139,7 @@ internal import Testing
         _ = self.feed(.memberUp(peer))
         for version in 1...UInt64(limits.announcementsAtOnce) {
             let announcement = Announcement(version: version, offers: [Self.offer("a\(version)", ["x"])])
-            #expect(self.feed(.messageReceived(from: peer, announcement.bytes[...])) == [.changed(peer)])
+            #expect(self.feed(.messageReceived(from: peer, announcement.bytes[...])) == [.host(.changed(peer))])
         }
         let further = Announcement(version: 99, offers: [Self.offer("b", ["x"])]).bytes[...]
         guard case .offence(peer, _)? = self.feed(.messageReceived(from: peer, further)).first else {
@@ -163,10 +163,10 @@ internal import Testing
 
     @Test mutating func `losing one peer leaves the offers of another`() {
         for peer in 0..<2 { self.admit(peer, [Self.offer("math", ["add"])]) }
-        #expect(self.feed(.memberDown(self.peers[0])) == [.changed(self.peers[0])])
+        #expect(self.feed(.memberDown(self.peers[0])) == [.host(.changed(self.peers[0]))])
         #expect(self.services.providers(of: "math") == [self.peers[1]])
         #expect((0..<3).map { _ in self.route("math/add") } == [1, 1, 1])
-        #expect(self.feed(.memberDown(self.peers[1])) == [.changed(self.peers[1])])
+        #expect(self.feed(.memberDown(self.peers[1])) == [.host(.changed(self.peers[1]))])
         #expect(self.failure("math/add") == .noService)
     }
 
@@ -235,10 +235,10 @@ internal import Testing
         #expect(self.route("math/add") == 0)
         let peer = self.peers[0]
         let pause = Announcement(version: 2, offers: [Self.offer("math", ["add"], isRunning: false)])
-        #expect(self.feed(.messageReceived(from: peer, pause.bytes[...])) == [.changed(peer)])
+        #expect(self.feed(.messageReceived(from: peer, pause.bytes[...])) == [.host(.changed(peer))])
         #expect(self.failure("math/add") == .notRunning)
         let resumption = Announcement(version: 3, offers: [Self.offer("math", ["add"])])
-        #expect(self.feed(.messageReceived(from: peer, resumption.bytes[...])) == [.changed(peer)])
+        #expect(self.feed(.messageReceived(from: peer, resumption.bytes[...])) == [.host(.changed(peer))])
         #expect(self.route("math/add") == 0)
     }
 

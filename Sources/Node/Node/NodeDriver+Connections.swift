@@ -32,7 +32,7 @@ extension NodeDriver {
             if case .closed(let code, _) = await winner.closed() { self.noteEnd(of: peer, code) }
         }
         self.configuration.metrics?.p2p.recordConnection(success: false)
-        self.apply(.dialFailed(peer, reason: failure))
+        self.apply(.peer(.dialFailed(peer, reason: failure)))
     }
 
     /// Tells whoever waits for a peer at once when that one has no room: trying again may take long.
@@ -113,7 +113,7 @@ extension NodeDriver {
     private func connectionEnded(_ id: ConnectionId, _ code: UInt64?) {
         self.state.withLock { state in
             _ = self.forget(id, in: &state)
-            self.apply(.connectionDown(id, code: code), to: &state)
+            self.apply(.connection(.down(id, code: code)), to: &state)
         }
     }
 
@@ -173,7 +173,7 @@ extension NodeDriver {
             while true {
                 limit = self.frameByteLimit(on: id) ?? limit
                 guard let frame = try await reader.readPrefixed(limit: limit) else { break }
-                self.apply(.frameReceived(id, frame))
+                self.apply(.connection(.frameReceived(id, frame)))
             }
         } catch {
             self.configuration.logs[.connections].debug("control stream of connection \(id.number): \(error)")

@@ -55,7 +55,7 @@ extension NodeDriver {
             if !request.isOurs { state.links[id]?.incomingRequests += 1 }
             self.arm(request.deadline, in: &state)
         }
-        self.apply(.streamBegan(id), to: &state)
+        self.apply(.connection(.streamBegan(id)), to: &state)
         return state.nextNumber
     }
 
@@ -63,7 +63,7 @@ extension NodeDriver {
         self.state.withLock { state in
             let entry = state.links[id]?.streams.removeValue(forKey: number)
             if entry?.request?.isOurs == false { state.links[id]?.incomingRequests -= 1 }
-            self.apply(.streamEnded(id), to: &state)
+            self.apply(.connection(.streamEnded(id)), to: &state)
             self.noteStreams(in: &state)
             if state.links[id]?.isDraining == true { Self.closeDrained(id, evenIfBusy: false, in: &state) }
         }

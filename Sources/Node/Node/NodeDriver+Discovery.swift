@@ -1,4 +1,5 @@
 internal import Concurrency
+internal import Discovery
 package import Identity
 internal import Logging
 internal import NodeCore
@@ -14,7 +15,7 @@ extension NodeDriver {
             state.link = link
             self.beginMeasuringSearch(in: state.core.networks)
             self.jobQueue.yield(.discover(link))
-            self.apply(.discoveryStarted, to: &state)
+            self.apply(.discovery(.started), to: &state)
             return false
         }
         // Nobody will ever read from it; letting go of it closes it.
@@ -25,7 +26,7 @@ extension NodeDriver {
     package func stopDiscovery() async {
         let link = self.state.withLock { state -> (any DiscoveryLink)? in
             guard let link = state.link else { return nil }
-            self.apply(.discoveryStopped, to: &state)
+            self.apply(.discovery(.stopped), to: &state)
             state.link = nil
             return link
         }
@@ -38,7 +39,7 @@ extension NodeDriver {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.followAddresses(of: link) }
             for await datagram in link.datagrams {
-                self.apply(.datagramReceived(datagram.bytes, from: datagram.source))
+                self.apply(.discovery(.datagramReceived(datagram.bytes, from: datagram.source)))
             }
         }
     }
@@ -57,6 +58,14 @@ extension NodeDriver {
         for await addresses in link.localAddresses {
             self.endpoint.networkChanged()
             self.apply(.addressesChanged(addresses))
+        }
+    }
+
+    func carryOut(_ effect: Discovery.HostEffect, in state: inout State) {
+        switch effect {
+        case .multicast(let bytes): state.link?.send(bytes)
+        case .ignored(let reason, let source, let count):
+            self.configuration.logs[.discovery].debug("\(count) datagrams from \(source) ignored: \(reason)")
         }
     }
 

@@ -3,6 +3,7 @@ internal import Concurrency
 internal import Identity
 internal import Logging
 package import NodeCore
+internal import Services
 internal import Transport
 
 // Inputs go in, effects are carried out at once and in order, under the lock.
@@ -20,44 +21,41 @@ extension NodeDriver {
     }
 
     func carryOut(_ effects: [Effect], in state: inout State) {
-        for (position, effect) in effects.enumerated() {
-            if case .close(let id, let code) = effect {
-                let wasTold = effects[..<position].contains { if case .send(id, _) = $0 { true } else { false } }
-                self.close(id, code, lingering: wasTold, in: &state)
-            } else {
-                self.carryOut(effect, in: &state)
-            }
-        }
+        for effect in effects { self.carryOut(effect, in: &state) }
     }
 
     private func carryOut(_ effect: Effect, in state: inout State) {
         switch effect {
+        case .connection(let effect): self.carryOut(effect, in: &state)
+        case .peer(let effect): self.carryOut(effect, in: &state)
+        case .membership(let effect): self.carryOut(effect, in: &state)
+        case .join(let effect): self.carryOut(effect, in: &state)
+        case .paths(let effect): self.carryOut(effect, in: &state)
+        case .discovery(let effect): self.carryOut(effect, in: &state)
+        case .table(let network, let effect): self.carryOut(effect, of: network, in: &state)
+        case .events(let network, let effect): self.carryOut(effect, of: network)
+        case .services(let network, .changed(let peer)): self.events.send(.servicesChanged(peer, network))
+        case .wake(let time):
+            state.wakeGeneration += 1
+            self.jobQueue.yield(.wake(at: time, generation: state.wakeGeneration))
+        }
+    }
+
+    private func carryOut(_ effect: ConnectionEffect, in state: inout State) {
+        switch effect {
         case .send(let id, let frame): self.send(frame, on: id, in: &state)
+        case .close(let id, let code, let lingers): self.close(id, code, lingers: lingers, in: &state)
         case .admitted(let id): state.links[id]?.connection.extendLimits()
         case .drain(let id): self.jobQueue.yield(.drain(id))
+        case .moveRequests(let id): self.moveRequests(from: id, in: &state)
         case .resetStreams(let id, let network, let code):
             for (_, entry) in state.links[id]?.streams ?? [:] where entry.network == network {
                 entry.stream.reset(code: code.rawValue)
             }
-        case .moveRequests(let id): self.moveRequests(from: id, in: &state)
-        case .dial(let peer, let addresses): self.jobQueue.yield(.dial(peer, addresses))
-        case .wake(let time):
-            state.wakeGeneration += 1
-            self.jobQueue.yield(.wake(at: time, generation: state.wakeGeneration))
-        case .multicast(let bytes): state.link?.send(bytes)
-        case .dhtFinished(let id, let outcome, let effort):
-            let answer = TableAnswer(outcome: outcome, effort: effort)
-            state.requests.removeValue(forKey: id)?.fulfil(.success(answer))
-        case .persistRecord(let network, let record): self.keep(.record(network, record), in: &state)
-        case .forgetRecord(let network, let id): self.keep(.recordForgotten(network, id), in: &state)
-        case .persistMemberSecrets(let secrets): self.keep(.memberSecrets(secrets), in: &state)
-        case .persistPeer(let peer, let network, let address):
-            self.keep(.peer(peer, network, address), in: &state)
-        case .unreachable(let peer, let reason): state.waiters.fail(peer, unreachable: reason)
-        case .renewalRequested(let id, let peer, let network, let token):
-            let request = RenewalRequest(peer: peer, network: network, token: token, connection: id)
-            self.keep(.renewalRequested(request), in: &state)
-        default: self.tell(effect, in: &state)
+        case .migrate(let id, let address, let port): state.links[id]?.connection.migrate(to: address, from: port)
+        case .openChannel(let channel, let relay):
+            if let connection = state.links[relay]?.connection { self.endpoint.openChannel(channel, over: connection) }
+        case .relay(let first, let second): self.relay(first, second, in: &state)
         }
     }
 
@@ -67,53 +65,51 @@ extension NodeDriver {
         self.persistenceQueue.yield()
     }
 
-    /// Effects that somebody wants to hear of.
-    private func tell(_ effect: Effect, in state: inout State) {
+    private func carryOut(_ effect: PeerEffect, in state: inout State) {
         switch effect {
-        case .persistRevocations(let entries):
-            self.keep(.revocations(entries), in: &state)
-            for entry in entries { self.events.send(.revoked(entry.peerId, entry.networkId)) }
-        case .peerJoined(let peer, let network):
+        case .dial(let peer, let addresses): self.jobQueue.yield(.dial(peer, addresses))
+        case .dialPath(let peer, let address, let port): self.jobQueue.yield(.dialPath(peer, address, port: port))
+        case .unreachable(let peer, let reason):
+            state.waiters.fail(peer, unreachable: reason)
+        case .joined(let peer, let network):
             self.configuration.logs[.membership].info("peer \(peer.short) joined network \(network.short)")
             self.note(.admitted(network), of: peer, in: &state)
             self.events.send(.peerJoined(peer, network))
             state.waiters.admit(peer, in: network)
-        case .peerLeft(let peer, let network, let code):
+        case .left(let peer, let network, let code):
             self.configuration.logs[.membership].info("peer \(peer.short) left network \(network.short)")
             self.events.send(.peerLeft(peer, network, reason: code?.explanation))
-        case .refused(let peer, let network, let refusal):
-            if let leftOut = state.refusalLine.note(at: self.configuration.clock.now().monotonic) {
-                let others = leftOut > 0 ? " (\(leftOut) more since the last such line)" : ""
-                self.configuration.logs[.membership].notice("refused peer \(peer.short): \(refusal)\(others)")
-            }
-            self.note(.refused(byPeer: false, reason: "\(refusal)"), of: peer, in: &state)
-            self.events.send(.refused(peer, network, reason: "\(refusal)"))
-            // Not final: the peer is dialled again, and its waiters time out on their own.
-            guard refusal != .helloTimeout else { break }
-            state.waiters.refuse(peer, in: network, .refused(peer, "\(refusal)"))
+        case .refused(let peer, let network, let refusal): self.noteRefusal(refusal, of: peer, network, in: &state)
         case .refusedByPeer(let peer, let network, let code):
             self.configuration.logs[.membership].notice("peer \(peer.short) refused this node: \(code.explanation)")
             self.note(.refused(byPeer: true, reason: code.explanation), of: peer, in: &state)
             self.events.send(.refusedByPeer(peer, network, reason: code.explanation))
             state.waiters.refuse(peer, in: network, .refusedByPeer(peer, code.explanation))
-        case .membershipEnded(let network, let code):
-            if code == .revoked { self.keep(.revokedHere(network), in: &state) }
-            self.events.send(.membershipEnded(network, reason: code.explanation))
-        case .deviceKeyUsedTwice(let peer):
-            self.configuration.logs[.membership].warning("the key of peer \(peer.short) is used in two places")
-            self.events.send(.deviceKeyUsedTwice(peer))
-        default: self.tellOfMembership(effect, in: &state)
+        case .persist(let peer, let network, let address): self.keep(.peer(peer, network, address), in: &state)
+        case .discovered(let peer, let network, let addresses):
+            self.events.send(.peerDiscovered(peer, network, addresses))
+        case .lost(let peer, let network): self.events.send(.peerLost(peer, network))
         }
     }
 
-    /// Effects about tokens, and who is near.
-    private func tellOfMembership(_ effect: Effect, in state: inout State) {
+    private func noteRefusal(_ refusal: Refusal, of peer: PeerId, _ network: NetworkId?, in state: inout State) {
+        if let leftOut = state.refusalLine.note(at: self.configuration.clock.now().monotonic) {
+            let others = leftOut > 0 ? " (\(leftOut) more since the last such line)" : ""
+            self.configuration.logs[.membership].notice("refused peer \(peer.short): \(refusal)\(others)")
+        }
+        self.note(.refused(byPeer: false, reason: "\(refusal)"), of: peer, in: &state)
+        self.events.send(.refused(peer, network, reason: "\(refusal)"))
+        // Not final: the peer is dialled again, and its waiters time out on their own.
+        guard refusal != .helloTimeout else { return }
+        state.waiters.refuse(peer, in: network, .refused(peer, "\(refusal)"))
+    }
+
+    private func carryOut(_ effect: MembershipEffect, in state: inout State) {
         switch effect {
-        case .clockBehind(let network, let seconds):
-            self.configuration.logs[.membership].warning(
-                "the clock is \(seconds) s behind what the owner of a network signed"
-            )
-            self.events.send(.clockBehind(network, seconds: seconds))
+        case .persistRevocations(let entries):
+            self.keep(.revocations(entries), in: &state)
+            for entry in entries { self.events.send(.revoked(entry.peerId, entry.networkId)) }
+        case .persistSecrets(let secrets): self.keep(.memberSecrets(secrets), in: &state)
         case .tokenRenewed(let token):
             self.keep(.tokenRenewed(token), in: &state)
             self.configuration.logs[.membership].info("the token of network \(token.networkId.short) was renewed")
@@ -121,17 +117,20 @@ extension NodeDriver {
         case .tokenExpiring(let network, let seconds):
             self.configuration.logs[.membership].warning("the token of network \(network.short) ends in \(seconds) s")
             self.events.send(.tokenExpiring(network, seconds: seconds))
-        case .peerDiscovered(let peer, let network, let addresses):
-            self.events.send(.peerDiscovered(peer, network, addresses))
-        case .peerLost(let peer, let network): self.events.send(.peerLost(peer, network))
-        case .eventsReceived(let network, let batch, let publishedAt, _):
-            self.hub.offer(.batch(network, batch, publishedAt: publishedAt))
-        case .eventsMissed(let network, _, let count): self.hub.offer(.lost(network, EventLosses(missed: count)))
-        case .eventsIsolated(let network, let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
-        case .servicesChanged(let peer, let network): self.events.send(.servicesChanged(peer, network))
-        case .datagramsIgnored(let reason, let source, let count):
-            self.configuration.logs[.discovery].debug("\(count) datagrams from \(source) ignored: \(reason)")
-        default: self.carryOutOnPaths(effect, in: &state)
+        case .renewalRequested(let id, let peer, let network, let token):
+            let request = RenewalRequest(peer: peer, network: network, token: token, connection: id)
+            self.keep(.renewalRequested(request), in: &state)
+        case .ended(let network, let code):
+            if code == .revoked { self.keep(.revokedHere(network), in: &state) }
+            self.events.send(.membershipEnded(network, reason: code.explanation))
+        case .deviceKeyUsedTwice(let peer):
+            self.configuration.logs[.membership].warning("the key of peer \(peer.short) is used in two places")
+            self.events.send(.deviceKeyUsedTwice(peer))
+        case .clockBehind(let network, let seconds):
+            self.configuration.logs[.membership].warning(
+                "the clock is \(seconds) s behind what the owner of a network signed"
+            )
+            self.events.send(.clockBehind(network, seconds: seconds))
         }
     }
 
@@ -142,15 +141,15 @@ extension NodeDriver {
         link.connection.close(code: CloseCode.tooLarge.rawValue, reason: CloseCode.tooLarge.explanation)
     }
 
-    /// Closes a connection; what was said in the same breath (a revocation to the revoked) gets a moment to arrive.
+    /// Closes a connection; if it lingers, the frames sent just before get a moment to arrive.
     ///
     /// Nothing is accepted on it meanwhile: the core has forgotten it. When the node stops, that moment is the same for
     /// all connections, and it is ``stop()`` that ends it.
-    private func close(_ id: ConnectionId, _ code: CloseCode, lingering: Bool, in state: inout State) {
+    private func close(_ id: ConnectionId, _ code: CloseCode, lingers: Bool, in state: inout State) {
         guard let link = self.forget(id, in: &state) else { return }
         link.outbox.finish()
         // Without a control stream there is nobody to hear anything.
-        guard lingering || state.isStopped, link.frames != nil else {
+        guard lingers || state.isStopped, link.frames != nil else {
             return link.connection.close(code: code.rawValue, reason: code.explanation)
         }
         state.farewells[id] = Farewell(connection: link.connection, outbox: link.outbox, code: code)

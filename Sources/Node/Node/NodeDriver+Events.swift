@@ -126,6 +126,15 @@ extension NodeDriver {
         }
     }
 
+    func carryOut(_ effect: PubSub.HostEffect, of network: NetworkId) {
+        switch effect {
+        case .deliver(let batch, let publishedAt, _):
+            self.hub.offer(.batch(network, batch, publishedAt: publishedAt))
+        case .missed(_, let count): self.hub.offer(.lost(network, EventLosses(missed: count)))
+        case .isolated(let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
+        }
+    }
+
     /// Looks at what waits for a peer after something was added that comes from others and cannot wait.
     func noteBacklog(on id: ConnectionId, of frame: Frame, in state: inout State) {
         guard case .events = frame, let link = state.links[id], link.outbox.waitingBytes > Outbox.congestion else {
@@ -145,13 +154,13 @@ extension NodeDriver {
     func tellCongestion(of id: ConnectionId) {
         self.state.withLock { state in
             guard let link = state.links[id] else { return }
-            self.apply(.congestionChanged(id, link.isCongested), to: &state)
+            self.apply(.connection(.congestionChanged(id, link.isCongested)), to: &state)
         }
     }
 }
 
 extension EventQueue.Pending {
     var input: Input {
-        .eventsPublished(self.network, topic: self.topic, content: self.content.bytes, count: self.count)
+        .events(.published(self.network, topic: self.topic, content: self.content.bytes, count: self.count))
     }
 }

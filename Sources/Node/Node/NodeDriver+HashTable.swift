@@ -45,12 +45,12 @@ extension NodeDriver {
         try self.state.withLock { state in
             guard !state.isStopped else { throw NodeError.notRunning }
             state.requests[id] = answer
-            self.apply(.dhtRequested(id, network, request, policy), to: &state)
+            self.apply(.table(.requested(id, network, request, policy)), to: &state)
         }
         return try await answer.get {
             self.state.withLock { state in
                 guard state.requests.removeValue(forKey: id) != nil else { return }
-                self.apply(.dhtCancelled(id), to: &state)
+                self.apply(.table(.cancelled(id)), to: &state)
             }
         }
     }
@@ -75,9 +75,19 @@ extension NodeDriver {
         self.state.withLock { $0.core.tableHealth(of: network) }
     }
 
+    func carryOut(_ effect: Kademlia.HostEffect, of network: NetworkId, in state: inout State) {
+        switch effect {
+        case .finished(let id, let outcome, let effort):
+            let answer = TableAnswer(outcome: outcome, effort: effort)
+            state.requests.removeValue(forKey: id)?.fulfil(.success(answer))
+        case .persist(let record): self.keep(.record(network, record), in: &state)
+        case .forget(let id): self.keep(.recordForgotten(network, id), in: &state)
+        }
+    }
+
     /// Gives a member the new token that it asked for; nil for no.
     package func renew(_ request: RenewalRequest, with token: AccessToken?) {
-        self.apply(.renewalDecided(request.connection, request.network, token))
+        self.apply(.membership(.renewalDecided(request.connection, request.network, token)))
     }
 }
 

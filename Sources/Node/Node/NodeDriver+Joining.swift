@@ -23,14 +23,14 @@ extension NodeDriver {
             guard !state.isStopped else { throw NodeError.notRunning }
             guard state.joiners[inviter] == nil else { throw JoinFailure.underWay }
             state.joiners[inviter] = Joiner(onPending: onPending, outcome: outcome)
-            self.apply(.joinWanted(invitation), to: &state)
+            self.apply(.join(.wanted(invitation)), to: &state)
         }
         return try await outcome.get {
             self.state.withLock { state in
                 guard state.joiners[inviter]?.outcome === outcome else { return }
                 // First, so that the effects of giving up do not tell the task of a failure.
                 state.joiners[inviter] = nil
-                self.apply(.joinAbandoned(inviter), to: &state)
+                self.apply(.join(.abandoned(inviter)), to: &state)
             }
         }
     }
@@ -39,10 +39,9 @@ extension NodeDriver {
         state.joiners.removeValue(forKey: inviter)?.outcome.fulfil(result)
     }
 
-    /// Effects about invitations and joins.
-    func tellOfJoins(_ effect: Effect, in state: inout State) {
+    func carryOut(_ effect: JoinEffect, in state: inout State) {
         switch effect {
-        case .joinRequested(let id, let question):
+        case .requested(let id, let question):
             let request = JoinRequest(
                 invitation: question.invitation,
                 peer: question.peer,
@@ -53,22 +52,21 @@ extension NodeDriver {
             )
             self.events.send(.joinRequested(request))
             if question.isPreallowed { self.keep(.joinAllowed(request), in: &state) }
-        case .joinRequestEnded(_, let peer, let network, let failure):
+        case .requestEnded(_, let peer, let network, let failure):
             self.events.send(.joinRequestEnded(peer, network, reason: failure))
         case .invitationEnded(let invitation, let network, let failure):
             self.events.send(.invitationEnded(invitation, network, reason: failure))
-        case .joinPending(let inviter, let network, let digits):
+        case .pending(let inviter, let network, let digits):
             state.joiners[inviter]?.onPending(digits)
             self.events.send(.joinPending(inviter, network, digits: digits))
-        case .joinGranted(let inviter, let grant):
+        case .granted(let inviter, let grant):
             self.keep(.joinGranted(grant), in: &state)
             self.events.send(.joinGranted(grant.metadata))
             Self.endJoin(through: inviter, .success(grant), in: &state)
-        case .joinFailed(let inviter, let network, let failure):
+        case .failed(let inviter, let network, let failure):
             self.configuration.logs[.membership].info("the join through \(inviter.short) came to nothing: \(failure)")
             self.events.send(.joinFailed(inviter, network, reason: failure))
             Self.endJoin(through: inviter, .failure(failure), in: &state)
-        default: break
         }
     }
 }

@@ -197,7 +197,7 @@ extension NodeDriver {
             guard case .peers(let contacts) = answer.outcome,
                 let contact = contacts.first(where: { $0.peerId == peer }), !contact.addresses.isEmpty
             else { continue }
-            self.apply(.peerRemembered(peer, networks: [network], addresses: contact.addresses))
+            self.apply(.peer(.remembered(peer, networks: [network], addresses: contact.addresses)))
             return true
         }
         return false
@@ -262,12 +262,12 @@ extension NodeDriver {
                 throw error
             }
             state.waiters.add(outcome, for: peer, in: network, failure: error)
-            self.apply(.peerCalled(peer, shared, overRelay: isRelayOnly), to: &state)
+            self.apply(.peer(.called(peer, shared, overRelay: isRelayOnly)), to: &state)
         case .dial:
             guard state.core.knowsWayTo(peer) else { throw .noAddress(peer) }
             guard state.core.sharesNetwork(with: peer) else { throw .noSharedNetwork(peer) }
             state.waiters.add(outcome, for: peer, in: network)
-            self.apply(.peerWanted(peer), to: &state)
+            self.apply(.peer(.wanted(peer)), to: &state)
         }
         return true
     }

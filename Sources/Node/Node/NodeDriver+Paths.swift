@@ -18,7 +18,7 @@ extension NodeDriver {
             self.configuration.logs[.connections].debug("peer \(peer.short) does not answer at \(address): \(error)")
         }
         self.configuration.metrics?.p2p.recordConnection(success: false)
-        self.apply(.pathDialFailed(peer))
+        self.apply(.paths(.dialFailed(peer)))
     }
 
     /// Tells the core what happens to a connection's path, until it ends.
@@ -26,46 +26,44 @@ extension NodeDriver {
         for await event in connection.pathEvents {
             switch event {
             case .moved(let address):
-                self.apply(.pathChanged(id, address))
+                self.apply(.connection(.pathChanged(id, address)))
                 if let path = self.path(to: connection.remotePeerId) {
                     self.events.send(.pathChanged(connection.remotePeerId, path))
                 }
-            case .refused(let address): self.apply(.pathRefused(id, address))
-            case .suspect: self.apply(.pathSuspected(id))
-            case .answered: self.apply(.pathAnswered(id))
+            case .refused(let address): self.apply(.connection(.pathRefused(id, address)))
+            case .suspect: self.apply(.connection(.pathSuspected(id)))
+            case .answered: self.apply(.connection(.pathAnswered(id)))
             }
         }
     }
 
-    func carryOutOnPaths(_ effect: Effect, in state: inout State) {
+    func carryOut(_ effect: Reach.HostEffect, in state: inout State) {
         switch effect {
-        case .dialPath(let peer, let address, let port): self.jobQueue.yield(.dialPath(peer, address, port: port))
-        case .migrate(let id, let address, let port): state.links[id]?.connection.migrate(to: address, from: port)
-        case .sendProbe(let bytes, let address, let port):
+        case .sendDatagram(let bytes, let address, let port):
             self.endpoint.sendForeignDatagram(bytes, to: address, from: port)
         case .openPorts(let count): self.jobQueue.yield(.openPorts(count))
         case .closePorts(let ports): self.endpoint.closePorts(ports)
-        case .openChannel(let channel, let relay):
-            if let connection = state.links[relay]?.connection { self.endpoint.openChannel(channel, over: connection) }
+        case .stopRelaying(let channel): self.endpoint.stopRelaying(channel)
         case .closeChannel(let channel): self.endpoint.closeChannel(channel)
-        case .relay(let first, let second):
-            guard let one = state.links[first.connection]?.connection,
-                let other = state.links[second.connection]?.connection
-            else { return }
-            self.endpoint.relay(
-                RelayEnd(channel: first.channel, connection: one),
-                RelayEnd(channel: second.channel, connection: other),
-                bytesPerSecond: self.configuration.relayBytesPerSecond
-            )
         case .filteringFound(let behaviour):
             state.filtering?.fulfil(behaviour)
             state.filtering = nil
-        case .stopRelaying(let channel): self.endpoint.stopRelaying(channel)
-        case .reachEvent(let peer, let event):
+        case .record(let peer, let event):
             self.configuration.logs[.connections].debug("on the way to peer \(peer.short): \(event)")
             self.note(.traversal(event), of: peer, in: &state)
-        default: self.tellOfJoins(effect, in: &state)
         }
+    }
+
+    /// Forwards between two channels, each of a connection of its own.
+    func relay(_ first: RelaySide, _ second: RelaySide, in state: inout State) {
+        guard let one = state.links[first.connection]?.connection,
+            let other = state.links[second.connection]?.connection
+        else { return }
+        self.endpoint.relay(
+            RelayEnd(channel: first.channel, connection: one),
+            RelayEnd(channel: second.channel, connection: other),
+            bytesPerSecond: self.configuration.relayBytesPerSecond
+        )
     }
 
     /// Remembers what happened on the way to a peer.
@@ -92,7 +90,7 @@ extension NodeDriver {
             guard !state.isStopped else { return nil }
             let answer = state.filtering ?? Promise()
             state.filtering = answer
-            self.apply(.filteringAsked, to: &state)
+            self.apply(.paths(.filteringAsked), to: &state)
             return answer
         }
         return await answer?.waitIgnoringCancellation() ?? .unknown(.noAnswer)

@@ -26,7 +26,7 @@ extension NodeDriver {
     /// - Throws: what is wrong with them; then nothing changes.
     package func offer(_ offers: [ServiceOffer], in network: NetworkId) throws(WireError) {
         try Announcement.check(offers)
-        self.apply(.servicesOffered(network, offers))
+        self.apply(.services(.offered(network, offers)))
     }
 
     /// The connected members that offer a service, whether it runs or not.

@@ -34,7 +34,7 @@ extension NodeDriver {
                             feed.yield(.timeReached)
                         }
                     case .finish(.answered(let answer)):
-                        self.apply(.addressObserved(answer.mappedAddress, by: server))
+                        self.apply(.paths(.addressObserved(answer.mappedAddress, by: server)))
                         return answer.mappedAddress
                     case .finish(.failed(let failure)): throw failure
                     }
@@ -84,7 +84,8 @@ extension NodeDriver {
         for await datagram in self.endpoint.foreignDatagrams {
             self.state.withLock { state in
                 for listener in state.probeListeners.values { listener(datagram) }
-                self.apply(.probeReceived(datagram.bytes, from: datagram.source, port: datagram.port), to: &state)
+                let probe = PathInput.probeReceived(datagram.bytes, from: datagram.source, port: datagram.port)
+                self.apply(.paths(probe), to: &state)
             }
         }
     }

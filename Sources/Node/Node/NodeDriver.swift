@@ -323,7 +323,7 @@ package final class NodeDriver: Sendable {
             state.links[id] = LinkState(connection: connection, outbox: outbox, responses: responses)
             self.configuration.metrics?.p2p.recordConnection(success: true)
             self.jobQueue.yield(.serve(id, connection, outbox))
-            self.apply(.connectionUp(id, link), to: &state)
+            self.apply(.connection(.up(id, link)), to: &state)
             return true
         }
     }
@@ -332,7 +332,7 @@ package final class NodeDriver: Sendable {
         switch job {
         case .dial(let peer, let addresses): await self.dial(peer, at: addresses)
         case .dialPath(let peer, let address, let port): await self.dial(peer, at: address, from: port)
-        case .openPorts(let count): self.apply(.portsOpened(await self.endpoint.openPorts(count: count)))
+        case .openPorts(let count): self.apply(.paths(.portsOpened(await self.endpoint.openPorts(count: count))))
         case .watch(let link): await self.followAddresses(of: link)
         case .wake(let time, let generation):
             guard (try? await self.configuration.clock.sleep(time)) != nil else { return }  // nil: the node stops

@@ -62,8 +62,8 @@ extension RunarNode {
         if isKnown {
             // A node that runs has an earlier token of a network that is made once more.
             let revocations = RevocationSet(networkId: networkId)
-            self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
-            self.applyIfRunning(.memberSecretAdded(secrets.newest))
+            self.applyIfRunning(.membership(.added(token, obtainedSeconds: self.wallSeconds, revocations)))
+            self.applyIfRunning(.membership(.secretAdded(secrets.newest)))
         }
         return metadata.with(rendezvous: secrets.newest.rendezvous.publicKey)
     }
@@ -120,7 +120,7 @@ extension RunarNode {
         try self.store.addRevocations([entry])
         self.forgetCached(of: peerId, in: networkId)
         // The revocation goes first: nobody is told the new secret before it is told who must not know it.
-        self.applyIfRunning(.revocationsAdded([entry]))
+        self.applyIfRunning(.membership(.revocationsAdded([entry])))
         if let secrets = try self.memberSecrets(of: networkId) {
             try self.add(secrets.successor(signer: key.privateKey, nowSeconds: self.wallSeconds), to: secrets)
         }

@@ -49,7 +49,7 @@ extension RunarNode {
                 all[invitation.id] = preallowance
             }
         }
-        driver.apply(.invitationOpened(invitation, isPreallowed: isPreallowed))
+        driver.apply(.join(.invitationOpened(invitation, isPreallowed: isPreallowed)))
         return invitation
     }
 
@@ -66,7 +66,7 @@ extension RunarNode {
 
     /// Takes an invitation back; who came with it and waits for consent is refused.
     public func withdraw(_ invitation: Invitation.ID) {
-        self.applyIfRunning(.invitationWithdrawn(invitation))
+        self.applyIfRunning(.join(.invitationWithdrawn(invitation)))
     }
 
     /// Gives or refuses a joiner a token until `expiration` (nil for ever); `label` is what the device is called here.
@@ -81,7 +81,7 @@ extension RunarNode {
         let driver = try self.running()
         let id = ConnectionId(request.connection)
         do {
-            guard allow else { return driver.apply(.joinDecided(id, nil)) }
+            guard allow else { return driver.apply(.join(.decided(id, nil))) }
             guard let metadata = try self.store.network(request.network)?.networkMetadata() else {
                 throw NodeError.notTheOwner(request.network)
             }
@@ -91,9 +91,9 @@ extension RunarNode {
                 expiration: expiration,
                 label: label
             )
-            driver.apply(.joinDecided(id, JoinGrant(token: token, metadata: metadata)))
+            driver.apply(.join(.decided(id, JoinGrant(token: token, metadata: metadata))))
         } catch {
-            driver.apply(.joinDecided(id, nil))
+            driver.apply(.join(.decided(id, nil)))
             throw error
         }
     }

@@ -55,14 +55,14 @@ extension RunarNode {
         var secrets = secrets
         secrets.insert(secret)
         try self.save(secrets)
-        self.applyIfRunning(.memberSecretAdded(secret))
+        self.applyIfRunning(.membership(.secretAdded(secret)))
     }
 
     /// Takes from a text where the members of a network listen, unless this device knows better by a secret.
     func learn(_ key: RendezvousKey, of network: NetworkId) throws {
         guard try !self.config.keyStorage.exists(id: Self.secretsId(of: network)) else { return }
         try self.store.setRendezvous(key, of: network)
-        self.applyIfRunning(.rendezvousLearnt(network, key))
+        self.applyIfRunning(.membership(.rendezvousLearnt(network, key)))
     }
 
     /// Forgets the member secrets of a network.

@@ -26,9 +26,9 @@ extension RunarNode {
         if let key = token.rendezvous { try self.learn(key, of: networkId) }
         self.networksChanged()
         guard self.services.isMember(of: networkId) else { return }
-        self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
+        self.applyIfRunning(.membership(.added(token, obtainedSeconds: self.wallSeconds, revocations)))
         if let key = try self.store.rendezvous(of: networkId) {
-            self.applyIfRunning(.rendezvousLearnt(networkId, key))
+            self.applyIfRunning(.membership(.rendezvousLearnt(networkId, key)))
         }
     }
 
@@ -76,7 +76,7 @@ extension RunarNode {
         try self.forgetNetworkKey(of: networkId)
         self.clearCache(networkId: networkId)
         self.found.withLock { $0[networkId] = nil }
-        self.applyIfRunning(.membershipRemoved(networkId))
+        self.applyIfRunning(.membership(.removed(networkId)))
         self.networksChanged()
     }
 
@@ -90,7 +90,7 @@ extension RunarNode {
         let driver = try self.running()
         let place = try SocketAddress(parsing: address)
         guard try self.store.network(networkId)?.token != nil else { throw NodeError.notAMember(networkId) }
-        driver.apply(.peerRemembered(peerId, networks: [networkId], addresses: [place]))
+        driver.apply(.peer(.remembered(peerId, networks: [networkId], addresses: [place])))
         try await driver.reach(peerId, in: networkId)
         try self.store.noteEvidence(of: peerId, in: networkId, source: .text, at: self.wallSeconds)
         return PeerConnection(peerId: peerId, networkId: networkId, address: place)
@@ -126,7 +126,7 @@ extension RunarNode {
     ///
     /// Connecting to the peer, or sending it something, from this device ends that at once; so does a restart.
     public func disconnectPeer(_ peerId: PeerId) {
-        self.applyIfRunning(.peerUnwanted(peerId))
+        self.applyIfRunning(.peer(.unwanted(peerId)))
     }
 
     /// Whether a person keeps the two devices apart, with ``disconnectPeer(_:)`` here or there; nil if nobody does.

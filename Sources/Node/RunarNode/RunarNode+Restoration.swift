@@ -41,7 +41,7 @@ extension RunarNode {
                 record.tokenObtainedAt = self.wallSeconds
             }
             let revocations = try self.store.revocationSet(of: metadata.networkId)
-            self.applyIfRunning(.membershipAdded(token, obtainedSeconds: self.wallSeconds, revocations))
+            self.applyIfRunning(.membership(.added(token, obtainedSeconds: self.wallSeconds, revocations)))
             self.networksChanged()
             return true
         }

@@ -351,8 +351,8 @@ extension RunarNode {
         let addresses = try self.store.addresses()
         for peer in try self.store.peers().sorted(by: { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }) {
             let places = (addresses[peer.peerId] ?? []).map(\.address)
-            driver.apply(.peerRemembered(peer.peerId, networks: peer.networks, addresses: places))
-            driver.apply(peer.isGiven ? .peerWanted(peer.peerId) : .peerSought(peer.peerId))
+            driver.apply(.peer(.remembered(peer.peerId, networks: peer.networks, addresses: places)))
+            driver.apply(peer.isGiven ? .peer(.wanted(peer.peerId)) : .peer(.sought(peer.peerId)))
         }
     }
 
@@ -361,12 +361,14 @@ extension RunarNode {
         guard let record = try self.store.network(network), let token = try record.accessToken() else { return }
         let revocations = try self.store.revocationSet(of: network)
         let seconds = record.tokenObtainedAt ?? record.joinedAt
-        driver.apply(.membershipAdded(token, obtainedSeconds: seconds, revocations))
+        driver.apply(.membership(.added(token, obtainedSeconds: seconds, revocations)))
         for secret in try self.memberSecretsOrNew(of: network)?.all.reversed() ?? [] {
-            driver.apply(.memberSecretAdded(secret))
+            driver.apply(.membership(.secretAdded(secret)))
         }
-        if let key = try self.store.rendezvous(of: network) { driver.apply(.rendezvousLearnt(network, key)) }
-        driver.apply(.recordsLoaded(network, try self.store.tableRecords(of: network)))
+        if let key = try self.store.rendezvous(of: network) {
+            driver.apply(.membership(.rendezvousLearnt(network, key)))
+        }
+        driver.apply(.table(.recordsLoaded(network, try self.store.tableRecords(of: network))))
     }
 
     /// Seconds since 1970.

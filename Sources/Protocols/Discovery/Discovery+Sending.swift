@@ -62,13 +62,13 @@ extension Discovery {
             let announcement = self.announcement(in: network, isGoodbye: isGoodbye, for: .beacon, now),
             let beacon = key.seal(announcement, nonce: self.nonces.next())
         {
-            effects.append(.multicast(beacon))
+            effects.append(.host(.multicast(beacon)))
         }
         if let key = state.rendezvous, !isGoodbye,
             let announcement = self.announcement(in: network, isGoodbye: false, for: .knock, now),
             let knock = Knock.seal(announcement, to: key, by: self.configuration.verifier.seal)
         {
-            effects.append(.multicast(knock))
+            effects.append(.host(.multicast(knock)))
         }
     }
 

@@ -1,10 +1,10 @@
 package import Identity
 
 extension Discovery {
-    /// What the driver must do next.
+    /// An action for the node that runs discovery, in order.
     package enum Effect: Hashable, Sendable {
-        /// Send the datagram to the group, once on each interface.
-        case multicast([UInt8])
+        /// An action for the driver of the node.
+        case host(HostEffect)
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)
 
@@ -15,7 +15,13 @@ extension Discovery {
         case peerLost(PeerId, NetworkId)
         /// Two running nodes call themselves by this device's key, or by another one's.
         case deviceKeyUsedTwice(PeerId, NetworkId)
-        /// Datagrams from this source were ignored for this reason, so many since the last report of it.
+    }
+
+    /// An action that only the driver of the node can perform.
+    package enum HostEffect: Hashable, Sendable {
+        /// Send the datagram to the group, once on each interface.
+        case multicast([UInt8])
+        /// Report that datagrams from this source were ignored for this reason; with their number since the last report.
         case ignored(Reason, from: SocketAddress, count: Int)
     }
 

@@ -23,6 +23,6 @@ struct Reports: Sendable {
         entry.count += 1
         guard entry.quietUntil <= now else { return nil }
         defer { entry = Entry(count: 0, quietUntil: now + Self.pause) }
-        return .ignored(reason, from: source, count: entry.count)
+        return .host(.ignored(reason, from: source, count: entry.count))
     }
 }

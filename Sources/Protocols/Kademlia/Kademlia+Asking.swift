@@ -110,7 +110,8 @@ extension Kademlia {
         case (.handOn(let id), .stored(let verdict)): self.handedOn(id, to: peer, verdict, now, &effects)
         case (.greeting, .peers(let contacts)): self.greeted(by: peer, naming: contacts, now, &effects)
         case (.greeting, .reserved): break
-        default: effects.append(.offence(peer, "an answer that does not fit the question"))
+        case (.lookup, _), (.fetch, _), (.store, _), (.reserve, _), (.offer, _), (.handOn, _), (.greeting, _):
+            effects.append(.offence(peer, "an answer that does not fit the question"))
         }
     }
 

@@ -31,22 +31,28 @@ extension Kademlia {
         case stopping
     }
 
-    /// What the driver must do next.
+    /// An action for the node that runs the table, in order.
     package enum Effect: Hashable, Sendable {
         /// Send a message on an admitted connection to the peer; dial it at these addresses first if there is none.
         ///
-        /// The driver answers with `memberUp` or `unreachable` when it had to dial. Without addresses, and without a
+        /// The node answers with `memberUp` or `unreachable` when it had to dial. Without addresses, and without a
         /// connection, the message is dropped: nobody waits for it any more.
         case send(PeerId, [SocketAddress], [UInt8])
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)
+        /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
+        case offence(PeerId, String)
+        /// An action for the driver of the node.
+        case host(HostEffect)
+    }
+
+    /// An action that only the driver of the node can perform.
+    package enum HostEffect: Hashable, Sendable {
         /// The request ended.
         case finished(RequestId, Outcome, Effort)
         /// Keep the record over restarts; it replaces an older one of the same ``RecordId``.
         case persist(Record)
         /// The record need no longer be kept.
         case forget(RecordId)
-        /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
-        case offence(PeerId, String)
     }
 }

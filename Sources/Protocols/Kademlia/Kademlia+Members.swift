@@ -85,7 +85,7 @@ extension Kademlia {
         self.transfers[peer] = nil
         self.failAll(to: peer, now, &effects)
         self.drop(peer, now)
-        for id in self.store.removeAll(of: peer) { effects.append(.forget(id)) }
+        for id in self.store.removeAll(of: peer) { effects.append(.host(.forget(id))) }
     }
 
     /// Nobody answered at the peer's addresses.

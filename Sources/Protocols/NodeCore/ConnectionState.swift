@@ -24,8 +24,8 @@ struct Peering: Hashable, Sendable {
 /// A connection and what was agreed on it.
 struct ConnectionState: Sendable {
     var link: Link
-    /// Where it came from, as long as nobody is admitted on a connection that was accepted.
-    var strangerSource: IPAddress?
+    /// The source of an accepted connection as long as it has no admission.
+    var unadmittedSource: IPAddress?
     var remoteInstance: InstanceId?
     var peerings = Pairs<NetworkId, Peering>()
     /// The network behind each index, for the whole life of the connection.
@@ -40,6 +40,8 @@ struct ConnectionState: Sendable {
     var admittedSince: Duration?
     /// When something other than upkeep last went over it.
     var lastUsed: Duration
+    /// The number of the last input that sent a frame on it; 0 for none.
+    var lastSendNumber: UInt64 = 0
     /// Streams under way, whoever opened them.
     var streams = 0
     var isDraining = false
@@ -87,31 +89,4 @@ enum JoinState: Hashable, Sendable {
     case asked(NetworkId)
     /// Their proof was good; the user decides. Ends with a grant, a refusal or the connection.
     case deciding(NetworkId, Invitation.ID)
-}
-
-/// An invitation that this node shows.
-struct OpenInvitation: Sendable {
-    let invitation: Invitation
-    let isPreallowed: Bool
-    var wrongProofs = 0
-}
-
-/// An invitation that this node showed and nobody can join by any more.
-struct EndedInvitation: Sendable {
-    let invitation: Invitation
-    /// What a joiner with its secret is told.
-    let failure: JoinFailure
-    /// Forgotten at this monotonic time.
-    let end: Duration
-}
-
-/// An invitation that this node took, on the way to its inviter or waiting there.
-struct TakenInvitation: Sendable {
-    let invitation: Invitation
-    /// Given up at this time unless the inviter was reached.
-    let deadline: Duration
-    /// Why the last dial failed.
-    var lastFailure = ""
-    /// Whether the inviter was asked, which uses the invitation up.
-    var isAsked = false
 }

@@ -98,13 +98,6 @@ extension Frame {
         case .admissionEnd(let index, let code):
             writer.write(index)
             writer.write(UInt16(code.rawValue))
-        default: self.writeMembersBody(to: &writer)
-        }
-    }
-
-    /// What only those say who are admitted.
-    private func writeMembersBody(to writer: inout ByteWriter) {
-        switch self {
         case .revocationDigest(let index, let count, let digest):
             writer.write(index)
             writer.write(count)
@@ -131,7 +124,6 @@ extension Frame {
         case .events(let index, let message), .services(let index, let message):
             writer.write(index)
             writer.write(message)
-        default: preconditionFailure("nobody writes the body of \(self.kind)")
         }
     }
 
@@ -171,45 +163,41 @@ extension Frame {
         case .join:
             try self.readVersion(from: &reader)
             return .join(proof: try reader.readBytes(count: self.proofByteCount))
-        case .joinGrant:
-            let token = try self.readToken(from: &reader)
-            let metadata = try reader.readVarintPrefixedBytes(limit: NetworkMetadata.maximumByteCount)
-            guard reader.remaining > 0 else { return .joinGrant(token, metadata: metadata) }
-            let key = try RendezvousKey(rawRepresentation: reader.readBytes(count: RendezvousKey.byteCount))
-            return .joinGrant(token.with(rendezvous: key), metadata: metadata)
+        case .joinGrant: return try self.readJoinGrant(from: &reader)
         case .joinRefusal: return .joinRefusal(self.code(try reader.readUInt16()))
-        case .admissionEnd:
-            let index = try reader.readUInt8()
-            return .admissionEnd(index: index, self.code(try reader.readUInt16()))
-        default: return try self.readMembersBody(of: kind, index: reader.readUInt8(), from: &reader)
-        }
-    }
-
-    private static func readMembersBody(of kind: Kind, index: UInt8, from reader: inout ByteReader) throws -> Frame {
-        switch kind {
+        case .admissionEnd: return .admissionEnd(index: try reader.readUInt8(), self.code(try reader.readUInt16()))
         case .revocationDigest:
-            let count = try reader.readUInt32()
+            let (index, count) = (try reader.readUInt8(), try reader.readUInt32())
             return .revocationDigest(index: index, count: count, digest: try reader.readBytes(count: 32))
         case .revocationsKnown:
-            var fingerprints: [UInt64] = []
-            while reader.remaining > 0 { fingerprints.append(try reader.readUInt64()) }
-            guard fingerprints.count <= RevocationSet.maximumCount else { throw FrameError.tooManyRevocations }
-            return .revocationsKnown(index: index, fingerprints: fingerprints)
-        case .revocations: return .revocations(index: index, try self.readRevocations(from: &reader))
+            let index = try reader.readUInt8()
+            return .revocationsKnown(index: index, fingerprints: try self.readFingerprints(from: &reader))
+        case .revocations:
+            return .revocations(index: try reader.readUInt8(), try self.readRevocations(from: &reader))
         case .memberSecret:
+            let index = try reader.readUInt8()
             let secret = try MemberSecret(binary: reader.readSlice(count: MemberSecret.byteCount))
             return .memberSecret(index: index, secret)
         case .memberSecretKnown:
-            let epoch = try reader.readUInt64()
+            let (index, epoch) = (try reader.readUInt8(), try reader.readUInt64())
             return .memberSecretKnown(index: index, SecretStamp(epoch: epoch, mark: try reader.readUInt64()))
-        case .renewalRequest: return .renewalRequest(index: index, try self.readToken(from: &reader))
-        case .renewalGrant: return .renewalGrant(index: index, try self.readToken(from: &reader))
-        case .dht: return .dht(index: index, try reader.readBytes(count: reader.remaining))
-        case .events: return .events(index: index, try reader.readSlice(count: reader.remaining))
-        case .reach: return .reach(index: index, try reader.readBytes(count: reader.remaining))
-        case .services: return .services(index: index, try reader.readSlice(count: reader.remaining))
-        default: preconditionFailure("nobody reads the body of \(kind)")
+        case .renewalRequest:
+            return .renewalRequest(index: try reader.readUInt8(), try self.readToken(from: &reader))
+        case .renewalGrant:
+            return .renewalGrant(index: try reader.readUInt8(), try self.readToken(from: &reader))
+        case .dht: return .dht(index: try reader.readUInt8(), try reader.readBytes(count: reader.remaining))
+        case .events: return .events(index: try reader.readUInt8(), try reader.readSlice(count: reader.remaining))
+        case .reach: return .reach(index: try reader.readUInt8(), try reader.readBytes(count: reader.remaining))
+        case .services: return .services(index: try reader.readUInt8(), try reader.readSlice(count: reader.remaining))
         }
+    }
+
+    private static func readJoinGrant(from reader: inout ByteReader) throws -> Frame {
+        let token = try self.readToken(from: &reader)
+        let metadata = try reader.readVarintPrefixedBytes(limit: NetworkMetadata.maximumByteCount)
+        guard reader.remaining > 0 else { return .joinGrant(token, metadata: metadata) }
+        let key = try RendezvousKey(rawRepresentation: reader.readBytes(count: RendezvousKey.byteCount))
+        return .joinGrant(token.with(rendezvous: key), metadata: metadata)
     }
 
     // MARK: Parts
@@ -272,6 +260,13 @@ extension Frame {
     /// A code that a later version added says no more than "not admitted" to this one.
     private static func code(_ number: UInt16) -> CloseCode {
         CloseCode(rawValue: UInt64(number)) ?? .notAdmitted
+    }
+
+    private static func readFingerprints(from reader: inout ByteReader) throws -> [UInt64] {
+        var fingerprints: [UInt64] = []
+        while reader.remaining > 0 { fingerprints.append(try reader.readUInt64()) }
+        guard fingerprints.count <= RevocationSet.maximumCount else { throw FrameError.tooManyRevocations }
+        return fingerprints
     }
 
     private static func readRevocations(from reader: inout ByteReader) throws -> [Revocation] {

@@ -43,8 +43,14 @@ package enum Frame: Hashable, Sendable {
     /// What the sender offers (`docs/spec/services.md`).
     case services(index: UInt8, ArraySlice<UInt8>)
 
-    var isAdmissionEnd: Bool {
-        if case .admissionEnd = self { true } else { false }
+    /// Whether only a peer that was admitted in some network may send the frame.
+    var requiresAdmission: Bool {
+        switch self {
+        case .hello, .helloReply, .helloAcknowledgement, .join, .joinGrant, .joinRefusal: false
+        case .admissionEnd, .revocationDigest, .revocationsKnown, .revocations, .memberSecret, .memberSecretKnown,
+            .renewalRequest, .renewalGrant, .dht, .events, .reach, .services:
+            true
+        }
     }
 
     /// A hello's body.

@@ -91,8 +91,6 @@ struct KnownPeer: Sendable {
         self.addresses = Array(all.prefix(limit))
     }
 
-    mutating func endDial() { self.dialsUnderWay = max(0, self.dialsUnderWay - 1) }
-
     mutating func noteFailure(at now: Duration) {
         self.lastFailure = now
         self.failures = min(self.failures + 1, Self.mostFailures)

@@ -42,9 +42,9 @@ package struct Limits: Hashable, Sendable {
     /// Peers that wait for their turn to be dialled; further ones are tried again later.
     package var queuedDials = 4096
     /// Messages of hash tables that wait for one peer's admission: one question of each of some lookups.
-    package var parcelsPerPeer = 32
+    package var pendingMessagesPerPeer = 32
     /// Bytes of all messages that wait: some records of the largest size for all their holders.
-    package var parcelBytes = 16 << 20
+    package var pendingMessageBytes = 16 << 20
     /// The first pause before dialling again; doubled with every failure.
     package var firstRetry = Duration.milliseconds(500)
     /// How long a peer that could not be dialled, or did not stay, is not dialled for a message of a hash table.

@@ -7,26 +7,24 @@ internal import PubSub
 extension NodeCore {
     /// Whether connections are kept for as many peers as should be.
     var isBudgetSpent: Bool {
-        self.connections.count + self.dialCount >= self.configuration.limits.keptConnections
+        self.connections.count + self.peers.dialCount >= self.configuration.limits.keptConnections
     }
 
     /// Sees to it that connections too many are looked through once they have been idle.
     mutating func armBudget(_ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.budgetWake == nil, self.connections.count > self.configuration.limits.keptConnections else { return }
-        let time = now.monotonic + self.configuration.limits.idlePause
-        self.budgetWake = time
-        self.arm(time, &effects)
+        let kept = self.configuration.limits.keptConnections
+        guard !self.timers.isSurplusArmed, self.connections.count > kept else { return }
+        self.timers.armSurplus(at: now.monotonic + self.configuration.limits.idlePause, &effects)
     }
 
     /// Closes what has been idle, the least recently used first, until no more are left than are kept.
     mutating func closeSurplus(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.budgetWake = nil
         let limits = self.configuration.limits
         var surplus = self.connections.count - limits.keptConnections
         guard surplus > 0 else { return }
         var idle: [(lastUsed: Duration, id: ConnectionId)] = []
         var next = now.monotonic + limits.idlePause
-        for (id, state) in self.connections where self.isDispensable(state) {
+        for (id, state) in self.connections.states where self.isDispensable(state) {
             let end = state.lastUsed + limits.idlePause
             if end <= now.monotonic { idle.append((state.lastUsed, id)) } else { next = min(next, end) }
         }
@@ -36,9 +34,7 @@ extension NodeCore {
         }
         guard surplus > 0 else { return }
         // Not all the time, because all connections were looked at.
-        let time = max(next, now.monotonic + limits.surplusLook)
-        self.budgetWake = time
-        self.arm(time, &effects)
+        self.timers.armSurplus(at: max(next, now.monotonic + limits.surplusLook), &effects)
     }
 
     private func isDispensable(_ state: ConnectionState) -> Bool {
@@ -51,7 +47,8 @@ extension NodeCore {
         let peer = state.link.peer
         let hasRoom = 2 * self.configuration.eventLimits.neighbourLimit <= self.configuration.limits.keptConnections
         return state.peerings.keys.contains {
-            self.tables[$0]?.keeps(peer) == true || hasRoom && self.events[$0]?.isNeighbour(peer) == true
+            self.protocols.tables[$0]?.keeps(peer) == true
+                || hasRoom && self.protocols.events[$0]?.isNeighbour(peer) == true
         }
     }
 

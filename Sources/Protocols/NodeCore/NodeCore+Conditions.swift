@@ -37,7 +37,7 @@ extension NodeCore {
     }
 
     private mutating func reachAgain(_ now: NodeTime, _ effects: inout [Effect]) {
-        for peer in self.peers.keys.sorted() {
+        for peer in self.peers.ids {
             guard let known = self.peers[peer], known.isReachedFor, !known.isRefused, known.connections.isEmpty,
                 self.mayDialUnasked(known)
             else { continue }

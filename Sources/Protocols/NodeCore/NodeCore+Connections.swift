@@ -8,36 +8,58 @@ internal import Traversal
 
 // Connections come, replace each other and go.
 extension NodeCore {
-    mutating func connectionUp(_ id: ConnectionId, _ link: Link, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func handle(_ input: ConnectionInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .up(let id, let link): self.connectionUp(id, link, now, &effects)
+        case .down(let id, let code): self.connectionDown(id, code, now, &effects)
+        case .frameReceived(let id, let bytes): self.frameReceived(bytes, on: id, now, &effects)
+        case .streamBegan(let id): self.noteStream(1, on: id, now)
+        case .streamEnded(let id): self.noteStream(-1, on: id, now)
+        case .congestionChanged(let id, let isCongested):
+            guard let state = self.connections[id] else { return }
+            for network in state.peerings.keys {
+                self.tellEvents(.congestionChanged(state.link.peer, isCongested), of: network, now, &effects)
+            }
+        case .pathChanged(let id, let address): self.pathChanged(id, address, now, &effects)
+        case .pathRefused(let id, let address):
+            self.tellReach(of: id, now, &effects) { .pathRefused($0, address) }
+        case .pathSuspected(let id):
+            self.suspect(id, now, &effects)
+            self.tellReach(of: id, now, &effects) { .pathSuspected($0) }
+        case .pathAnswered(let id):
+            self.clear(id, now, &effects)
+            self.tellReach(of: id, now, &effects) { .pathAnswered($0) }
+        }
+    }
+
+    private mutating func connectionUp(_ id: ConnectionId, _ link: Link, _ now: NodeTime, _ effects: inout [Effect]) {
         if link.isDialler { self.endDial(of: link.peer, now, &effects) }
         guard link.peer != self.configuration.peerId else {
             // This node never dials itself: another device proved this device's key.
-            effects.append(.deviceKeyUsedTwice(link.peer))
-            return effects.append(.close(id, .notAdmitted))
+            effects.append(.membership(.deviceKeyUsedTwice(link.peer)))
+            return effects.append(.connection(.close(id, .notAdmitted, lingers: false)))
         }
         guard !link.isDialler || !self.keepsApart(from: link.peer) else {
             // The dial was under way.
-            return effects.append(.close(id, .parted))
+            return effects.append(.connection(.close(id, .parted, lingers: false)))
         }
         let limits = self.configuration.limits
-        guard self.peerConnectionCount < limits.connections,
-            link.isDialler || self.hasRoomForStranger(from: link.address, now, &effects)
+        guard self.connections.peerCount < limits.connections,
+            link.isDialler || self.hasRoomForUnadmitted(from: link.address, now, &effects)
         else {
-            effects.append(.refused(link.peer, nil, .tooManyPeers))
-            effects.append(.close(id, .tooManyPeers))
+            effects.append(.peer(.refused(link.peer, nil, .tooManyPeers)))
+            effects.append(.connection(.close(id, .tooManyPeers, lingers: false)))
             if link.isDialler { self.peers[link.peer]?.noteFailure(at: now.monotonic) }
             return self.afterFailure(of: link.peer, now, &effects)
         }
         let deadline = now.monotonic + limits.helloTimeout
-        self.connections[id] = ConnectionState(link: link, now: now.monotonic, deadline: deadline)
-        self.connections[id]?.allowances = self.spentAllowances.allowances(of: link.peer, at: now.monotonic)
-        if !link.isDialler { self.noteStranger(id, from: link.address) }
-        self.know(link.peer)
+        self.connections.add(id, link, until: deadline, at: now.monotonic)
+        self.peers.know(link.peer)
         self.peers[link.peer]?.connections.append(id)
-        self.arm(.connection(id), at: deadline, &effects)
+        self.timers.arm(.connection(id), at: deadline, &effects)
         guard link.isDialler else { return }
-        self.peers[link.peer]?.prefer([link.address], limit: limits.addressesPerPeer)
-        if let taken = self.taken[link.peer] {
+        self.peers.prefer([link.address], of: link.peer)
+        if let taken = self.invitations.taken[link.peer] {
             self.askToJoin(by: taken.invitation, on: id, now, &effects)
         }
         if !self.sendHello(on: id, now, &effects), self.connections[id]?.join == JoinState.none {
@@ -45,7 +67,12 @@ extension NodeCore {
         }
     }
 
-    mutating func connectionDown(_ id: ConnectionId, _ code: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func connectionDown(
+        _ id: ConnectionId,
+        _ code: UInt64?,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
         guard let state = self.remove(id, now) else { return }
         let peer = state.link.peer
         let reason = code.flatMap { CloseCode(rawValue: $0) }
@@ -53,7 +80,7 @@ extension NodeCore {
             if peering.state == .admitted {
                 self.noteLeft(peer, network, reason, now, &effects)
             } else if let reason, reason.isFinal {
-                effects.append(.refusedByPeer(peer, network, reason))
+                effects.append(.peer(.refusedByPeer(peer, network, reason)))
             }
         }
         self.joinBroke(on: id, state, reason, &effects)
@@ -64,7 +91,7 @@ extension NodeCore {
     /// Closes a connection of our own accord; its admissions end at once, not when the transport reports it.
     mutating func close(_ id: ConnectionId, _ code: CloseCode, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.remove(id, now) else { return }
-        effects.append(.close(id, code))
+        effects.append(.connection(.close(id, code, lingers: self.connections.hasJustSent(on: state))))
         self.joinBroke(on: id, state, code, &effects)
         for (network, peering) in state.peerings where peering.state == .admitted {
             self.noteLeft(state.link.peer, network, code, now, &effects)
@@ -73,12 +100,8 @@ extension NodeCore {
     }
 
     private mutating func remove(_ id: ConnectionId, _ now: NodeTime) -> ConnectionState? {
-        self.noteStrangerGone(id)
-        guard let state = self.connections.removeValue(forKey: id) else { return nil }
+        guard let state = self.connections.remove(id, at: now.monotonic) else { return nil }
         self.peers[state.link.peer]?.connections.removeAll { $0 == id }
-        if state.admittedSince != nil {
-            self.spentAllowances.keep(state.allowances, of: state.link.peer, at: now.monotonic)
-        }
         for network in state.peerings.keys {
             self.memberships[network]?.connections.remove(id)
             self.memberships[network]?.forgetEnd(on: id)
@@ -129,16 +152,16 @@ extension NodeCore {
         else { return }
         self.memberships[network]?.connections.remove(id)
         if peering.state == .admitted {
-            effects.append(.resetStreams(id, network, code))
+            effects.append(.connection(.resetStreams(id, network, code)))
             self.noteLeft(state.link.peer, network, code, now, &effects)
         } else {
-            self.returnParcels(of: state.link.peer, in: network, now, &effects)
+            self.returnPendingMessages(of: state.link.peer, in: network, now, &effects)
         }
         if state.peerings.isEmpty, state.join == .none {
             return self.close(id, isPeersWish ? .goodbye : code, now, &effects)
         }
         if !isPeersWish, peering.state != .offered {
-            effects.append(.send(id, .admissionEnd(index: peering.index, code)))
+            self.connections.send(.admissionEnd(index: peering.index, code), on: id, &effects)
         }
         if !state.isAdmitted, state.deadline == nil, state.join == .none {
             self.setDeadline(on: id, now, &effects)
@@ -149,7 +172,7 @@ extension NodeCore {
     mutating func setDeadline(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         let deadline = now.monotonic + self.configuration.limits.helloTimeout
         self.connections[id]?.deadline = deadline
-        self.arm(.connection(id), at: deadline, &effects)
+        self.timers.arm(.connection(id), at: deadline, &effects)
     }
 
     mutating func admissionEndReceived(
@@ -162,7 +185,7 @@ extension NodeCore {
         guard let state = self.connections[id], let network = state.networks[index],
             state.peerings[network] != nil
         else { return }
-        if code.isFinal { effects.append(.refusedByPeer(state.link.peer, network, code)) }
+        if code.isFinal { effects.append(.peer(.refusedByPeer(state.link.peer, network, code))) }
         self.endAdmission(of: network, on: id, code, now, &effects, isPeersWish: true)
     }
 
@@ -175,12 +198,12 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let connections = self.peers[peer]?.connections ?? []
-        guard Self.route(among: connections, self.connections, in: network) == nil else {
+        guard self.connections.route(among: connections, in: network) == nil else {
             self.tellOfSuspicion(of: peer, in: network, now, &effects)
             return self.tellReachOfLink(to: peer, in: network, now, &effects)
         }
         self.memberships[network]?.admitted.remove(peer)
-        effects.append(.peerLeft(peer, network, code))
+        effects.append(.peer(.left(peer, network, code)))
         self.tell(.memberDown(peer), of: network, now, &effects)
         self.tellEvents(.memberDown(peer), of: network, now, &effects)
         self.tellServices(.memberDown(peer), of: network, now, &effects)
@@ -194,7 +217,7 @@ extension NodeCore {
             self.tellEvents(.stopping, of: network, now, &effects)
         }
         self.isStopping = true
-        for id in self.connections.keys.sorted() {
+        for id in self.connections.ids {
             self.close(id, .goodbye, now, &effects)
         }
     }
@@ -208,10 +231,10 @@ extension NodeCore {
         _ frame: (UInt8) -> Frame
     ) -> Bool {
         guard let ids = self.peers[peer]?.connections,
-            let route = Self.route(among: ids, self.connections, in: network)
+            let route = self.connections.route(among: ids, in: network)
         else { return false }
         self.connections[route.connection]?.lastUsed = now.monotonic
-        effects.append(.send(route.connection, frame(route.index)))
+        self.connections.send(frame(route.index), on: route.connection, &effects)
         return true
     }
 
@@ -235,7 +258,7 @@ extension NodeCore {
     /// Closes the connection of a peer that broke the protocol.
     mutating func punish(_ id: ConnectionId, _ what: String, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let peer = self.connections[id]?.link.peer else { return }
-        effects.append(.refused(peer, nil, .protocolViolation(what)))
+        effects.append(.peer(.refused(peer, nil, .protocolViolation(what))))
         self.close(id, .protocolViolation, now, &effects)
     }
 }
@@ -258,7 +281,7 @@ extension NodeCore {
         let peer = state.link.peer
         self.connections[id]?.remoteInstance = instance
         if self.peers[peer]?.pastInstances.contains(instance) == true {
-            effects.append(.deviceKeyUsedTwice(peer))
+            effects.append(.membership(.deviceKeyUsedTwice(peer)))
         }
         for other in self.peers[peer]?.connections ?? [] where other != id {
             guard let otherState = self.connections[other], let otherInstance = otherState.remoteInstance else {
@@ -298,7 +321,7 @@ extension NodeCore {
     private mutating func drain(_ id: ConnectionId, _ effects: inout [Effect]) {
         self.connections[id]?.isDraining = true
         // The side that dialled it closes it, once its streams have ended.
-        if self.connections[id]?.link.isDialler == true { effects.append(.drain(id)) }
+        if self.connections[id]?.link.isDialler == true { effects.append(.connection(.drain(id))) }
     }
 
     /// Closes the oldest connections of a peer that does not close what it should.

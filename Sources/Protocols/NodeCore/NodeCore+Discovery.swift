@@ -5,35 +5,33 @@ internal import OrderedCollections
 
 // Who is heard on the local network.
 extension NodeCore {
+    mutating func handle(_ input: DiscoveryInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .started: self.tellDiscovery(.started, now, &effects)
+        case .stopped: self.tellDiscovery(.stopping, now, &effects)
+        case .datagramReceived(let bytes, let source):
+            self.tellDiscovery(.datagramReceived(bytes, from: source), now, &effects)
+        }
+    }
+
     /// Feeds discovery and carries out what it wants.
     mutating func tellDiscovery(_ input: Discovery.Input, _ now: NodeTime, _ effects: inout [Effect]) {
-        var buffer: [Discovery.Effect] = []
-        swap(&buffer, &self.discoveryEffects)
-        self.discovery.handle(input, at: now, into: &buffer)
-        for effect in buffer { self.carryOut(effect, now, &effects) }
-        buffer.removeAll(keepingCapacity: true)
-        swap(&buffer, &self.discoveryEffects)
+        self.run(input, of: (), in: \.protocols.discovery, now, &effects) { core, effect, _, effects in
+            core.carryOut(effect, now, &effects)
+        }
     }
 
     private mutating func carryOut(_ effect: Discovery.Effect, _ now: NodeTime, _ effects: inout [Effect]) {
         switch effect {
-        case .multicast(let bytes): effects.append(.multicast(bytes))
         case .wake(let time):
-            self.discoveryWake = time
-            self.arm(time, &effects)
+            self.protocols.discovery.wake(at: time)
+            self.timers.arm(time, &effects)
         case .peerHeard(let peer, let network, let addresses):
             self.heard(peer, in: network, at: addresses, now, &effects)
         case .peerLost(let peer, let network): self.lost(peer, in: network, &effects)
-        case .deviceKeyUsedTwice(let peer, _): effects.append(.deviceKeyUsedTwice(peer))
-        case .ignored(let reason, let source, let count):
-            effects.append(.datagramsIgnored(reason, from: source, count: count))
+        case .deviceKeyUsedTwice(let peer, _): effects.append(.membership(.deviceKeyUsedTwice(peer)))
+        case .host(let effect): effects.append(.discovery(effect))
         }
-    }
-
-    mutating func wakeDiscovery(_ now: NodeTime, _ effects: inout [Effect]) {
-        guard let time = self.discoveryWake, time <= now.monotonic else { return }
-        self.discoveryWake = nil
-        self.tellDiscovery(.timeReached, now, &effects)
     }
 
     /// Says in a network who this node is, or asks for its member secret.
@@ -69,7 +67,7 @@ extension NodeCore {
         else { return }
         if membership.heard[peer] != addresses {
             self.memberships[network]?.heard[peer] = addresses
-            effects.append(.peerDiscovered(peer, network, addresses))
+            effects.append(.peer(.discovered(peer, network, addresses)))
         }
         self.remember(peer, networks: [network], addresses: addresses, now, &effects)
         self.seek(peer, now, &effects)
@@ -77,7 +75,7 @@ extension NodeCore {
 
     private mutating func lost(_ peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
         guard self.memberships[network]?.heard.removeValue(forKey: peer) != nil else { return }
-        effects.append(.peerLost(peer, network))
+        effects.append(.peer(.lost(peer, network)))
     }
 
     /// The peers that are heard on the local network at present, ascending, and where they can be dialled.

@@ -4,6 +4,13 @@ package import PubSub
 
 // Each network's events, and their messages on the control streams.
 extension NodeCore {
+    mutating func handle(_ input: EventInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .published(let network, let topic, let content, let count):
+            self.tellEvents(.published(topic: topic, content: content, count: count), of: network, now, &effects)
+        }
+    }
+
     /// Feeds a network's events and carries out what they want; inputs that come up meanwhile follow in order.
     mutating func tellEvents(
         _ input: PubSub.Input,
@@ -11,9 +18,8 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard var wishes = self.events.begin(input, of: network) else { return }
-        while let network = self.events.handleNext(now, into: &wishes) {
-            for wish in wishes { self.carryOut(wish, of: network, now, &effects) }
+        self.run(input, of: network, in: \.protocols.events, now, &effects) { core, effect, network, effects in
+            core.carryOut(effect, of: network, now, &effects)
         }
     }
 
@@ -28,13 +34,10 @@ extension NodeCore {
             // Whoever is gone by now is told when it comes back.
             _ = self.send(to: peer, in: network, now, &effects) { .events(index: $0, bytes[...]) }
         case .wake(let time):
-            self.events.wake(network, at: time)
-            self.arm(time, &effects)
-        case .deliver(let batch, let publishedAt, let hops):
-            effects.append(.eventsReceived(network, batch, publishedAt: publishedAt, hops: hops))
-        case .missed(let stream, let count): effects.append(.eventsMissed(network, stream, count: count))
-        case .isolated(let isIsolated): effects.append(.eventsIsolated(network, isIsolated))
+            self.protocols.events.wake(network, at: time)
+            self.timers.arm(time, &effects)
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        case .host(let effect): effects.append(.events(network, effect))
         }
     }
 
@@ -55,12 +58,12 @@ extension NodeCore {
 extension NodeCore {
     /// The batches in the replay window of a network, each publisher's in order.
     package func eventWindow(of network: NetworkId) -> [EventBatch] {
-        self.events[network]?.window ?? []
+        self.protocols.events[network]?.window ?? []
     }
 
     /// Whether there is nobody with whom to exchange events.
     package func isIsolated(in network: NetworkId) -> Bool {
-        self.events[network]?.isIsolated ?? true
+        self.protocols.events[network]?.isIsolated ?? true
     }
 
     /// Whether this node is a member of the network at present.

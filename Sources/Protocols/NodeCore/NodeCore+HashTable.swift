@@ -4,6 +4,16 @@ internal import OrderedCollections
 
 // Each network's hash table, its messages on the control streams, and the dials that they need.
 extension NodeCore {
+    mutating func handle(_ input: TableInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .requested(let id, let network, let request, let policy):
+            self.dhtRequested(id, network, request, policy, now, &effects)
+        case .cancelled(let id): self.dhtCancelled(id, now, &effects)
+        case .recordsLoaded(let network, let records):
+            self.tell(.recordsLoaded(records), of: network, now, &effects)
+        }
+    }
+
     /// Feeds a network's table and carries out what it wants; inputs that come up meanwhile follow in order.
     mutating func tell(
         _ input: Kademlia.Input,
@@ -12,9 +22,8 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard self.configuration.hasTables else { return }
-        guard var wishes = self.tables.begin(input, of: network) else { return }
-        while let network = self.tables.handleNext(now, into: &wishes) {
-            for wish in wishes { self.carryOut(wish, of: network, now, &effects) }
+        self.run(input, of: network, in: \.protocols.tables, now, &effects) { core, effect, network, effects in
+            core.carryOut(effect, of: network, now, &effects)
         }
     }
 
@@ -28,20 +37,20 @@ extension NodeCore {
         case .send(let peer, let addresses, let bytes):
             self.post(bytes, to: Contact(peerId: peer, addresses: addresses), in: network, now, &effects)
         case .wake(let time):
-            self.tables.wake(network, at: time)
-            self.arm(time, &effects)
-        case .finished(let id, let outcome, let effort):
-            if self.recordFinished(id, outcome, now, &effects) { return }
-            effects.append(.dhtFinished(id, outcome, effort))
-        case .persist(let record): effects.append(.persistRecord(network, record))
-        case .forget(let id): effects.append(.forgetRecord(network, id))
+            self.protocols.tables.wake(network, at: time)
+            self.timers.arm(time, &effects)
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        case .host(let effect):
+            if case .finished(let id, let outcome, _) = effect, self.recordFinished(id, outcome, now, &effects) {
+                return
+            }
+            effects.append(.table(network, effect))
         }
     }
 
     // MARK: The application
 
-    mutating func dhtRequested(
+    private mutating func dhtRequested(
         _ id: Kademlia.RequestId,
         _ network: NetworkId,
         _ request: Kademlia.Request,
@@ -51,12 +60,12 @@ extension NodeCore {
     ) {
         guard self.configuration.hasTables, self.memberships[network] != nil else {
             let error: KademliaError = self.configuration.hasTables ? .notAMember : .switchedOff
-            return effects.append(.dhtFinished(id, .failed(error), Kademlia.Effort()))
+            return effects.append(.table(network, .finished(id, .failed(error), Kademlia.Effort())))
         }
         self.tell(.requested(id, request, policy), of: network, now, &effects)
     }
 
-    mutating func dhtCancelled(_ id: Kademlia.RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func dhtCancelled(_ id: Kademlia.RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
         for network in Array(self.memberships.keys) { self.tell(.cancelled(id), of: network, now, &effects) }
     }
 
@@ -87,20 +96,18 @@ extension NodeCore {
         guard peer != self.configuration.peerId, self.memberships[network]?.isExpired == false,
             self.memberships[network]?.revocations.contains(peer) == false, !self.isStopping,
             !self.hasJustFailed(contact, now),
-            self.parcels[peer, default: []].count < limits.parcelsPerPeer,
-            self.parcelByteCount + bytes.count <= limits.parcelBytes
+            self.pendingMessages.hasRoom(for: bytes, to: peer, within: limits)
         else { return self.tell(.unreachable(peer), of: network, now, &effects) }
-        self.know(peer)
+        self.peers.know(peer)
         self.peers[peer]?.note(network)
-        self.peers[peer]?.prefer(contact.addresses, limit: limits.addressesPerPeer)
+        self.peers.prefer(contact.addresses, of: peer)
         self.peers[peer]?.isAwaited = true
-        self.parcels[peer, default: []].append(Parcel(network: network, bytes: bytes))
-        self.parcelByteCount += bytes.count
-        if let known = self.peers[peer], let id = self.connectionInUse(to: known) {
+        self.pendingMessages.add(bytes, to: peer, in: network)
+        if let known = self.peers[peer], let id = self.connections.inUse(among: known.connections) {
             self.offerFurther(on: id, now, &effects)
         } else {
             self.dial(peer, now, &effects)
-            if self.peers[peer]?.dialling == .idle { self.returnParcels(of: peer, now, &effects) }
+            if self.peers[peer]?.dialling == .idle { self.returnPendingMessages(of: peer, now, &effects) }
         }
     }
 
@@ -112,33 +119,30 @@ extension NodeCore {
         return now.monotonic - failure < self.configuration.limits.failurePause
     }
 
-    /// Sends what waited for an admission.
-    mutating func sendParcels(to peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
+    /// Sends the messages that waited for the peer's admission.
+    mutating func sendPendingMessages(to peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
         guard let route = self.route(to: peer, in: network) else { return }
-        for parcel in self.takeParcels(of: peer, in: network) {
-            effects.append(.send(route.connection, .dht(index: route.index, parcel.bytes)))
+        for message in self.takePendingMessages(for: peer, in: network) {
+            self.connections.send(.dht(index: route.index, message.bytes), on: route.connection, &effects)
         }
     }
 
-    /// Says that what waited for an admission did not get anywhere.
-    mutating func returnParcels(
+    /// Tells the hash tables that the messages which wait for a peer's admission cannot be sent.
+    mutating func returnPendingMessages(
         of peer: PeerId,
         in network: NetworkId? = nil,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        let networks = OrderedSet(self.takeParcels(of: peer, in: network).map(\.network))
+        let networks = OrderedSet(self.takePendingMessages(for: peer, in: network).map(\.network))
         for network in networks { self.tell(.unreachable(peer), of: network, now, &effects) }
     }
 
-    private mutating func takeParcels(of peer: PeerId, in network: NetworkId?) -> [Parcel] {
-        guard let parcels = self.parcels[peer] else { return [] }
-        let taken = parcels.filter { network == nil || $0.network == network }
-        let left = parcels.filter { network != nil && $0.network != network }
-        self.parcels[peer] = left.isEmpty ? nil : left
-        self.peers[peer]?.isAwaited = !left.isEmpty
-        for parcel in taken { self.parcelByteCount -= parcel.bytes.count }
-        return taken
+    private mutating func takePendingMessages(for peer: PeerId, in network: NetworkId?) -> [PendingMessages.Message] {
+        guard self.pendingMessages.count(for: peer) > 0 else { return [] }
+        let messages = self.pendingMessages.take(for: peer, in: network)
+        self.peers[peer]?.isAwaited = self.pendingMessages.count(for: peer) > 0
+        return messages
     }
 }
 
@@ -147,38 +151,32 @@ extension NodeCore {
 extension NodeCore {
     /// The members nearest to this node that its table knows alive.
     package func neighbours(in network: NetworkId) -> [Contact] {
-        self.tables[network]?.neighbours ?? []
+        self.protocols.tables[network]?.neighbours ?? []
     }
 
     /// Every member that the table of a network knows alive.
     package func contacts(in network: NetworkId) -> [Contact] {
-        self.tables[network]?.contacts ?? []
+        self.protocols.tables[network]?.contacts ?? []
     }
 
     /// The version under which this node holds a record of a network, for figures about replication.
     package func heldVersion(of id: RecordId, in network: NetworkId) -> UInt64? {
-        self.tables[network]?.heldVersion(of: id)
+        self.protocols.tables[network]?.heldVersion(of: id)
     }
 
     /// The record that this node holds, or nil.
     package func heldRecord(_ id: RecordId, in network: NetworkId) -> Record? {
-        self.tables[network]?.heldRecord(id)
+        self.protocols.tables[network]?.heldRecord(id)
     }
 
     /// The heads of all records that this node holds for a network.
-    package func heldHeads(in network: NetworkId) -> [Record.Head] { self.tables[network]?.heldHeads ?? [] }
+    package func heldHeads(in network: NetworkId) -> [Record.Head] { self.protocols.tables[network]?.heldHeads ?? [] }
 
     /// The members in the table of a network, the nearest first.
-    package func tableRows(of network: NetworkId) -> [Kademlia.Row] { self.tables[network]?.rows ?? [] }
+    package func tableRows(of network: NetworkId) -> [Kademlia.Row] { self.protocols.tables[network]?.rows ?? [] }
 
     /// How well the table of a network stands; nil when this node is no member.
     package func tableHealth(of network: NetworkId) -> Kademlia.Health? {
-        self.tables[network]?.health
+        self.protocols.tables[network]?.health
     }
-}
-
-/// A message that waits for its receiver's admission.
-struct Parcel: Sendable {
-    let network: NetworkId
-    let bytes: [UInt8]
 }

@@ -6,60 +6,6 @@ internal import Services
 
 // Tokens are shown, checked, answered and acknowledged.
 extension NodeCore {
-    mutating func frameReceived(
-        _ bytes: [UInt8],
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        guard self.connections[id] != nil else { return }
-        guard bytes.count <= Frame.helloByteLimit || bytes.count <= self.frameByteLimit(on: id) else {
-            return self.punish(id, "a frame of \(bytes.count) bytes", now, &effects)
-        }
-        let frame: Frame
-        do throws(FrameError) {
-            frame = try Frame(bytes)
-        } catch {
-            return self.punish(id, "\(error)", now, &effects)
-        }
-        switch frame {
-        case .hello(let hello): self.helloReceived(hello, on: id, now, &effects)
-        case .helloReply(let reply): self.replyReceived(reply, on: id, now, &effects)
-        case .helloAcknowledgement(let verdicts): self.acknowledgementReceived(verdicts, on: id, now, &effects)
-        case .join(let proof): self.joinReceived(proof, on: id, now, &effects)
-        case .joinGrant(let token, let metadata): self.grantReceived(token, metadata, on: id, now, &effects)
-        case .joinRefusal(let code): self.joinRefusalReceived(code, on: id, now, &effects)
-        default:
-            // What was admitted once may have ended while the frame was under way; then it is ignored below.
-            let wasAdmitted = self.connections[id]?.admittedSince != nil
-            guard wasAdmitted || (frame.isAdmissionEnd && self.connections[id]?.networks.isEmpty == false) else {
-                return self.punish(id, "a frame before admission", now, &effects)
-            }
-            self.memberFrameReceived(frame, on: id, now, &effects)
-        }
-    }
-
-    /// What only those may say who were admitted in some network.
-    private mutating func memberFrameReceived(
-        _ frame: Frame,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        switch frame {
-        case .admissionEnd(let index, let code): self.admissionEndReceived(index, code, on: id, now, &effects)
-        case .dht(let index, let bytes): self.dhtReceived(index, bytes, on: id, now, &effects)
-        case .events(let index, let bytes): self.eventsReceived(index, bytes, on: id, now, &effects)
-        case .services(let index, let bytes): self.servicesReceived(index, bytes, on: id, now, &effects)
-        case .reach(let index, let bytes): self.reachReceived(index, bytes, on: id, now, &effects)
-        case .memberSecret(let index, let secret): self.secretReceived(index, secret, on: id, now, &effects)
-        case .memberSecretKnown(let index, let stamp): self.secretStampReceived(index, stamp, on: id, &effects)
-        case .renewalRequest(let index, let token): self.renewalRequestReceived(index, token, on: id, now, &effects)
-        case .renewalGrant(let index, let token): self.renewalGrantReceived(index, token, on: id, now, &effects)
-        default: self.revocationFrameReceived(frame, on: id, now, &effects)
-        }
-    }
-
     // MARK: Showing
 
     /// Shows our tokens of every network of which there is evidence that the peer is in it; false if there is none.
@@ -94,7 +40,8 @@ extension NodeCore {
         }
         for start in stride(from: 0, to: offers.count, by: Frame.tokenLimit) {
             let page = Array(offers[start..<min(start + Frame.tokenLimit, offers.count)])
-            effects.append(.send(id, .hello(Frame.Hello(instance: self.configuration.instance, tokens: page))))
+            let hello = Frame.Hello(instance: self.configuration.instance, tokens: page)
+            self.connections.send(.hello(hello), on: id, &effects)
             self.connections[id]?.repliesAwaited += 1
         }
         return !offers.isEmpty
@@ -108,7 +55,7 @@ extension NodeCore {
 
     // MARK: Checking
 
-    private mutating func helloReceived(
+    mutating func helloReceived(
         _ hello: Frame.Hello,
         on id: ConnectionId,
         _ now: NodeTime,
@@ -133,7 +80,7 @@ extension NodeCore {
         guard hello.tokens.allSatisfy({ self.mayUse($0.index, for: $0.token.networkId, on: id) }) else {
             return self.punish(id, "an index of the other half, or one that stands for another network", now, &effects)
         }
-        if hello.tokens.isEmpty { effects.append(.refused(state.link.peer, nil, .noToken)) }
+        if hello.tokens.isEmpty { effects.append(.peer(.refused(state.link.peer, nil, .noToken))) }
         var reply = Frame.HelloReply(instance: self.configuration.instance, proofs: [], refusals: [])
         for offer in hello.tokens {
             if let refusal = self.judge(offer, of: state.link.peer, on: id, now, &effects) {
@@ -147,7 +94,7 @@ extension NodeCore {
             let told = reply.refusals.compactMap(\.refusal)
             return self.close(id, told.first { $0 != .notAdmitted } ?? .notAdmitted, now, &effects)
         }
-        effects.append(.send(id, .helloReply(reply)))
+        self.connections.send(.helloReply(reply), on: id, &effects)
         if !reply.proofs.isEmpty { self.learnInstance(hello.instance, on: id, now, &effects) }
     }
 
@@ -162,14 +109,14 @@ extension NodeCore {
         let token = offer.token
         if let problem = self.check(token, of: peer, now) {
             let isKnown = self.memberships[token.networkId] != nil
-            effects.append(.refused(peer, isKnown ? token.networkId : nil, .token(problem)))
+            effects.append(.peer(.refused(peer, isKnown ? token.networkId : nil, .token(problem))))
             // Of a token with another problem nothing is told, whoever signed it.
             let isGenuine =
                 isKnown && problem.isToldToHolder && token.peerId == peer && self.configuration.verifier.token(token)
             return CloseCode(telling: problem, toGenuineHolder: isGenuine)
         }
         guard !self.keepsApart(from: peer) else {
-            effects.append(.refused(peer, token.networkId, .parted))
+            effects.append(.peer(.refused(peer, token.networkId, .parted)))
             return .parted
         }
         let isAnswerable = self.ownToken(in: token.networkId, now) != nil && self.mayShare(token.networkId, on: id)
@@ -228,7 +175,7 @@ extension NodeCore {
 
     // MARK: Answers
 
-    private mutating func replyReceived(
+    mutating func replyReceived(
         _ reply: Frame.HelloReply,
         on id: ConnectionId,
         _ now: NodeTime,
@@ -251,7 +198,7 @@ extension NodeCore {
             let refusal = self.take(proof, on: id, now, &effects)
             verdicts.append(Frame.Verdict(index: proof.index, refusal: refusal))
         }
-        effects.append(.send(id, .helloAcknowledgement(verdicts)))
+        self.connections.send(.helloAcknowledgement(verdicts), on: id, &effects)
         if verdicts.contains(where: { $0.refusal == nil }) {
             self.learnInstance(reply.instance, on: id, now, &effects)
         }
@@ -264,7 +211,7 @@ extension NodeCore {
         }
         for verdict in reply.refusals {
             guard let network = state.networks[verdict.index] else { continue }
-            effects.append(.refusedByPeer(state.link.peer, network, verdict.refusal ?? .notAdmitted))
+            effects.append(.peer(.refusedByPeer(state.link.peer, network, verdict.refusal ?? .notAdmitted)))
             self.endAdmission(of: network, on: id, verdict.refusal ?? .notAdmitted, now, &effects, isPeersWish: true)
         }
     }
@@ -283,7 +230,7 @@ extension NodeCore {
         if let problem {
             // We left the network while the answer was under way: nobody is to blame.
             if self.memberships[network] != nil {
-                effects.append(.refused(state.link.peer, network, .token(problem)))
+                effects.append(.peer(.refused(state.link.peer, network, .token(problem))))
             }
             return .notAdmitted
         }
@@ -294,7 +241,7 @@ extension NodeCore {
         return nil
     }
 
-    private mutating func acknowledgementReceived(
+    mutating func acknowledgementReceived(
         _ verdicts: [Frame.Verdict],
         on id: ConnectionId,
         _ now: NodeTime,
@@ -307,7 +254,7 @@ extension NodeCore {
         for verdict in verdicts {
             guard let network = state.networks[verdict.index], let peering = state.peerings[network] else { continue }
             if let refusal = verdict.refusal {
-                effects.append(.refusedByPeer(state.link.peer, network, refusal))
+                effects.append(.peer(.refusedByPeer(state.link.peer, network, refusal)))
                 self.endAdmission(of: network, on: id, .notAdmitted, now, &effects, isPeersWish: true)
             } else if peering.state == .proved {
                 self.admit(network, on: id, now, &effects)
@@ -323,7 +270,7 @@ extension NodeCore {
         let peer = state.link.peer
         // Whoever is let in was wanted again, here or there.
         self.peers[peer]?.parting = nil
-        let isNew = Self.route(among: self.peers[peer]?.connections ?? [], self.connections, in: network) == nil
+        let isNew = self.connections.route(among: self.peers[peer]?.connections ?? [], in: network) == nil
         self.connections[id]?.peerings[network]?.state = .admitted
         self.connections[id]?.deadline = nil
         self.noteAdmission(on: id, now, &effects)
@@ -331,13 +278,13 @@ extension NodeCore {
         if isNew {
             self.memberships[network]?.admitted.insert(peer)
             let hasAnswered = state.link.isDialler && state.link.address.isDialable
-            effects.append(.persistPeer(peer, network, hasAnswered ? state.link.address : nil))
-            effects.append(.peerJoined(peer, network))
+            effects.append(.peer(.persist(peer, network, hasAnswered ? state.link.address : nil)))
+            effects.append(.peer(.joined(peer, network)))
             self.tell(.memberUp(peer, self.addresses(of: state.link)), of: network, now, &effects)
             self.tellEvents(.memberUp(peer), of: network, now, &effects)
             self.tellServices(.memberUp(peer), of: network, now, &effects)
         }
-        self.sendParcels(to: peer, in: network, &effects)
+        self.sendPendingMessages(to: peer, in: network, &effects)
         self.sendRevocationDigest(of: network, on: id, &effects)
         self.sendSecretStamp(of: network, on: id, &effects)
         self.askForRenewal(of: network, on: id, now, &effects)
@@ -360,8 +307,8 @@ extension NodeCore {
         guard let state = self.connections[id], state.admittedSince == nil else { return }
         self.connections[id]?.admittedSince = now.monotonic
         self.connections[id]?.lastUsed = now.monotonic
-        self.noteStrangerGone(id)
-        effects.append(.admitted(id))
+        self.connections.noteAdmission(on: id)
+        effects.append(.connection(.admitted(id)))
         self.armBudget(now, &effects)
     }
 

@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import Identity
 internal import OrderedCollections
 
@@ -10,64 +9,28 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        let network = invitation.networkId
-        guard invitation.inviter == self.configuration.peerId, self.memberships[network] != nil else { return }
-        self.expireInvitations(now, &effects)
-        let open = self.invitations[network] ?? []
-        if open.count >= self.configuration.limits.openInvitations, let oldest = open.first {
-            self.end(oldest.invitation, .withdrawn, now, &effects)
-        }
-        self.invitations[network, default: []].append(
-            OpenInvitation(invitation: invitation, isPreallowed: isPreallowed)
-        )
-        self.armClock(invitation.expirationSeconds + 1, now, &effects)
+        guard invitation.inviter == self.configuration.peerId, self.memberships[invitation.networkId] != nil
+        else { return }
+        self.invitations.add(invitation, isPreallowed: isPreallowed, now, &effects)
+        self.timers.armClock(invitation.expirationSeconds + 1, now, &effects)
     }
 
-    /// Takes an invitation back, also from somebody who came with it and waits.
+    /// Takes an invitation back, also from a joiner that came with it and waits.
     mutating func withdraw(_ invitation: Invitation.ID, _ now: NodeTime, _ effects: inout [Effect]) {
-        for open in self.invitations.values.joined() where open.invitation.id == invitation {
-            self.end(open.invitation, .withdrawn, now, &effects)
-        }
-        for id in self.connections.keys.sorted() {
+        self.invitations.withdraw(invitation, now, &effects)
+        for id in self.connections.ids {
             guard case .deciding(let network, invitation)? = self.connections[id]?.join else { continue }
             self.endRequest(on: id, in: network, .withdrawn, now, &effects)
         }
     }
 
-    /// Ends every invitation to a network of which this node is no member any more.
+    /// Ends every invitation to a network of which this node is no longer a member.
     mutating func endInvitations(to network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
-        for open in self.invitations.removeValue(forKey: network) ?? [] {
-            self.end(open.invitation, .withdrawn, now, &effects)
-        }
-        for id in self.connections.keys.sorted() {
+        self.invitations.withdrawAll(to: network, now, &effects)
+        for id in self.connections.ids {
             guard case .deciding(network, _)? = self.connections[id]?.join else { continue }
             self.endRequest(on: id, in: network, .withdrawn, now, &effects)
         }
-    }
-
-    /// Ends invitations whose time is over, and forgets those that ended long ago.
-    mutating func expireInvitations(_ now: NodeTime, _ effects: inout [Effect]) {
-        for open in self.invitations.values.joined() where open.invitation.isExpired(at: now.wallSeconds) {
-            self.end(open.invitation, .expired, now, &effects)
-        }
-        while let first = self.endedInvitations.first, first.end <= now.monotonic {
-            self.endedInvitations.removeFirst()
-        }
-    }
-
-    /// Lets nobody join by an open invitation any more, and remembers for a while why not.
-    private mutating func end(
-        _ invitation: Invitation,
-        _ failure: JoinFailure,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        self.invitations[invitation.networkId]?.removeAll { $0.invitation.id == invitation.id }
-        let limit = self.configuration.limits.endedInvitations
-        while self.endedInvitations.count >= limit { self.endedInvitations.removeFirst() }
-        let end = now.monotonic + .seconds(Int64(Invitation.memorySeconds))
-        self.endedInvitations.append(EndedInvitation(invitation: invitation, failure: failure, end: end))
-        if failure != .used { effects.append(.invitationEnded(invitation.id, invitation.networkId, failure)) }
     }
 
     // MARK: Joiners
@@ -80,20 +43,18 @@ extension NodeCore {
             return self.punish(id, "too many joins", now, &effects)
         }
         let peer = state.link.peer
-        self.expireInvitations(now, &effects)
-        guard let open = self.use(proof, from: state.link, now, &effects) else {
-            let ended = self.endedInvitations.first {
-                $0.invitation.isValidProof(proof, exporter: state.link.exporter, joiner: peer)
-            }
+        self.invitations.expire(now, &effects)
+        guard let open = self.invitations.use(proof, from: state.link, now, &effects) else {
+            let ended = self.invitations.failure(of: proof, from: state.link)
             let failure = ended?.failure ?? .unknown
-            effects.append(.refused(peer, ended?.invitation.networkId, .invitation(failure.ofJoiner)))
-            if ended == nil { self.countWrongProof(now, &effects) }
+            effects.append(.peer(.refused(peer, ended?.network, .invitation(failure.ofJoiner))))
+            if ended == nil { self.invitations.countWrongProof(now, &effects) }
             return self.refuseJoin(on: id, failure, now, &effects)
         }
         let network = open.invitation.networkId
         guard self.memberships[network]?.revocations.contains(peer) == false else {
-            effects.append(.refused(peer, network, .token(.revoked)))
-            effects.append(.invitationEnded(open.invitation.id, network, .used))
+            effects.append(.peer(.refused(peer, network, .token(.revoked))))
+            effects.append(.join(.invitationEnded(open.invitation.id, network, .used)))
             return self.refuseJoin(on: id, .revoked, now, &effects)
         }
         self.connections[id]?.join = .deciding(network, open.invitation.id)
@@ -111,33 +72,7 @@ extension NodeCore {
             digits: digits,
             isPreallowed: open.isPreallowed
         )
-        effects.append(.joinRequested(id, question))
-    }
-
-    /// Burns the invitation that `proof` fits.
-    private mutating func use(
-        _ proof: [UInt8],
-        from link: Link,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) -> OpenInvitation? {
-        let match = self.invitations.values.joined().first {
-            $0.invitation.isValidProof(proof, exporter: link.exporter, joiner: link.peer)
-        }
-        if let match { self.end(match.invitation, .used, now, &effects) }
-        return match
-    }
-
-    /// A proof that fits nothing counts against every open invitation: nobody knows which one was meant.
-    private mutating func countWrongProof(_ now: NodeTime, _ effects: inout [Effect]) {
-        let limit = self.configuration.limits.wrongProofs
-        for network in Array(self.invitations.keys) {
-            let indices = self.invitations[network]?.indices ?? 0..<0
-            for index in indices { self.invitations[network]?[index].wrongProofs += 1 }
-        }
-        for open in self.invitations.values.joined() where open.wrongProofs >= limit {
-            self.end(open.invitation, .burnt, now, &effects)
-        }
+        effects.append(.join(.requested(id, question)))
     }
 
     mutating func decideJoin(
@@ -156,7 +91,7 @@ extension NodeCore {
         else { return self.endRequest(on: id, in: network, .declined, now, &effects) }
         self.endJoin(on: id, now, &effects)
         self.peers[peer]?.note(network)
-        effects.append(.send(id, .joinGrant(grant.token, metadata: metadata)))
+        self.connections.send(.joinGrant(grant.token, metadata: metadata), on: id, &effects)
     }
 
     /// Refuses somebody who waits for consent.
@@ -168,7 +103,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let peer = self.connections[id]?.link.peer else { return }
-        effects.append(.joinRequestEnded(id, peer, network, failure))
+        effects.append(.join(.requestEnded(id, peer, network, failure)))
         self.refuseJoin(on: id, failure, now, &effects)
     }
 
@@ -182,7 +117,7 @@ extension NodeCore {
         self.connections[id]?.join = JoinState.none
         guard state.isAdmitted else { return self.close(id, failure.code, now, &effects) }
         self.endJoin(on: id, now, &effects)
-        effects.append(.send(id, .joinRefusal(failure.code)))
+        self.connections.send(.joinRefusal(failure.code), on: id, &effects)
     }
 }
 

@@ -3,18 +3,29 @@ internal import OrderedCollections
 
 // An invitation turns into a token on a connection that TLS already bound to the inviter's PeerId.
 extension NodeCore {
-    mutating func join(by invitation: Invitation, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func handle(_ input: JoinInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .invitationOpened(let invitation, let isPreallowed):
+            self.open(invitation, isPreallowed: isPreallowed, now, &effects)
+        case .invitationWithdrawn(let id): self.withdraw(id, now, &effects)
+        case .wanted(let invitation): self.join(by: invitation, now, &effects)
+        case .abandoned(let inviter): self.abandonJoin(through: inviter, now, &effects)
+        case .decided(let id, let grant): self.decideJoin(on: id, grant, now, &effects)
+        }
+    }
+
+    private mutating func join(by invitation: Invitation, _ now: NodeTime, _ effects: inout [Effect]) {
         let (inviter, limits) = (invitation.inviter, self.configuration.limits)
         if let failure = self.obstacle(to: invitation, now) {
-            return effects.append(.joinFailed(inviter, invitation.networkId, failure))
+            return effects.append(.join(.failed(inviter, invitation.networkId, failure)))
         }
-        self.know(inviter)
-        self.peers[inviter]?.prefer(invitation.addresses, limit: limits.addressesPerPeer)
+        self.peers.know(inviter)
+        self.peers.prefer(invitation.addresses, of: inviter)
         self.peers[inviter]?.isInviter = true
         self.peers[inviter]?.parting = nil
         let deadline = now.monotonic + limits.joinReach
-        self.taken[inviter] = TakenInvitation(invitation: invitation, deadline: deadline)
-        self.arm(.join(inviter), at: deadline, &effects)
+        self.invitations.take(invitation, until: deadline)
+        self.timers.arm(.join(inviter), at: deadline, &effects)
         // What the invitation says is newer than any connection, which may lead to a process that is gone: it is asked only
         // when nobody answers there, since an invitation is good for one question.
         self.dialAnew(inviter, now, &effects)
@@ -24,8 +35,8 @@ extension NodeCore {
     /// Asks an inviter on a connection that there was before; false if there is none, or nothing to ask.
     @discardableResult
     mutating func askOnConnection(to inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
-        guard let taken = self.taken[inviter], !taken.isAsked, let known = self.peers[inviter],
-            let id = self.connectionInUse(to: known)
+        guard let taken = self.invitations.taken[inviter], !taken.isAsked, let known = self.peers[inviter],
+            let id = self.connections.inUse(among: known.connections)
         else { return false }
         self.askToJoin(by: taken.invitation, on: id, now, &effects)
         return true
@@ -36,7 +47,7 @@ extension NodeCore {
     /// The inviter's clock decides about its end; only when the inviter would remember nothing any more, this one's does.
     private func obstacle(to invitation: Invitation, _ now: NodeTime) -> JoinFailure? {
         if invitation.inviter == self.configuration.peerId { return .own }
-        if self.taken[invitation.inviter] != nil { return .underWay }
+        if self.invitations.taken[invitation.inviter] != nil { return .underWay }
         let (end, _) = invitation.expirationSeconds.addingReportingOverflow(Invitation.memorySeconds)
         if now.wallSeconds > end { return .expired }
         if invitation.addresses.isEmpty, self.peers[invitation.inviter]?.addresses.isEmpty != false,
@@ -44,7 +55,7 @@ extension NodeCore {
         {
             return .unreachable("it names none")
         }
-        return self.taken.count < self.configuration.limits.joins ? nil : .other("too many are under way")
+        return self.invitations.hasRoomForTaken ? nil : .other("too many are under way")
     }
 
     mutating func askToJoin(
@@ -53,11 +64,10 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let state = self.connections[id], state.join == .none, self.taken[invitation.inviter]?.isAsked == false
-        else {
-            return
-        }
-        self.taken[invitation.inviter]?.isAsked = true
+        guard let state = self.connections[id], state.join == .none,
+            self.invitations.taken[invitation.inviter]?.isAsked == false
+        else { return }
+        self.invitations.noteAsked(invitation.inviter)
         let limits = self.configuration.limits
         let proof = invitation.proof(exporter: state.link.exporter, joiner: self.configuration.peerId)
         let digits = Invitation.digits(
@@ -68,8 +78,8 @@ extension NodeCore {
         )
         self.connections[id]?.join = .asked(invitation.networkId)
         self.waitForJoin(on: id, for: limits.joinPatience + limits.joinReplyPause, now, &effects)
-        effects.append(.send(id, .join(proof: proof)))
-        effects.append(.joinPending(invitation.inviter, invitation.networkId, digits: digits))
+        self.connections.send(.join(proof: proof), on: id, &effects)
+        effects.append(.join(.pending(invitation.inviter, invitation.networkId, digits: digits)))
     }
 
     mutating func grantReceived(
@@ -94,7 +104,7 @@ extension NodeCore {
         self.peers[peer]?.note(network)
         self.peers[peer]?.isRemembered = true
         self.peers[peer]?.isWanted = true
-        effects.append(.joinGranted(peer, JoinGrant(token: token, metadata: metadata)))
+        effects.append(.join(.granted(peer, JoinGrant(token: token, metadata: metadata))))
         self.addMembership(
             token,
             obtainedSeconds: now.wallSeconds,
@@ -118,8 +128,8 @@ extension NodeCore {
     }
 
     /// The user does not want to join any more.
-    mutating func abandonJoin(through inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.taken[inviter] != nil else { return }
+    private mutating func abandonJoin(through inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.invitations.taken[inviter] != nil else { return }
         for id in self.peers[inviter]?.connections ?? [] {
             guard case .asked? = self.connections[id]?.join else { continue }
             self.endJoin(on: id, now, &effects)
@@ -130,13 +140,13 @@ extension NodeCore {
 
     /// Gives up a join whose inviter was not reached.
     mutating func reachOverdue(_ inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let taken = self.taken[inviter] else { return }
+        guard let taken = self.invitations.taken[inviter] else { return }
         for id in self.peers[inviter]?.connections ?? [] {
             if case .asked? = self.connections[id]?.join { return }
         }
         self.forgetInvitation(of: inviter)
-        effects.append(.joinFailed(inviter, taken.invitation.networkId, .unreachable(taken.lastFailure)))
-        self.forgetIfDispensable(inviter)
+        effects.append(.join(.failed(inviter, taken.invitation.networkId, .unreachable(taken.lastFailure))))
+        self.peers.forgetIfDispensable(inviter)
     }
 
     private mutating func failJoin(
@@ -147,11 +157,11 @@ extension NodeCore {
     ) {
         guard let state = self.connections[id], case .asked(let network) = state.join else { return }
         self.endJoin(on: id, now, &effects)
-        effects.append(.joinFailed(state.link.peer, network, failure))
+        effects.append(.join(.failed(state.link.peer, network, failure)))
     }
 
     mutating func forgetInvitation(of inviter: PeerId) {
-        self.taken.removeValue(forKey: inviter)
+        self.invitations.forgetTaken(from: inviter)
         self.peers[inviter]?.isInviter = false
     }
 
@@ -167,7 +177,7 @@ extension NodeCore {
         let deadline = now.monotonic + patience
         self.connections[id]?.deadline = nil
         self.connections[id]?.joinDeadline = deadline
-        self.arm(.connection(id), at: deadline, &effects)
+        self.timers.arm(.connection(id), at: deadline, &effects)
     }
 
     /// Ends a join on a connection that stays, unless there is another; if nobody is admitted there, a hello must follow.
@@ -202,8 +212,8 @@ extension NodeCore {
         switch state.join {
         case .asked(let network):
             self.forgetInvitation(of: peer)
-            effects.append(.joinFailed(peer, network, JoinFailure(reason)))
-        case .deciding(let network, _): effects.append(.joinRequestEnded(id, peer, network, .gone))
+            effects.append(.join(.failed(peer, network, JoinFailure(reason))))
+        case .deciding(let network, _): effects.append(.join(.requestEnded(id, peer, network, .gone)))
         case .none: break
         }
     }

@@ -7,6 +7,18 @@ internal import Services
 
 // The networks that this node belongs to.
 extension NodeCore {
+    mutating func handle(_ input: MembershipInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .added(let token, let obtained, let revocations):
+            self.addMembership(token, obtainedSeconds: obtained, revocations, now, &effects)
+        case .removed(let network): self.endMembership(network, .leftNetwork, now, &effects)
+        case .secretAdded(let secret): self.addSecret(secret, now, &effects)
+        case .rendezvousLearnt(let network, let key): self.rendezvousLearnt(network, key, now, &effects)
+        case .revocationsAdded(let entries): self.learn(entries, from: nil, now, &effects)
+        case .renewalDecided(let id, let network, let token): self.decideRenewal(on: id, network, token, &effects)
+        }
+    }
+
     mutating func addMembership(
         _ token: AccessToken,
         obtainedSeconds: UInt64,
@@ -31,10 +43,10 @@ extension NodeCore {
                 obtainedSeconds: obtainedSeconds,
                 revocations: merged
             )
-            self.tables.add(Kademlia(self.tableConfiguration(for: network)), for: network)
-            self.events.add(PubSub(self.eventConfiguration(for: network)), for: network)
-            self.services.add(Services(limits: self.configuration.serviceLimits), for: network)
-            if let offers = self.offers[network] { self.tellServices(.offered(offers), of: network, now, &effects) }
+            self.protocols.add(network, self.configuration, using: &self.random)
+            if let offers = self.serviceRecords.offers(in: network) {
+                self.tellServices(.offered(offers), of: network, now, &effects)
+            }
         } else {
             self.memberships[network]?.replaceToken(with: token, obtainedSeconds: obtainedSeconds)
             self.memberships[network]?.replaceRevocations(with: merged)
@@ -54,7 +66,7 @@ extension NodeCore {
         guard self.memberships[network]?.isExpired == false else { return }
         self.lookAtRenewal(of: network, now, &effects)
         self.announce(network, now, &effects)
-        for id in self.connections.keys.sorted() {
+        for id in self.connections.ids {
             guard let peer = self.connections[id]?.link.peer, self.peers[peer]?.networks.contains(network) == true
             else {
                 continue
@@ -62,31 +74,6 @@ extension NodeCore {
             _ = self.sendHello(for: [network], on: id, now, &effects)
         }
         self.dialMembers(of: network, now, &effects)
-    }
-
-    private mutating func tableConfiguration(for network: NetworkId) -> Kademlia.Configuration {
-        Kademlia.Configuration(
-            localPeerId: self.configuration.peerId,
-            networkId: network,
-            signer: self.configuration.signer,
-            verifySignature: self.configuration.verifier.signature,
-            verifyToken: self.configuration.verifier.token,
-            randomSeed: self.random.next(),
-            limits: self.configuration.tableLimits
-        )
-    }
-
-    private mutating func eventConfiguration(for network: NetworkId) -> PubSub.Configuration {
-        PubSub.Configuration(
-            localPeerId: self.configuration.peerId,
-            networkId: network,
-            instance: self.configuration.instance,
-            signer: self.configuration.signer,
-            verifySignature: self.configuration.verifier.signature,
-            verifyToken: self.configuration.verifier.token,
-            randomSeed: self.random.next(),
-            limits: self.configuration.eventLimits
-        )
     }
 
     /// Ends this node's own membership; what is known of other members is kept when it may come back.
@@ -104,22 +91,12 @@ extension NodeCore {
             self.memberships[network]?.isExpired = true
         } else {
             self.memberships.removeValue(forKey: network)
-            self.tables.remove(network)
-            self.events.remove(network)
-            self.services.remove(network)
-            self.recordWrites = self.recordWrites.filter { $0.value.network != network }
-            for peer in Array(self.peers.keys) { self.forget(network, of: peer) }
+            self.protocols.remove(network)
+            self.serviceRecords.forgetWrites(in: network)
+            self.peers.forget(network)
         }
         if code != .leftNetwork {
-            effects.append(.membershipEnded(network, code))
+            effects.append(.membership(.ended(network, code)))
         }
-    }
-
-    /// Drops the evidence that a peer is in a network, and every wish to reach it with the last one.
-    mutating func forget(_ network: NetworkId, of peer: PeerId) {
-        self.peers[peer]?.networks.removeAll { $0 == network }
-        guard self.peers[peer]?.networks.isEmpty == true else { return }
-        self.peers[peer]?.isWanted = false
-        self.peers[peer]?.isSought = false
     }
 }

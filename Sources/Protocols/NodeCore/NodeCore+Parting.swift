@@ -16,12 +16,12 @@ extension NodeCore {
     /// and its connections are refused.
     mutating func part(from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard peer != self.configuration.peerId else { return }
-        self.know(peer)
+        self.peers.know(peer)
         self.peers[peer]?.isWanted = false
         self.peers[peer]?.isSought = false
         self.setParting(from: peer, isOurs: true, now, &effects)
         for id in self.peers[peer]?.connections ?? [] { self.close(id, .parted, now, &effects) }
-        self.returnParcels(of: peer, now, &effects)
+        self.returnPendingMessages(of: peer, now, &effects)
     }
 
     /// The peer's person disconnected; what this device wants of it waits as long.
@@ -40,8 +40,8 @@ extension NodeCore {
         // Whoever was told waits a little longer than whoever refuses: else it might come too early, and be told again.
         let end = now.monotonic + limits.partingPause + (isOurs ? .zero : limits.helloTimeout)
         self.peers[peer]?.parting = Parting(isOurs: isOurs, end: end)
-        self.arm(.parting(peer), at: end, &effects)
-        self.stopWaiting(for: peer)
+        self.timers.arm(.parting(peer), at: end, &effects)
+        self.peers.stopWaiting(for: peer)
         self.tellReach(.abandoned(peer), now, &effects)
         self.peers[peer]?.isCalled = false
     }
@@ -49,7 +49,7 @@ extension NodeCore {
     /// Whether a peer is refused because this device's person disconnected from it; not while an invitation is shown, which
     /// may be for that device.
     func keepsApart(from peer: PeerId) -> Bool {
-        self.peers[peer]?.parting?.isOurs == true && self.invitations.values.allSatisfy(\.isEmpty)
+        self.peers[peer]?.parting?.isOurs == true && !self.invitations.isAnyOpen
     }
 
     /// The time is over: whoever is reached for is dialled.
@@ -60,7 +60,7 @@ extension NodeCore {
         if let known = self.peers[peer], known.isReachedFor, self.mayDialUnasked(known) {
             self.dial(peer, now, &effects)
         }
-        self.forgetIfDispensable(peer)
+        self.peers.forgetIfDispensable(peer)
     }
 
     /// Who keeps this node apart from a peer, and until when; nil if nobody does.

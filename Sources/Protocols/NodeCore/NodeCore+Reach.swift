@@ -4,14 +4,23 @@ package import Traversal
 
 // Ways to peers that cannot simply be dialled, and other paths for connections.
 extension NodeCore {
+    mutating func handle(_ input: PathInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .dialFailed(let peer): self.tellReach(.dialFailed(peer), now, &effects)
+        case .probeReceived(let bytes, let source, let port):
+            self.tellReach(.datagramReceived(bytes, from: source, port: port), now, &effects)
+        case .portsOpened(let ports): self.tellReach(.portsOpened(ports), now, &effects)
+        case .filteringAsked: self.tellReach(.filteringAsked, now, &effects)
+        case .addressObserved(let address, let server):
+            self.tellReach(.addressObserved(address, by: server), now, &effects)
+        }
+    }
+
     /// Feeds `Reach` and carries out what it wants.
     mutating func tellReach(_ input: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
-        var buffer: [Reach.Effect] = []
-        swap(&buffer, &self.reachEffects)
-        self.reach.handle(input, at: now, into: &buffer)
-        for effect in buffer { self.carryOut(effect, now, &effects) }
-        buffer.removeAll(keepingCapacity: true)
-        swap(&buffer, &self.reachEffects)
+        self.run(input, of: (), in: \.protocols.reach, now, &effects) { core, effect, _, effects in
+            core.carryOut(effect, now, &effects)
+        }
     }
 
     private mutating func carryOut(_ effect: Reach.Effect, _ now: NodeTime, _ effects: inout [Effect]) {
@@ -20,63 +29,54 @@ extension NodeCore {
             // Whoever is gone by now has ended the call with that.
             _ = self.send(to: peer, in: network, now, &effects) { .reach(index: $0, bytes) }
         case .wake(let time):
-            self.reachWake = time
-            self.arm(time, &effects)
+            self.protocols.reach.wake(at: time)
+            self.timers.arm(time, &effects)
         case .dial(let peer, let network, let address, let port):
             // Who brought the two together is a member and is connected to the peer as to a member, unless it has not yet
             // heard of a revocation.
             guard self.isPossibleMember(peer, of: network), self.parting(from: peer)?.isOurs != true else {
                 return self.tellReach(.dialFailed(peer), now, &effects)
             }
-            self.know(peer)
+            self.peers.know(peer)
             self.peers[peer]?.note(network)
-            effects.append(.dialPath(peer, address, port: port))
+            effects.append(.peer(.dialPath(peer, address, port: port)))
         case .failed(let peer, _, let failure): self.callFailed(peer, failure, &effects)
-        case .record(let peer, let event): effects.append(.reachEvent(peer, event))
+        case .relay(let first, let second, let network): self.relay(first, second, in: network, &effects)
+        case .bind(let channel, _, let relay):
+            guard let id = self.connection(to: relay) else { return }
+            effects.append(.connection(.openChannel(channel, over: id)))
+        case .direct(let peer, let address, let port): self.migrate(peer, to: address, port: port, &effects)
+        case .fallBack(let peer, let channel): self.migrate(peer, to: channel.address, port: nil, &effects)
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
-        default: self.carryOutOnPaths(effect, &effects)
+        case .host(let effect): effects.append(.paths(effect))
         }
     }
 
-    private mutating func carryOutOnPaths(_ effect: Reach.Effect, _ effects: inout [Effect]) {
-        switch effect {
-        case .datagram(let bytes, let address, let port): effects.append(.sendProbe(bytes, to: address, port: port))
-        case .openPorts(let count): effects.append(.openPorts(count))
-        case .closePorts(let ports): effects.append(.closePorts(ports))
-        case .relay(let first, let second, let network):
-            guard let one = self.route(to: first.peer, in: network),
-                let other = self.route(to: second.peer, in: network)
-            else { return }
-            effects.append(
-                .relay(
-                    RelaySide(connection: one.connection, channel: first.channel),
-                    RelaySide(connection: other.connection, channel: second.channel)
-                )
-            )
-        case .stopRelaying(let channel): effects.append(.stopRelaying(channel))
-        case .bind(let channel, _, let relay):
-            guard let id = self.connection(to: relay) else { return }
-            effects.append(.openChannel(channel, over: id))
-        case .filtering(let behaviour): effects.append(.filteringFound(behaviour))
-        case .unbind(let channel): effects.append(.closeChannel(channel))
-        case .direct(let peer, let address, let port): self.migrate(peer, to: address, port: port, &effects)
-        case .fallBack(let peer, let channel): self.migrate(peer, to: channel.address, port: nil, &effects)
-        default: preconditionFailure("nobody carries out \(effect)")
-        }
+    private func relay(
+        _ first: Reach.RelayEnd,
+        _ second: Reach.RelayEnd,
+        in network: NetworkId,
+        _ effects: inout [Effect]
+    ) {
+        guard let one = self.route(to: first.peer, in: network), let other = self.route(to: second.peer, in: network)
+        else { return }
+        let side = RelaySide(connection: one.connection, channel: first.channel)
+        let otherSide = RelaySide(connection: other.connection, channel: second.channel)
+        effects.append(.connection(.relay(side, otherSide)))
     }
 
     private func connection(to peer: PeerId) -> ConnectionId? {
-        self.peers[peer].flatMap { self.connectionInUse(to: $0) }
+        self.peers[peer].flatMap { self.connections.inUse(among: $0.connections) }
     }
 
     private func migrate(_ peer: PeerId, to address: SocketAddress, port: UInt16?, _ effects: inout [Effect]) {
         guard let id = self.connection(to: peer), self.connections[id]?.link.isDialler == true else { return }
-        effects.append(.migrate(id, address, port: port))
+        effects.append(.connection(.migrate(id, address, port: port)))
     }
 
     /// Over whom the channel with this address leads.
     package func relay(at address: SocketAddress) -> PeerId? {
-        ChannelId(address: address).flatMap { self.reach.relay(of: $0) }
+        ChannelId(address: address).flatMap { self.protocols.reach.value.relay(of: $0) }
     }
 
     // MARK: What happens
@@ -94,8 +94,8 @@ extension NodeCore {
         self.peers[peer]?.isCalled = false
         let known = Reach.Link(isDialler: link.isDialler, remote: link.address, pathKey: key)
         self.tellReach(.connected(peer, network, known), now, &effects)
-        self.overdueCalls.remove(peer)
-        for overdue in Array(self.overdueCalls) { self.callDue(overdue, now, &effects) }
+        self.peers.removeOverdue(peer)
+        for overdue in self.peers.overdue { self.callDue(overdue, now, &effects) }
     }
 
     mutating func reachReceived(
@@ -109,7 +109,7 @@ extension NodeCore {
         if let ring = Reach.Message.ring(in: bytes), !self.isPossibleMember(ring.caller, of: network) {
             // Nothing is sent to where a caller is said to be that was revoked.
             let decline = Reach.Message.decline(ring.id, .refused)
-            return effects.append(.send(id, .reach(index: index, decline.bytes)))
+            return self.connections.send(.reach(index: index, decline.bytes), on: id, &effects)
         }
         self.tellReach(.messageReceived(from: peer, network, bytes), now, &effects)
     }
@@ -123,8 +123,7 @@ extension NodeCore {
         guard let link = self.connections[id]?.link else { return }
         self.connections[id]?.link.address = address
         self.clear(id, now, &effects)
-        let limit = self.configuration.limits.addressesPerPeer
-        if link.isDialler { self.peers[link.peer]?.prefer([address], limit: limit) }
+        if link.isDialler { self.peers.prefer([address], of: link.peer) }
         guard self.connection(to: link.peer) == id else { return }
         self.tellReach(.pathChanged(link.peer, address), now, &effects)
     }
@@ -155,7 +154,7 @@ extension NodeCore {
 
     private mutating func call(_ peer: PeerId, _ wish: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.isCalled = true
-        self.overdueCalls.remove(peer)
+        self.peers.removeOverdue(peer)
         self.tellReach(wish, now, &effects)
     }
 
@@ -168,9 +167,9 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard peer != self.configuration.peerId, self.hasCoordinator(in: network, for: peer) else {
-            return effects.append(.unreachable(peer, reason: "no member is connected that could be asked"))
+            return effects.append(.peer(.unreachable(peer, reason: "no member is connected that could be asked")))
         }
-        self.know(peer)
+        self.peers.know(peer)
         self.peers[peer]?.parting = nil
         self.peers[peer]?.isWanted = true
         guard let known = self.peers[peer], known.connections.isEmpty, !known.isCalled else { return }
@@ -186,7 +185,7 @@ extension NodeCore {
     /// Whether a member is connected that could bring this node together with the peer.
     package func hasCoordinator(in network: NetworkId, for peer: PeerId) -> Bool {
         guard let membership = self.memberships[network], self.isPossibleMember(peer, of: network) else { return false }
-        return membership.admitted.elements.contains { $0 != peer && self.reach.isConnected(to: $0) }
+        return membership.admitted.elements.contains { $0 != peer && self.protocols.reach.value.isConnected(to: $0) }
     }
 
     /// Sees to it that a peer is called if its addresses do not answer soon.
@@ -194,18 +193,16 @@ extension NodeCore {
         guard self.configuration.callsPeers else { return }
         let time = now.monotonic + self.configuration.limits.callDelay
         self.peers[peer]?.callAt = time
-        self.arm(.call(peer), at: time, &effects)
+        self.timers.arm(.call(peer), at: time, &effects)
     }
 
     mutating func callDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.callAt = nil
         guard self.peers[peer]?.dialling == .dialling else {
-            self.overdueCalls.remove(peer)
+            self.peers.removeOverdue(peer)
             return
         }
-        if !self.call(peer, now, &effects), self.overdueCalls.count < self.configuration.limits.dials {
-            self.overdueCalls.append(peer)
-        }
+        if !self.call(peer, now, &effects) { self.peers.addOverdue(peer) }
     }
 
     private mutating func callFailed(_ peer: PeerId, _ failure: CallFailure, _ effects: inout [Effect]) {
@@ -214,8 +211,8 @@ extension NodeCore {
         // Whoever was never heard of is not sought any longer.
         if known.addresses.isEmpty { self.peers[peer]?.isWanted = false }
         guard known.connections.isEmpty, known.dialling != .dialling, known.dialling != .queued else { return }
-        effects.append(.unreachable(peer, reason: "\(known.dialFailure); \(failure.explanation)"))
-        self.forgetIfDispensable(peer)
+        effects.append(.peer(.unreachable(peer, reason: "\(known.dialFailure); \(failure.explanation)")))
+        self.peers.forgetIfDispensable(peer)
     }
 }
 
@@ -223,9 +220,9 @@ extension NodeCore {
 extension NodeCore {
     /// How it chooses ports, and whether that is more than a guess.
     package var natMapping: (behaviour: MappingBehaviour, isProven: Bool) {
-        (self.reach.mapping, self.reach.isMappingProven)
+        (self.protocols.reach.value.mapping, self.protocols.reach.value.isMappingProven)
     }
 
     /// Where others see this device, the address that most see first.
-    package var observedAddresses: [SocketAddress] { self.reach.observedAddresses }
+    package var observedAddresses: [SocketAddress] { self.protocols.reach.value.observedAddresses }
 }

@@ -11,14 +11,15 @@ extension NodeCore {
         let seconds = self.expiryTime(in: membership, now)
         if let start = membership.warningSeconds, start <= seconds {
             self.memberships[network]?.warnedSeconds = seconds
-            effects.append(.tokenExpiring(network, seconds: end > seconds ? end - seconds : 0))
+            effects.append(.membership(.tokenExpiring(network, seconds: end > seconds ? end - seconds : 0)))
         }
         if let due = membership.renewalSeconds, due <= seconds, self.configuration.renewsTokens {
             self.memberships[network]?.askedSeconds = seconds
             for id in membership.connections.elements { self.askForRenewal(of: network, on: id, now, &effects) }
         }
-        self.armClock(self.memberships[network]?.warningSeconds, now, &effects)
-        if self.configuration.renewsTokens { self.armClock(self.memberships[network]?.renewalSeconds, now, &effects) }
+        self.timers.armClock(self.memberships[network]?.warningSeconds, now, &effects)
+        guard self.configuration.renewsTokens else { return }
+        self.timers.armClock(self.memberships[network]?.renewalSeconds, now, &effects)
     }
 
     /// Asks one member if it is time.
@@ -32,7 +33,7 @@ extension NodeCore {
             membership.isRenewalDue(at: self.expiryTime(in: membership, now)),
             let peering = self.connections[id]?.peerings[network], peering.state == .admitted
         else { return }
-        effects.append(.send(id, .renewalRequest(index: peering.index, membership.token)))
+        self.connections.send(.renewalRequest(index: peering.index, membership.token), on: id, &effects)
     }
 
     // MARK: The owner
@@ -51,7 +52,7 @@ extension NodeCore {
         // Whoever asks more often gets no answer.
         let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.renewalsPerConnection)
         guard self.connections[id]?.allowances.renewals.take(under: rate, at: now.monotonic) == true else { return }
-        effects.append(.renewalRequested(id, state.link.peer, network, token))
+        effects.append(.membership(.renewalRequested(id, state.link.peer, network, token)))
     }
 
     mutating func decideRenewal(
@@ -64,7 +65,7 @@ extension NodeCore {
             peering.state == .admitted, token.peerId == state.link.peer, token.networkId == network,
             self.memberships[network]?.revocations.contains(token.peerId) == false
         else { return }
-        effects.append(.send(id, .renewalGrant(index: peering.index, token)))
+        self.connections.send(.renewalGrant(index: peering.index, token), on: id, &effects)
     }
 
     // MARK: The member
@@ -86,7 +87,7 @@ extension NodeCore {
         guard token.networkId == network, self.problem(with: token, at: now) == nil else {
             return self.punish(id, "a renewed token that is no good", now, &effects)
         }
-        effects.append(.tokenRenewed(token))
+        effects.append(.membership(.tokenRenewed(token)))
         self.addMembership(token, obtainedSeconds: now.wallSeconds, membership.revocations, now, &effects)
     }
 }

@@ -11,39 +11,53 @@ extension NodeCore {
             let count = self.memberships[network]?.revocations.count,
             let digest = self.memberships[network]?.revocationDigest
         else { return }
-        effects.append(.send(id, .revocationDigest(index: index, count: UInt32(count), digest: digest)))
+        self.connections.send(.revocationDigest(index: index, count: UInt32(count), digest: digest), on: id, &effects)
     }
 
-    mutating func revocationFrameReceived(
-        _ frame: Frame,
+    mutating func revocationDigestReceived(
+        _ index: UInt8,
+        _ count: UInt32,
+        _ digest: [UInt8],
         on id: ConnectionId,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        switch frame {
-        case .revocationDigest(let index, let count, let digest):
-            guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
-            guard Int(count) != set.count || digest != self.memberships[network]?.revocationDigest else {
-                return self.revocationsTold(in: network, on: id, &effects)
-            }
-            let fingerprints = set.revocations.map(\.fingerprint)
-            effects.append(.send(id, .revocationsKnown(index: index, fingerprints: fingerprints)))
-        case .revocationsKnown(let index, let fingerprints):
-            guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
-            let known = Set(fingerprints)
-            let missing = set.revocations.filter { !known.contains($0.fingerprint) }
-            self.send(missing, index: index, on: id, &effects)
-            self.revocationsTold(in: network, on: id, &effects)
-            // So that the other side knows too when it has told all, whatever either learnt meanwhile.
-            self.sendRevocationDigest(of: network, on: id, &effects)
-        case .revocations(let index, let entries):
-            guard let network = self.connections[id]?.admittedNetwork(index) else { return }
-            guard entries.allSatisfy({ $0.networkId == network }) else {
-                return self.punish(id, "revocations of another network", now, &effects)
-            }
-            self.learn(entries, from: id, now, &effects)
-        default: break
+        guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
+        guard Int(count) != set.count || digest != self.memberships[network]?.revocationDigest else {
+            return self.revocationsTold(in: network, on: id, &effects)
         }
+        let fingerprints = set.revocations.map(\.fingerprint)
+        self.connections.send(.revocationsKnown(index: index, fingerprints: fingerprints), on: id, &effects)
+    }
+
+    mutating func fingerprintsReceived(
+        _ index: UInt8,
+        _ fingerprints: [UInt64],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
+        let known = Set(fingerprints)
+        let missing = set.revocations.filter { !known.contains($0.fingerprint) }
+        self.send(missing, index: index, on: id, &effects)
+        self.revocationsTold(in: network, on: id, &effects)
+        // So that the other side knows too when it has told all, whatever either learnt meanwhile.
+        self.sendRevocationDigest(of: network, on: id, &effects)
+    }
+
+    mutating func revocationsReceived(
+        _ index: UInt8,
+        _ entries: [Revocation],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let network = self.connections[id]?.admittedNetwork(index) else { return }
+        guard entries.allSatisfy({ $0.networkId == network }) else {
+            return self.punish(id, "revocations of another network", now, &effects)
+        }
+        self.learn(entries, from: id, now, &effects)
     }
 
     /// The network and the set to compare with what the peer sent; nil when it may not ask.
@@ -62,10 +76,10 @@ extension NodeCore {
         return self.memberships[network].map { (network, $0.revocations) }
     }
 
-    private func send(_ entries: [Revocation], index: UInt8, on id: ConnectionId, _ effects: inout [Effect]) {
+    private mutating func send(_ entries: [Revocation], index: UInt8, on id: ConnectionId, _ effects: inout [Effect]) {
         for start in stride(from: 0, to: entries.count, by: Frame.revocationPage) {
             let page = Array(entries[start..<min(start + Frame.revocationPage, entries.count)])
-            effects.append(.send(id, .revocations(index: index, page)))
+            self.connections.send(.revocations(index: index, page), on: id, &effects)
         }
     }
 
@@ -103,7 +117,7 @@ extension NodeCore {
         }
         let fresh = after.revocations.filter { before[$0.peerId] != $0 }
         self.memberships[network]?.replaceRevocations(with: after)
-        effects.append(.persistRevocations(fresh))
+        effects.append(.membership(.persistRevocations(fresh)))
         for id in self.memberships[network]?.connections.elements ?? [] where id != source {
             guard let peering = self.connections[id]?.peerings[network], peering.state == .admitted else { continue }
             self.send(fresh, index: peering.index, on: id, &effects)
@@ -123,7 +137,7 @@ extension NodeCore {
         if peer == self.configuration.peerId {
             return self.endMembership(network, .revoked, now, &effects)
         }
-        self.forget(network, of: peer)
+        self.peers.forget(network, of: peer)
         self.tell(.memberRevoked(peer), of: network, now, &effects)
         self.tellEvents(.memberRevoked(peer), of: network, now, &effects)
         self.tellDiscovery(.memberRevoked(peer, network), now, &effects)

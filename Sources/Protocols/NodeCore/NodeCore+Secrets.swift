@@ -21,7 +21,7 @@ extension NodeCore {
         let isInUse = secrets.insert(secret) || before.secrets == nil
         guard secrets != before.secrets else { return }
         self.memberships[network]?.secrets = secrets
-        effects.append(.persistMemberSecrets(secrets))
+        effects.append(.membership(.persistSecrets(secrets)))
         self.announce(network, now, &effects)
         guard isInUse else { return }
         for id in before.connections.elements where id != source { self.offerSecret(of: network, on: id, &effects) }
@@ -31,7 +31,7 @@ extension NodeCore {
     mutating func sendSecretStamp(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
         guard let index = self.connections[id]?.peerings[network]?.index else { return }
         let stamp = SecretStamp(of: self.memberships[network]?.secrets?.newest)
-        effects.append(.send(id, .memberSecretKnown(index: index, stamp)))
+        self.connections.send(.memberSecretKnown(index: index, stamp), on: id, &effects)
     }
 
     /// Sends the secret in use, now or once the revocations are told.
@@ -43,7 +43,7 @@ extension NodeCore {
             self.connections[id]?.peerings[network]?.isOwedSecret = true
             return
         }
-        effects.append(.send(id, .memberSecret(index: peering.index, secret)))
+        self.connections.send(.memberSecret(index: peering.index, secret), on: id, &effects)
     }
 
     /// Everything that this node knows of revocations was told on the connection.

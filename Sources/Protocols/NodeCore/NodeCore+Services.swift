@@ -5,6 +5,12 @@ package import Services
 
 // Each network's services, and their announcements on the control streams.
 extension NodeCore {
+    mutating func handle(_ input: ServiceInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .offered(let network, let offers): self.offer(offers, in: network, now, &effects)
+        }
+    }
+
     /// Feeds a network's services and carries out what they want; inputs that come up meanwhile follow in order.
     mutating func tellServices(
         _ input: Services.Input,
@@ -12,9 +18,8 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard var wishes = self.services.begin(input, of: network) else { return }
-        while let network = self.services.handleNext(now, into: &wishes) {
-            for wish in wishes { self.carryOut(wish, of: network, now, &effects) }
+        self.run(input, of: network, in: \.protocols.services, now, &effects) { core, effect, network, effects in
+            core.carryOut(effect, of: network, now, &effects)
         }
     }
 
@@ -29,11 +34,11 @@ extension NodeCore {
             // Whoever is gone by now is told when it comes back.
             _ = self.send(to: peer, in: network, now, &effects) { .services(index: $0, bytes[...]) }
         case .wake(let time):
-            self.services.wake(network, at: time)
-            self.arm(time, &effects)
+            self.protocols.services.wake(network, at: time)
+            self.timers.arm(time, &effects)
         case .record(let service, let isOffered): self.record(service, isOffered, in: network, now, &effects)
-        case .changed(let peer): effects.append(.servicesChanged(peer, network))
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        case .host(let effect): effects.append(.services(network, effect))
         }
     }
 
@@ -50,9 +55,6 @@ extension NodeCore {
 
     // MARK: Records
 
-    /// Requests of the node itself have numbers from here on, which the driver does not give.
-    private static let firstRecordWrite: UInt64 = 1 << 63
-
     /// Writes or deletes the record of a service in a network's hash table.
     private mutating func record(
         _ service: String,
@@ -61,14 +63,13 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        self.lastRecordWrite += 1
-        let id = Kademlia.RequestId(Self.firstRecordWrite + self.lastRecordWrite)
-        self.recordWrites[id] = (network, service)
-        let key = Services.recordKey(of: service)
         let seconds = self.configuration.serviceLimits.recordSeconds
-        let request: Kademlia.Request =
-            isOffered
-            ? .put(key: key, value: Services.recordValue, lifetimeSeconds: seconds) : .delete(key: key)
+        let (id, request) = self.serviceRecords.beginWrite(
+            of: service,
+            isOffered: isOffered,
+            in: network,
+            lifetimeSeconds: seconds
+        )
         self.tell(.requested(id, request, Kademlia.RequestPolicy()), of: network, now, &effects)
     }
 
@@ -79,21 +80,21 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) -> Bool {
-        guard let (network, service) = self.recordWrites.removeValue(forKey: id) else { return false }
+        guard let write = self.serviceRecords.endWrite(id) else { return false }
         var isWritten = true
         if case .failed = outcome { isWritten = false }
-        self.tellServices(.recordWritten(service, isWritten), of: network, now, &effects)
+        self.tellServices(.recordWritten(write.service, isWritten), of: write.network, now, &effects)
         return true
     }
 
-    /// Keeps what this node offers also for a network that it is no member of yet.
-    mutating func offer(
+    /// Keeps the offers of this node also for a network that it is no member of yet.
+    private mutating func offer(
         _ offers: [ServiceOffer],
         in network: NetworkId,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        self.offers[network] = offers.isEmpty ? nil : offers
+        self.serviceRecords.setOffers(offers, in: network)
         self.tellServices(.offered(offers), of: network, now, &effects)
     }
 
@@ -103,13 +104,13 @@ extension NodeCore {
         in network: NetworkId,
         excluding: [PeerId] = []
     ) -> Result<Services.Provider, ServiceFailure> {
-        self.services.update(network) { $0.route(path, excluding: excluding) }
+        self.protocols.services.update(network) { $0.route(path, excluding: excluding) }
             ?? .failure(ServiceFailure(kind: .noService))
     }
 
     /// Whether a connected member can be asked for a path that is not suspected to be gone.
     package func hasProvider(of path: String, in network: NetworkId, excluding: [PeerId]) -> Bool {
-        self.services[network]?.canRoute(path, excluding: excluding) ?? false
+        self.protocols.services[network]?.canRoute(path, excluding: excluding) ?? false
     }
 }
 
@@ -118,16 +119,16 @@ extension NodeCore {
 extension NodeCore {
     /// The connected members that offer a service, whether it runs or not.
     package func providers(of servicePath: String, in network: NetworkId) -> [PeerId] {
-        self.services[network]?.providers(of: servicePath) ?? []
+        self.protocols.services[network]?.providers(of: servicePath) ?? []
     }
 
     /// What a connected member offers.
     package func offers(of peer: PeerId, in network: NetworkId) -> [ServiceOffer] {
-        self.services[network]?.offers(of: peer) ?? []
+        self.protocols.services[network]?.offers(of: peer) ?? []
     }
 
     /// What every connected member offers that offers something.
     package func offers(in network: NetworkId) -> [(peer: PeerId, offers: [ServiceOffer])] {
-        self.services[network]?.offersByPeer ?? []
+        self.protocols.services[network]?.offersByPeer ?? []
     }
 }

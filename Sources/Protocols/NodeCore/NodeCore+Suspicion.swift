@@ -10,7 +10,7 @@ extension NodeCore {
         guard self.connections[id]?.isSuspect == false else { return }
         self.connections[id]?.isSuspect = true
         self.tellOfSuspicion(on: id, now, &effects)
-        effects.append(.moveRequests(from: id))
+        effects.append(.connection(.moveRequests(from: id)))
     }
 
     /// The peer is heard again.

@@ -1,3 +1,4 @@
+internal import Discovery
 internal import Identity
 internal import Kademlia
 internal import OrderedCollections
@@ -5,24 +6,8 @@ internal import PubSub
 internal import Services
 internal import Traversal
 
-// Timers are data: the earliest one is an effect, and everything that is due is done when it comes.
-//
-// Connections and peers have their times in ``Deadlines``; what a node has once has a time of its own. So neither a
-// timer nor an input walks through all connections or peers.
+// What is due is done when its time comes.
 extension NodeCore {
-    /// Asks for a wake at `time` unless an earlier one is already asked for.
-    mutating func arm(_ time: Duration, _ effects: inout [Effect]) {
-        if let armed = self.armed, armed <= time { return }
-        self.armed = time
-        effects.append(.wake(at: time))
-    }
-
-    /// Notes that something of a connection or a peer is due at `time`.
-    mutating func arm(_ cause: Deadlines.Cause, at time: Duration, _ effects: inout [Effect]) {
-        self.deadlines.add(cause, at: time)
-        self.arm(time, &effects)
-    }
-
     /// The time at which something is due at present.
     private func time(of cause: Deadlines.Cause) -> Duration? {
         switch cause {
@@ -33,14 +18,14 @@ extension NodeCore {
             guard case .waiting(let time)? = self.peers[peer]?.dialling else { return nil }
             return time
         case .call(let peer): return self.peers[peer]?.callAt
-        case .join(let inviter): return self.taken[inviter]?.deadline
+        case .join(let inviter): return self.invitations.taken[inviter]?.deadline
         case .parting(let peer): return self.peers[peer]?.parting?.end
         }
     }
 
     mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.armed = nil
-        while let (cause, time) = self.deadlines.takeFirst(until: now.monotonic) {
+        self.timers.wakeReached()
+        while let (cause, time) = self.timers.takeDeadline(until: now.monotonic) {
             guard self.time(of: cause) == time else { continue }
             switch cause {
             case .connection(let id): self.connectionOverdue(id, now, &effects)
@@ -50,44 +35,34 @@ extension NodeCore {
             case .parting(let peer): self.partingOver(peer, now, &effects)
             }
         }
-        if self.isDue(self.clockWake, now) { self.lookAtClock(now, &effects) }
-        if self.isDue(self.budgetWake, now) { self.closeSurplus(now, &effects) }
-        self.wakeDiscovery(now, &effects)
-        if self.isDue(self.reachWake, now) {
-            self.reachWake = nil
-            self.tellReach(.timeReached, now, &effects)
+        if self.timers.isClockDue(now) { self.lookAtClock(now, &effects) }
+        if self.timers.takeSurplus(now) { self.closeSurplus(now, &effects) }
+        if self.protocols.discovery.takeDue(now) { self.tellDiscovery(.timeReached, now, &effects) }
+        if self.protocols.reach.takeDue(now) { self.tellReach(.timeReached, now, &effects) }
+        for network in self.protocols.tables.takeDue(now) { self.tell(.timeReached, of: network, now, &effects) }
+        for network in self.protocols.events.takeDue(now) { self.tellEvents(.timeReached, of: network, now, &effects) }
+        for network in self.protocols.services.takeDue(now) {
+            self.tellServices(.timeReached, of: network, now, &effects)
         }
-        for network in self.tables.takeDue(now) { self.tell(.timeReached, of: network, now, &effects) }
-        for network in self.events.takeDue(now) { self.tellEvents(.timeReached, of: network, now, &effects) }
-        for network in self.services.takeDue(now) { self.tellServices(.timeReached, of: network, now, &effects) }
         self.rearm(&effects)
     }
 
-    private func isDue(_ time: Duration?, _ now: NodeTime) -> Bool {
-        time.map { $0 <= now.monotonic } ?? false
-    }
-
     private mutating func rearm(_ effects: inout [Effect]) {
-        while let (cause, time) = self.deadlines.first {
+        while let (cause, time) = self.timers.firstDeadline {
             if self.time(of: cause) == time {
-                self.arm(time, &effects)
+                self.timers.arm(time, &effects)
                 break
             }
-            self.deadlines.removeFirst()
+            self.timers.removeFirstDeadline()
         }
-        if let time = self.clockWake { self.arm(time, &effects) }
-        if let time = self.budgetWake { self.arm(time, &effects) }
-        if let time = self.discoveryWake { self.arm(time, &effects) }
-        if let time = self.reachWake { self.arm(time, &effects) }
-        if let time = self.tables.nextWake { self.arm(time, &effects) }
-        if let time = self.events.nextWake { self.arm(time, &effects) }
-        if let time = self.services.nextWake { self.arm(time, &effects) }
+        self.timers.rearm(&effects)
+        self.protocols.arm(&self.timers, &effects)
     }
 
     private mutating func connectionOverdue(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
         guard state.deadline != nil else { return self.joinOverdue(on: id, now, &effects) }
-        effects.append(.refused(state.link.peer, nil, .helloTimeout))
+        effects.append(.peer(.refused(state.link.peer, nil, .helloTimeout)))
         self.close(id, .helloTimeout, now, &effects)
     }
 }
@@ -95,20 +70,9 @@ extension NodeCore {
 // MARK: - The wall clock
 
 extension NodeCore {
-    /// Sees to it that the wall clock is looked at when it will show `seconds`, and sooner if that is far away, because
-    /// it may be set.
-    mutating func armClock(_ seconds: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let seconds else { return }
-        let limit = self.configuration.limits.longestExpirySleep
-        let left = seconds > now.wallSeconds ? Duration.seconds(Int64(clamping: seconds - now.wallSeconds)) : limit
-        let time = now.monotonic + min(left, limit)
-        self.clockWake = min(self.clockWake ?? time, time)
-        self.arm(time, &effects)
-    }
-
     /// Sees to it that the end of a token is noticed.
     mutating func armExpiry(of token: AccessToken, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.armClock(token.expirationSeconds.map(Self.firstSecondAfter), now, &effects)
+        self.timers.armClock(token.expirationSeconds.map(Self.firstSecondAfter), now, &effects)
     }
 
     /// The first second at which what ends at `end` is over.
@@ -135,27 +99,27 @@ extension NodeCore {
         guard let membership = self.memberships[network] else { return }
         let lag = self.lag(in: membership, now)
         if let lag, !membership.isClockReported {
-            effects.append(.clockBehind(network, seconds: lag))
+            effects.append(.membership(.clockBehind(network, seconds: lag)))
         }
         self.memberships[network]?.isClockReported = lag != nil
     }
 
     /// Does everything that the wall clock decides, and says when to look again.
     mutating func lookAtClock(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.clockWake = nil
+        self.timers.clearClock()
         for network in Array(self.memberships.keys) {
             self.checkClock(of: network, now, &effects)
             self.expireTokens(of: network, now, &effects)
             self.lookAtRenewal(of: network, now, &effects)
         }
-        self.expireInvitations(now, &effects)
+        self.invitations.expire(now, &effects)
         for network in Array(self.memberships.keys) {
             guard let membership = self.memberships[network] else { continue }
             self.armExpiry(of: membership.token, now, &effects)
-            self.armClock(membership.nextEnd.map(Self.firstSecondAfter), now, &effects)
+            self.timers.armClock(membership.nextEnd.map(Self.firstSecondAfter), now, &effects)
         }
-        for open in self.invitations.values {
-            for open in open { self.armClock(open.invitation.expirationSeconds + 1, now, &effects) }
+        for open in self.invitations.open.values {
+            for open in open { self.timers.armClock(open.invitation.expirationSeconds + 1, now, &effects) }
         }
     }
 

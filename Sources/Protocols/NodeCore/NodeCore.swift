@@ -108,172 +108,49 @@ package struct NodeCore: Sendable {
     let configuration: Configuration
     var random: SeededGenerator
     var memberships: OrderedDictionary<NetworkId, Membership> = [:]
-    /// Of the same networks, apart from them so that looking at a membership copies no table.
-    var tables = PerNetwork<Kademlia>()
-    var events = PerNetwork<PubSub>()
-    var services = PerNetwork<Services>()
-    /// What this node offers, in each network that it is or may become a member of.
-    var offers: [NetworkId: [ServiceOffer]] = [:]
-    /// Which records of services are being written, or deleted, in which network's table.
-    var recordWrites: [Kademlia.RequestId: (network: NetworkId, service: String)] = [:]
-    /// The number of the last of these requests.
-    var lastRecordWrite: UInt64 = 0
-    /// Looked up, and walked only in the order of the keys; so are ``connections``.
-    var peers: [PeerId: KnownPeer] = [:]
-    var connections: [ConnectionId: ConnectionState] = [:]
-    var spentAllowances = SpentAllowances()
-    /// Accepted connections that nobody is admitted on yet.
-    var strangers = Strangers()
-    /// Messages that wait for their receiver's admission, and their bytes in all.
-    var parcels: [PeerId: [Parcel]] = [:]
-    var parcelByteCount = 0
-    var discovery: Discovery
-    var discoveryEffects: [Discovery.Effect] = []
-    /// The ways to peers, in all networks.
-    var reach: Reach
-    var reachEffects: [Reach.Effect] = []
-    /// Peers whose dial takes long while there is nobody who could bring the two together.
-    var overdueCalls = OrderedSet<PeerId>()
-    /// Invitations that this node shows.
-    var invitations: OrderedDictionary<NetworkId, [OpenInvitation]> = [:]
-    /// Invitations that this node showed, the one that ended last at the end.
-    var endedInvitations: Deque<EndedInvitation> = []
-    /// Invitations that this node took, by their inviter.
-    var taken: OrderedDictionary<PeerId, TakenInvitation> = [:]
-    /// How many peers became known so far.
-    var peerNumber: UInt64 = 0
-    /// How many peers are being dialled.
-    var dialCount = 0
-    /// Peers whose turn to be dialled comes; whoever needs it no more is passed over.
-    var dialQueue: Deque<PeerId> = []
+    /// The protocols of the same networks, apart from them so that looking at a membership copies no table.
+    var protocols: HostedProtocols
+    var serviceRecords = ServiceRecords()
+    var peers: KnownPeers
+    var connections = Connections()
+    var pendingMessages = PendingMessages()
+    var invitations: Invitations
     var isStopping = false
     var conditions = Conditions()
     /// Checks of tokens, counted.
     var checked = Tallies()
 
-    // Timers: see NodeCore+Time.swift.
-    var deadlines = Deadlines()
-    /// When the wall clock is looked at.
-    var clockWake: Duration?
-    /// When connections that are too many are looked through.
-    var budgetWake: Duration?
-    /// When discovery wants to be woken.
-    var discoveryWake: Duration?
-    /// When `Reach` wants to be woken.
-    var reachWake: Duration?
-    /// The earliest wake that the driver was asked for.
-    var armed: Duration?
+    var timers: Timers
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
+        self.timers = Timers(longestClockSleep: configuration.limits.longestExpirySleep)
+        self.peers = KnownPeers(limits: configuration.limits)
+        self.invitations = Invitations(limits: configuration.limits)
         self.random = SeededGenerator(seed: configuration.randomSeed)
-        self.reach = Reach(
-            Reach.Configuration(
-                localPeerId: configuration.peerId,
-                secret: configuration.nonceKey,
-                randomSeed: self.random.next()
-            )
-        )
-        self.discovery = Discovery(
-            Discovery.Configuration(
-                signer: configuration.signer,
-                instance: configuration.instance,
-                nonceKey: configuration.nonceKey,
-                randomSeed: self.random.next(),
-                limits: configuration.discoveryLimits,
-                verifier: Discovery.Verifier(
-                    token: configuration.verifier.token,
-                    signature: configuration.verifier.signature,
-                    seal: configuration.verifier.seal
-                )
-            )
-        )
+        self.protocols = HostedProtocols(configuration, using: &self.random)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
+        self.connections.beginInput()
         switch input {
-        case .connectionUp(let id, let link): self.connectionUp(id, link, now, &effects)
-        case .connectionDown(let id, let code): self.connectionDown(id, code, now, &effects)
-        case .frameReceived(let id, let bytes): self.frameReceived(bytes, on: id, now, &effects)
-        case .dialFailed(let peer, let reason): self.dialFailed(peer, reason, now, &effects)
+        case .connection(let input): self.handle(input, now, &effects)
+        case .peer(let input): self.handle(input, now, &effects)
+        case .membership(let input): self.handle(input, now, &effects)
+        case .join(let input): self.handle(input, now, &effects)
+        case .paths(let input): self.handle(input, now, &effects)
+        case .discovery(let input): self.handle(input, now, &effects)
+        case .table(let input): self.handle(input, now, &effects)
+        case .events(let input): self.handle(input, now, &effects)
+        case .services(let input): self.handle(input, now, &effects)
         case .timeReached: self.timeReached(now, &effects)
-        case .streamBegan(let id): self.noteStream(1, on: id, now)
-        case .streamEnded(let id): self.noteStream(-1, on: id, now)
-        case .datagramReceived(let bytes, let source):
-            self.tellDiscovery(.datagramReceived(bytes, from: source), now, &effects)
-        case .peerRemembered(let peer, let networks, let addresses):
-            self.remember(peer, networks: networks, addresses: addresses, now, &effects)
-        case .peerSought(let peer): self.seek(peer, now, &effects)
-        case .peerWanted(let peer): self.want(peer, now, &effects)
-        case .peerCalled(let peer, let network, let isRelayOnly):
-            self.callUnknown(peer, in: network, overRelay: isRelayOnly, now, &effects)
-        case .peerUnwanted(let peer): self.part(from: peer, now, &effects)
-        case .dhtRequested(let id, let network, let request, let policy):
-            self.dhtRequested(id, network, request, policy, now, &effects)
-        case .dhtCancelled(let id): self.dhtCancelled(id, now, &effects)
-        case .eventsPublished(let network, let topic, let content, let count):
-            self.tellEvents(.published(topic: topic, content: content, count: count), of: network, now, &effects)
-        case .congestionChanged(let id, let isCongested):
-            guard let state = self.connections[id] else { return }
-            for network in state.peerings.keys {
-                self.tellEvents(.congestionChanged(state.link.peer, isCongested), of: network, now, &effects)
-            }
-        case .servicesOffered(let network, let offers): self.offer(offers, in: network, now, &effects)
-        case .recordsLoaded(let network, let records):
-            self.tell(.recordsLoaded(records), of: network, now, &effects)
-        case .stopping: self.stop(now, &effects)
-        default: self.handlePath(input, now, &effects)
-        }
-    }
-
-    /// Inputs about where packets go.
-    private mutating func handlePath(_ input: Input, _ now: NodeTime, _ effects: inout [Effect]) {
-        switch input {
-        case .pathDialFailed(let peer): self.tellReach(.dialFailed(peer), now, &effects)
-        case .pathChanged(let id, let address): self.pathChanged(id, address, now, &effects)
-        case .pathRefused(let id, let address):
-            self.tellReach(of: id, now, &effects) { .pathRefused($0, address) }
-        case .pathSuspected(let id):
-            self.suspect(id, now, &effects)
-            self.tellReach(of: id, now, &effects) { .pathSuspected($0) }
-        case .pathAnswered(let id):
-            self.clear(id, now, &effects)
-            self.tellReach(of: id, now, &effects) { .pathAnswered($0) }
-        case .probeReceived(let bytes, let source, let port):
-            self.tellReach(.datagramReceived(bytes, from: source, port: port), now, &effects)
-        case .portsOpened(let ports): self.tellReach(.portsOpened(ports), now, &effects)
-        case .filteringAsked: self.tellReach(.filteringAsked, now, &effects)
-        case .addressObserved(let address, let server):
-            self.tellReach(.addressObserved(address, by: server), now, &effects)
         case .addressesChanged(let addresses):
             self.tellDiscovery(.addressesChanged(addresses), now, &effects)
             self.tellReach(.ownAddressesChanged(addresses), now, &effects)
-        default: self.handleMembership(input, now, &effects)
-        }
-    }
-
-    /// Inputs about what this device is a member of, and how it is found.
-    private mutating func handleMembership(_ input: Input, _ now: NodeTime, _ effects: inout [Effect]) {
-        switch input {
-        case .membershipAdded(let token, let obtained, let revocations):
-            self.addMembership(token, obtainedSeconds: obtained, revocations, now, &effects)
-        case .memberSecretAdded(let secret): self.addSecret(secret, now, &effects)
-        case .rendezvousLearnt(let network, let key): self.rendezvousLearnt(network, key, now, &effects)
-        case .renewalDecided(let id, let network, let token): self.decideRenewal(on: id, network, token, &effects)
-        case .membershipRemoved(let network): self.endMembership(network, .leftNetwork, now, &effects)
-        case .revocationsAdded(let entries): self.learn(entries, from: nil, now, &effects)
         case .conditionsChanged(let conditions): self.conditionsChanged(conditions, now, &effects)
         case .resumed: self.resumed(now, &effects)
-        case .discoveryStarted: self.tellDiscovery(.started, now, &effects)
-        case .discoveryStopped: self.tellDiscovery(.stopping, now, &effects)
-        case .invitationOpened(let invitation, let isPreallowed):
-            self.open(invitation, isPreallowed: isPreallowed, now, &effects)
-        case .invitationWithdrawn(let id): self.withdraw(id, now, &effects)
-        case .joinWanted(let invitation): self.join(by: invitation, now, &effects)
-        case .joinAbandoned(let inviter): self.abandonJoin(through: inviter, now, &effects)
-        case .joinDecided(let id, let grant): self.decideJoin(on: id, grant, now, &effects)
-        default: preconditionFailure("nobody handles \(input)")
+        case .stopping: self.stop(now, &effects)
         }
     }
 }
@@ -303,26 +180,7 @@ extension NodeCore {
 
     /// The connection and index to use for `peer`; with a nil `network` whichever admitted one comes first.
     package func route(to peer: PeerId, in network: NetworkId? = nil) -> Route? {
-        Self.route(among: self.peers[peer]?.connections ?? [], self.connections, in: network)
-    }
-
-    /// The same, of what it needs only: inside, where the node is being changed, asking the node itself would copy it.
-    static func route(
-        among ids: [ConnectionId],
-        _ connections: [ConnectionId: ConnectionState],
-        in network: NetworkId?
-    ) -> Route? {
-        var fallback: Route?
-        for id in ids {
-            guard let state = connections[id] else { continue }
-            for (shared, peering) in state.peerings where peering.state == .admitted {
-                guard network == nil || network == shared else { continue }
-                let route = Route(connection: id, network: shared, index: peering.index)
-                if !state.isDraining { return route }
-                fallback = fallback ?? route
-            }
-        }
-        return fallback
+        self.connections.route(among: self.peers[peer]?.connections ?? [], in: network)
     }
 
     /// The peers admitted in `network`, or in any, ascending.
@@ -360,6 +218,7 @@ extension NodeCore {
         at now: NodeTime,
         into effects: inout [Effect]
     ) -> NetworkId? {
+        self.connections.beginInput()
         guard let network = self.connections[id]?.networks[index],
             let peering = self.connections[id]?.peerings[network],
             self.isGood(peering, in: network, now)

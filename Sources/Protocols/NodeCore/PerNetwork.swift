@@ -1,32 +1,12 @@
 internal import DequeModule
 internal import Identity
-internal import Kademlia
 internal import OrderedCollections
-internal import PubSub
-internal import Services
 
-/// A protocol that runs once for each network, as a value that is fed inputs and says what it wants.
-protocol NetworkProtocol: Sendable {
-    associatedtype Input: Sendable
-    associatedtype Effect: Sendable
-
-    mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect])
-}
-
-extension Kademlia: NetworkProtocol {}
-extension PubSub: NetworkProtocol {}
-extension Services: NetworkProtocol {}
-
-/// One protocol's values, one for each network, what they are still to be told, and when they want to be woken.
+/// The values of a protocol that runs once for each network, with the times at which they want to be woken.
 ///
-/// Carrying out what a value wants may bring up further inputs, for it or for another network's. They wait until all that
-/// it wants is carried out, so whoever brings one up begins only if nobody further up the stack has begun:
-///
-///     guard var wishes = self.tables.begin(input, of: network) else { return }
-///     while let network = self.tables.handleNext(now, into: &wishes) {
-///         for wish in wishes { self.carryOut(wish, of: network, now, &effects) }
-///     }
-struct PerNetwork<Value: NetworkProtocol>: Sendable {
+/// Performing the effects of a value may bring up further inputs, for it or for another network's. They are queued, and
+/// only the outermost caller drains the queue.
+struct PerNetwork<Value: HostedProtocol>: ProtocolRunner {
     private struct Entry: Sendable {
         var value: Value
         /// When it wants to be woken.
@@ -56,7 +36,6 @@ struct PerNetwork<Value: NetworkProtocol>: Sendable {
 
     mutating func remove(_ network: NetworkId) { self.entries.removeValue(forKey: network) }
 
-    /// Takes an input; returns a buffer for ``handleNext(_:into:)`` unless somebody goes on with that already.
     mutating func begin(_ input: Value.Input, of network: NetworkId) -> [Value.Effect]? {
         self.inputs.append((network, input))
         guard !self.isBusy else { return nil }
@@ -66,8 +45,6 @@ struct PerNetwork<Value: NetworkProtocol>: Sendable {
         return buffer
     }
 
-    /// Feeds the next input and puts into `effects` what its value wants; returns whose, or nil when no input is left,
-    /// which ends the round and takes the buffer back.
     mutating func handleNext(_ now: NodeTime, into effects: inout [Value.Effect]) -> NetworkId? {
         effects.removeAll(keepingCapacity: true)
         while let (network, input) = self.inputs.popFirst() {

@@ -22,5 +22,5 @@ extension NodeCore {
     }
 
     /// The bytes of all records that the node holds.
-    package var recordBytes: Int { self.tables.total { $0.storedBytes } }
+    package var recordBytes: Int { self.protocols.tables.total { $0.storedBytes } }
 }

@@ -44,7 +44,7 @@ package enum Message: Hashable, Sendable {
 
 // The wire form of messages: a kind, then the body.
 extension Message {
-    private enum Kind: UInt8 {
+    package enum Kind: UInt8 {
         case neighbourRequest = 1
         case neighbourAnswer = 2
         case neighbourEnd = 3
@@ -84,7 +84,7 @@ extension Message {
         switch self {
         case .push(let batch, _, _), .answer(let batch, _, _): 8 + batch.byteCount
         case .have(let states): 1 + states.count * 57
-        default: 64
+        case .neighbourRequest, .neighbourAnswer, .neighbourEnd, .want, .prune: 64
         }
     }
 

@@ -64,7 +64,7 @@ extension PubSub {
         self.streams.values[position].gapEnds = nil
         guard let first = self.streams.values[position].early.first?.batch.first else { return }
         if let next = self.streams.values[position].next, next < first {
-            effects.append(.missed(self.streams.keys[position], count: first - next))
+            effects.append(.host(.missed(self.streams.keys[position], count: first - next)))
         }
         self.streams.values[position].next = first
         self.acceptEarly(at: position, now, &effects)

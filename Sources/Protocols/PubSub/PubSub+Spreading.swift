@@ -133,7 +133,7 @@ extension PubSub {
     ) {
         self.streams.values[position].next = kept.batch.end
         self.keep(kept, at: position)
-        effects.append(.deliver(kept.batch, publishedAt: kept.publishedAt, hops: kept.hops))
+        effects.append(.host(.deliver(kept.batch, publishedAt: kept.publishedAt, hops: kept.hops)))
         self.spread(kept, now, &effects)
         self.noteNews(now)
     }

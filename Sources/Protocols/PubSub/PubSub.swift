@@ -78,21 +78,27 @@ package struct PubSub: Sendable {
         case stopping
     }
 
-    /// What the driver must do next.
+    /// An action for the node that runs publish/subscribe, in order.
     package enum Effect: Hashable, Sendable {
         /// Send a message on an admitted connection to the peer.
         case send(PeerId, [UInt8])
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)
+        /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
+        case offence(PeerId, String)
+        /// An action for the driver of the node.
+        case host(HostEffect)
+    }
+
+    /// An action that only the driver of the node can perform.
+    package enum HostEffect: Hashable, Sendable {
         /// Hand a batch to the application: in order for each publisher, each once; with the time of its publication by
         /// the monotonic clock, rather too late than too early, and the hops that it took.
         case deliver(EventBatch, publishedAt: Duration, hops: UInt8)
-        /// So many events of the publisher are lost: nobody had them any more.
+        /// Report that events of the publisher are lost because no member stores them any longer.
         case missed(StreamId, count: UInt64)
-        /// Whether there is no neighbour at all.
+        /// Report whether there is no neighbour at all.
         case isolated(Bool)
-        /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
-        case offence(PeerId, String)
     }
 
     let configuration: Configuration
@@ -161,7 +167,7 @@ package struct PubSub: Sendable {
     private mutating func tellIsolation(_ effects: inout [Effect]) {
         guard self.neighbours.isEmpty != self.wasIsolated else { return }
         self.wasIsolated = self.neighbours.isEmpty
-        effects.append(.isolated(self.wasIsolated))
+        effects.append(.host(.isolated(self.wasIsolated)))
     }
 
     private mutating func received(

@@ -27,7 +27,7 @@ package struct Services: Sendable {
         case timeReached
     }
 
-    /// What the driver must do next.
+    /// An action for the node that runs the services, in order.
     package enum Effect: Hashable, Sendable {
         /// Send a message on an admitted connection to the peer.
         case send(PeerId, [UInt8])
@@ -36,10 +36,16 @@ package struct Services: Sendable {
         /// Write, in the hash table, that this node offers a service, for ``Limits/recordSeconds``; or delete that when it
         /// does so no more. Answered by `recordWritten`.
         case record(String, isOffered: Bool)
-        /// The peer offers something else than before.
-        case changed(PeerId)
         /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
         case offence(PeerId, String)
+        /// An action for the driver of the node.
+        case host(HostEffect)
+    }
+
+    /// An action that only the driver of the node can perform.
+    package enum HostEffect: Hashable, Sendable {
+        /// Report that the peer offers other services than before.
+        case changed(PeerId)
     }
 
     /// Whom to ask.
@@ -104,7 +110,7 @@ package struct Services: Sendable {
             self.members.remove(peer)
             self.suspects.remove(peer)
             self.allowances[peer] = nil
-            if self.forget(peer) { effects.append(.changed(peer)) }
+            if self.forget(peer) { effects.append(.host(.changed(peer))) }
         case .memberSuspected(let peer, let isSuspect):
             self.suspects.remove(peer)
             if isSuspect, self.members.contains(peer) { self.suspects.append(peer) }
@@ -183,7 +189,7 @@ package struct Services: Sendable {
             )
             self.knownBytes += bytes.count
         }
-        if before?.offers ?? [] != self.offers(of: peer) { effects.append(.changed(peer)) }
+        if before?.offers ?? [] != self.offers(of: peer) { effects.append(.host(.changed(peer))) }
     }
 
     @discardableResult private mutating func forget(_ peer: PeerId) -> Bool {

@@ -78,7 +78,7 @@ internal import Testing
             }
             #expect(solo.probes[victim] == 10)
             #expect(solo.probes.keys.filter { $0.ip == victim.ip } == [victim])
-            #expect(solo.count { if case .openPorts = $0 { true } else { false } } == 0)
+            #expect(solo.count { if case .host(.openPorts) = $0 { true } else { false } } == 0)
         }
     }
 
@@ -95,7 +95,7 @@ internal import Testing
                 solo.run(for: .seconds(20))
             }
             let searched = solo.probes.keys.filter { $0.ip == self.observed.ip && $0 != self.observed }
-            let most = solo.effects.count { if case .record(_, .searched) = $0 { true } else { false } }
+            let most = solo.effects.count { if case .host(.record(_, .searched)) = $0 { true } else { false } }
             let count = min(round, 2)
             #expect(most == count)
             #expect(searched.count <= 1024 * count && searched.count > 1000 * count)
@@ -187,7 +187,7 @@ internal import Testing
         }
         solo.run(for: .seconds(20))
         let probed = solo.effects.compactMap { effect -> SocketAddress? in
-            if case .record(_, .tried(let address, .heard)) = effect { address } else { nil }
+            if case .host(.record(_, .tried(let address, .heard))) = effect { address } else { nil }
         }
         #expect(probed.count <= 8)
         let answers = solo.probes.values.reduce(0, +) - probed.count * 10

@@ -11,7 +11,7 @@ internal import Testing
     private func total(_ solo: Solo) -> Int { solo.probes.values.reduce(0, +) }
 
     private func searches(_ solo: Solo) -> Int {
-        solo.count { if case .record(_, .searched) = $0 { true } else { false } }
+        solo.count { if case .host(.record(_, .searched)) = $0 { true } else { false } }
     }
 
     /// A call of a peer that does not exist, from where the coordinator says.
@@ -52,7 +52,7 @@ internal import Testing
             #expect(self.total(solo) <= 100)
             #expect(self.total(solo) > 50, "the control: the first call is answered")
             #expect(self.searches(solo) == 0)
-            #expect(solo.count { if case .openPorts = $0 { true } else { false } } == 0)
+            #expect(solo.count { if case .host(.openPorts) = $0 { true } else { false } } == 0)
         }
     }
 

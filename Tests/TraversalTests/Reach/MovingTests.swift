@@ -164,7 +164,7 @@ internal import Testing
             let introduction = Reach.Introduction(observed: nil, channel: nil)
             solo.hear(.ring(call.id, from: peer, call.key, offer, introduction), from: coordinator)
             let earlier = try solo.messages(to: peer).count
-            for case .datagram(let bytes, let address, _) in solo.effects {
+            for case .host(.sendDatagram(let bytes, let address, _)) in solo.effects {
                 let answer = Solo.answer(to: try STUNPacket(bytes), key: call.key)
                 solo.feed(.datagramReceived(answer, from: address, port: nil))
             }

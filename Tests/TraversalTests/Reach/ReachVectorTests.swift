@@ -92,7 +92,7 @@ internal import Testing
             solo.feed(.connected(try solo.peer(), solo.network, link))
             solo.feed(.datagramReceived(request, from: source, port: nil))
             let answers = solo.effects.compactMap { effect -> String? in
-                if case .datagram(let bytes, source, nil) = effect { Hex.encode(bytes) } else { nil }
+                if case .host(.sendDatagram(let bytes, source, nil)) = effect { Hex.encode(bytes) } else { nil }
             }
             #expect(answers == [probe.answer])
         }

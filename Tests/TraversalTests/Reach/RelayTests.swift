@@ -63,9 +63,9 @@ internal import Testing
         // A third one cannot end it; either side can.
         let third = try solo.connect("198.51.100.11:4433")
         solo.hear(.hangUp(call.id), from: third)
-        #expect(solo.count { if case .stopRelaying = $0 { true } else { false } } == 0)
+        #expect(solo.count { if case .host(.stopRelaying) = $0 { true } else { false } } == 0)
         solo.hear(.hangUp(call.id), from: callee)
-        #expect(solo.count { if case .stopRelaying = $0 { true } else { false } } == 1)
+        #expect(solo.count { if case .host(.stopRelaying) = $0 { true } else { false } } == 1)
         #expect(try solo.messages(to: caller).last == .hangUp(call.id))
         #expect(solo.reach.brokered.isEmpty)
     }
@@ -91,7 +91,7 @@ internal import Testing
         // Whoever goes makes room.
         solo.feed(.disconnected(hub, solo.network))
         #expect(solo.reach.brokered.count == 24)
-        #expect(solo.count { if case .stopRelaying = $0 { true } else { false } } == 8)
+        #expect(solo.count { if case .host(.stopRelaying) = $0 { true } else { false } } == 8)
     }
 
     @Test func `a peer that is here over a relay itself is not relayed, one hop is all there is`() throws {

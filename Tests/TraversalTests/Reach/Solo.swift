@@ -75,7 +75,7 @@ struct Solo {
         self.reach.handle(input, at: time, into: &self.effects)
         for effect in self.effects[first...] {
             if case .wake(let at) = effect { self.wake = at }
-            if case .datagram(_, let address, _) = effect { self.probes[address, default: 0] += 1 }
+            if case .host(.sendDatagram(_, let address, _)) = effect { self.probes[address, default: 0] += 1 }
         }
     }
 
@@ -103,7 +103,7 @@ struct Solo {
 
     /// The last probe, read.
     var lastProbe: (packet: STUNPacket, to: SocketAddress)? {
-        for case .datagram(let bytes, let address, _) in self.effects.reversed() {
+        for case .host(.sendDatagram(let bytes, let address, _)) in self.effects.reversed() {
             if let packet = try? STUNPacket(bytes) { return (packet, address) }  // those of this node are good
         }
         return nil

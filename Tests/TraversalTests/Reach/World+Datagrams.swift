@@ -167,37 +167,37 @@ extension World {
         switch effect {
         case .send(let peer, _, let bytes):
             if let other = self.index(of: peer) { self.sendMessage(bytes, from: node, to: other) }
-        case .datagram(let bytes, let address, let port):
+        case .host(.sendDatagram(let bytes, let address, let port)):
             self.nodes[node].probes[address, default: 0] += 1
             self.nodes[node].probeTimes.append(self.now)
             self.send(.stun(bytes), from: node, to: address, port: port)
         case .wake(let time):
             self.nodes[node].wake = time
             self.schedule(after: max(.zero, time - self.now), .wake(node))
-        case .openPorts(let count):
+        case .host(.openPorts(let count)):
             var free = (0..<UInt16(count)).map { 20_000 + $0 }
             free.removeAll { self.nodes[node].openPorts.contains($0) }
             self.nodes[node].openPorts.formUnion(free)
             self.schedule(after: .milliseconds(1), .run { [free] in $0.feed(node, .portsOpened(free)) })
-        case .closePorts(let ports): self.nodes[node].openPorts.subtract(ports)
+        case .host(.closePorts(let ports)): self.nodes[node].openPorts.subtract(ports)
         case .relay(let first, let second, _):
             self.nodes[node].relays[first.channel] = (first, second)
             self.nodes[node].relays[second.channel] = (second, first)
-        case .stopRelaying(let channel):
+        case .host(.stopRelaying(let channel)):
             guard let (_, other) = self.nodes[node].relays.removeValue(forKey: channel) else { return }
             self.nodes[node].relays[other.channel] = nil
         case .bind(let channel, let peer, let relay):
             guard let peer = self.index(of: peer), let relay = self.index(of: relay) else { return }
             self.nodes[node].channels[channel] = (peer, relay)
-        case .unbind(let channel): self.nodes[node].channels[channel] = nil
+        case .host(.closeChannel(let channel)): self.nodes[node].channels[channel] = nil
         case .dial(let peer, _, let address, let port):
             self.nodes[node].dials.append(address)
             self.begin(self.attempt(node, peer, address, port, move: nil))
         case .direct(let peer, let address, let port): self.move(node, peer, address, port)
         case .fallBack(let peer, let channel): self.move(node, peer, channel.address, nil)
         case .failed(_, _, let failure): self.nodes[node].failures.append(failure)
-        case .record(let peer, let event): self.nodes[node].history.append((self.now, peer, event))
-        case .filtering(let behaviour): self.nodes[node].filterings.append(behaviour)
+        case .host(.record(let peer, let event)): self.nodes[node].history.append((self.now, peer, event))
+        case .host(.filteringFound(let behaviour)): self.nodes[node].filterings.append(behaviour)
         case .offence: self.nodes[node].offences += 1
         }
     }

@@ -152,9 +152,9 @@ extension RunarNode {
             try self.store.noteAddress(address, of: answer.sender, source: .text, at: self.wallSeconds)
         }
         self.applyIfRunning(
-            .peerRemembered(answer.sender, networks: answer.networkIds, addresses: answer.addresses)
+            .peer(.remembered(answer.sender, networks: answer.networkIds, addresses: answer.addresses))
         )
-        self.applyIfRunning(.peerWanted(answer.sender))
+        self.applyIfRunning(.peer(.wanted(answer.sender)))
     }
 
     /// Notes that this device holds the key of a network, `index` being its place among those of the root key.

@@ -81,7 +81,7 @@ extension World {
             self.nodes[node].generation == dial.generation, Int(dial.peerNumber) < self.nodes.count
         else { return }
         self.note(.dialFailed, node, UInt64(dial.peerNumber))
-        self.apply(.dialFailed(self.nodes[Int(dial.peerNumber)].peerId), to: node)
+        self.apply(.peer(.dialFailed(self.nodes[Int(dial.peerNumber)].peerId)), to: node)
     }
 
     private mutating func settle(_ dial: SimulatedDial, in slot: UInt32) {
@@ -126,7 +126,7 @@ extension World {
             address: SimulatedAddress.of(other),
             exporter: Self.exporter(stamp)
         )
-        self.apply(.connectionUp(SimulatedConnection.id(slot: slot, stamp: stamp), link), to: node)
+        self.apply(.connection(.up(SimulatedConnection.id(slot: slot, stamp: stamp), link)), to: node)
     }
 
     /// What TLS would export: the same at both ends, another on each connection.
@@ -178,7 +178,7 @@ extension World {
         self.eventProbe.noteFrame(bytes)
         let id = SimulatedConnection.id(slot: event.slot, stamp: event.stamp)
         if self.nodes[node].isHostile, self.answerFalsely(bytes, on: id, by: node) { return }
-        self.apply(.frameReceived(id, bytes), to: node)
+        self.apply(.connection(.frameReceived(id, bytes)), to: node)
     }
 
     // MARK: Ending
@@ -202,7 +202,8 @@ extension World {
         guard self.takeDown(event.slot, event.stamp, at: node) else { return }
         let code = event.payload == Event.noCode ? nil : UInt64(event.payload)
         self.note(.down, node, code ?? 0)
-        self.apply(.connectionDown(SimulatedConnection.id(slot: event.slot, stamp: event.stamp), code: code), to: node)
+        let id = SimulatedConnection.id(slot: event.slot, stamp: event.stamp)
+        self.apply(.connection(.down(id, code: code)), to: node)
     }
 
     /// Takes a connection away from one of its nodes; false if that did not have it.

@@ -1,3 +1,4 @@
+internal import Discovery
 internal import Identity
 internal import Kademlia
 internal import NodeCore
@@ -7,34 +8,84 @@ internal import PubSub
 extension World {
     mutating func carryOut(_ effect: Effect, of node: Int) {
         switch effect {
-        case .send(let id, let frame): self.send(frame, on: id, from: node)
-        case .close(let id, let code): self.close(id, code, by: node)
-        case .drain(let id): self.drain(id, by: node)
-        case .dial(let peer, let addresses): self.dial(peer, at: addresses, by: node)
+        case .connection(let effect): self.carryOut(effect, of: node)
+        case .peer(let effect): self.carryOut(effect, of: node)
+        case .membership(let effect): self.carryOut(effect, of: node)
+        case .table(_, let effect): self.carryOut(effect, of: node)
+        case .events(_, let effect): self.carryOut(effect, of: node)
+        case .discovery(.multicast(let datagram)): self.multicast(datagram, from: node)
         case .wake(let time): self.schedule(wakeOf: node, at: time.nanosecondsRoundedUp)
-        case .persistRevocations(let entries):
-            self.nodes[node].disk.revocations += entries
-            for entry in entries { self.noteRevocation(of: entry.peerId, knownTo: node) }
-        case .persistPeer(let peer, _, let address):
-            self.nodes[node].disk.remember(peer, at: address.map { [$0] } ?? [])
-        case .persistMemberSecrets(let secrets): self.nodes[node].disk.secrets = secrets
-        case .persistRecord(_, let record):
-            let id = RecordId(location: Record.location(of: record.key, in: self.keys.networkId), writer: record.writer)
-            self.nodes[node].disk.records[id] = record
-        case .forgetRecord(_, let id): self.nodes[node].disk.records[id] = nil
-        case .dhtFinished(let id, let outcome, let effort): self.finish(id, outcome, effort)
-        case .eventsReceived(_, let batch, _, let hops): self.noteEvents(batch, hops, at: node)
-        case .eventsMissed(_, let stream, let count):
-            self.digest.mix(stream.publisher.words.first)
-            self.eventProbe.gaps += Int(clamping: count)
-        case .multicast(let datagram): self.multicast(datagram, from: node)
-        case .peerDiscovered(let peer, _, _): self.noteDiscovery(of: peer, by: node)
-        case .peerJoined(let peer, _): self.noteAdmission(of: peer, at: node)
-        case .peerLeft(let peer, _, _): self.digest.mix(0x1EF7 << 32 | peer.words.first >> 32)
+        case .discovery(.ignored), .services:
+            // Reports that no figure counts.
+            break
+        case .join, .paths:
+            // Devices are members from the beginning, and connections have no paths here.
+            break
+        }
+    }
+
+    private mutating func carryOut(_ effect: ConnectionEffect, of node: Int) {
+        switch effect {
+        case .send(let id, let frame): self.send(frame, on: id, from: node)
+        case .close(let id, let code, _): self.close(id, code, by: node)
+        case .drain(let id): self.drain(id, by: node)
+        case .admitted, .moveRequests, .resetStreams, .migrate, .openChannel, .relay:
+            // There are no limits, streams or paths here.
+            break
+        }
+    }
+
+    private mutating func carryOut(_ effect: PeerEffect, of node: Int) {
+        switch effect {
+        case .dial(let peer, let addresses): self.dial(peer, at: addresses, by: node)
+        case .joined(let peer, _): self.noteAdmission(of: peer, at: node)
+        case .left(let peer, _, _): self.digest.mix(0x1EF7 << 32 | peer.words.first >> 32)
         case .refused(let peer, _, _), .refusedByPeer(let peer, _, _):
             self.digest.mix(0x4EF0 << 32 | peer.words.first >> 32)
             self.admissions.refusals += 1
-        default: break
+        case .persist(let peer, _, let address):
+            self.nodes[node].disk.remember(peer, at: address.map { [$0] } ?? [])
+        case .discovered(let peer, _, _): self.noteDiscovery(of: peer, by: node)
+        case .dialPath, .unreachable, .lost:
+            // No node waits for one peer, nor calls any.
+            break
+        }
+    }
+
+    private mutating func carryOut(_ effect: MembershipEffect, of node: Int) {
+        switch effect {
+        case .persistRevocations(let entries):
+            self.nodes[node].disk.revocations += entries
+            for entry in entries { self.noteRevocation(of: entry.peerId, knownTo: node) }
+        case .persistSecrets(let secrets): self.nodes[node].disk.secrets = secrets
+        case .tokenRenewed, .tokenExpiring, .renewalRequested:
+            // Tokens have no end here.
+            break
+        case .ended, .deviceKeyUsedTwice, .clockBehind:
+            // Reports that no figure counts.
+            break
+        }
+    }
+
+    private mutating func carryOut(_ effect: Kademlia.HostEffect, of node: Int) {
+        switch effect {
+        case .finished(let id, let outcome, let effort): self.finish(id, outcome, effort)
+        case .persist(let record):
+            let id = RecordId(location: Record.location(of: record.key, in: self.keys.networkId), writer: record.writer)
+            self.nodes[node].disk.records[id] = record
+        case .forget(let id): self.nodes[node].disk.records[id] = nil
+        }
+    }
+
+    private mutating func carryOut(_ effect: PubSub.HostEffect, of node: Int) {
+        switch effect {
+        case .deliver(let batch, _, let hops): self.noteEvents(batch, hops, at: node)
+        case .missed(let stream, let count):
+            self.digest.mix(stream.publisher.words.first)
+            self.eventProbe.gaps += Int(clamping: count)
+        case .isolated:
+            // A report that no figure counts.
+            break
         }
     }
 

@@ -82,25 +82,25 @@ extension World {
         let disk = self.nodes[node].disk
         let revocations = disk.revocationSet(of: network)
         self.apply(
-            .membershipAdded(self.nodes[node].token, obtainedSeconds: Self.startSeconds, revocations),
+            .membership(.added(self.nodes[node].token, obtainedSeconds: Self.startSeconds, revocations)),
             to: node
         )
         let secrets = disk.secrets?.all ?? (node == self.owner ? [self.secret] : [])
-        for secret in secrets { self.apply(.memberSecretAdded(secret), to: node) }
+        for secret in secrets { self.apply(.membership(.secretAdded(secret)), to: node) }
         if let localNetwork = self.scenario.localNetwork {
             if localNetwork.knows == .rendezvous {
-                self.apply(.rendezvousLearnt(network, self.secret.rendezvous.publicKey), to: node)
+                self.apply(.membership(.rendezvousLearnt(network, self.secret.rendezvous.publicKey)), to: node)
             }
             self.apply(.addressesChanged([SimulatedAddress.of(node)]), to: node)
-            self.apply(.discoveryStarted, to: node)
+            self.apply(.discovery(.started), to: node)
         }
         if !disk.records.isEmpty {
             let records = disk.records.keys.sorted().compactMap { disk.records[$0] }
-            self.apply(.recordsLoaded(network, records), to: node)
+            self.apply(.table(.recordsLoaded(network, records)), to: node)
         }
         for (peer, addresses) in disk.peers {
-            self.apply(.peerRemembered(peer, networks: [network], addresses: addresses), to: node)
-            self.apply(.peerSought(peer), to: node)
+            self.apply(.peer(.remembered(peer, networks: [network], addresses: addresses)), to: node)
+            self.apply(.peer(.sought(peer)), to: node)
         }
     }
 

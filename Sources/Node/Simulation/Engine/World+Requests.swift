@@ -53,7 +53,9 @@ extension World {
         case .lookup: self.lookUp()
         case .publish(let publishing): self.publish(publishing)
         case .measure(let what, _, _): self.measure(what)
-        default: break
+        case .start, .partition, .revoke, .clockJump, .churn, .silence:
+            // These happen at once, as a step.
+            break
         }
     }
 
@@ -148,7 +150,7 @@ extension World {
         )
         self.note(.task, node, self.lastRequest)
         let id = Kademlia.RequestId(self.lastRequest)
-        self.apply(.dhtRequested(id, self.keys.networkId, request, policy), to: node)
+        self.apply(.table(.requested(id, self.keys.networkId, request, policy)), to: node)
     }
 
     // MARK: Outcomes

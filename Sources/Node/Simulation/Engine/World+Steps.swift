@@ -62,9 +62,9 @@ extension World {
             self.revocations.begin(self.nodes[node].peerId, at: self.now, nodeCount: self.nodes.count)
         }
         self.note(.step, self.owner, UInt64(entries.count))
-        self.apply(.revocationsAdded(entries), to: self.owner)
+        self.apply(.membership(.revocationsAdded(entries)), to: self.owner)
         // Who is out must not read the beacons of those who stay.
         let secret = try self.keys.memberSecret(epoch: self.time(of: self.owner).wallSeconds, using: &self.stepChance)
-        self.apply(.memberSecretAdded(secret), to: self.owner)
+        self.apply(.membership(.secretAdded(secret)), to: self.owner)
     }
 }

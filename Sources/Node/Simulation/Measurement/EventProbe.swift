@@ -51,10 +51,12 @@ struct EventProbe {
     /// Counts what a frame carries, which arrived at a node.
     mutating func noteFrame(_ bytes: [UInt8]) {
         guard self.isCounting, let kind = Frame.kindOfEventMessage(bytes) else { return }
-        switch kind {
-        case 4, 5: self.copies += 1
-        case 6: self.announcements += 1
-        default: break
+        switch Message.Kind(rawValue: kind) {
+        case .push, .answer: self.copies += 1
+        case .have: self.announcements += 1
+        case .neighbourRequest, .neighbourAnswer, .neighbourEnd, .want, .prune, nil:
+            // These carry no event.
+            break
         }
     }
 
@@ -87,7 +89,7 @@ extension World {
         self.eventProbe.begin(isWarmUp: publishing.isWarmUp)
         let content = EventBatch.content(of: [self.stepChance.bytes(publishing.byteCount)])
         self.note(.task, node, UInt64(content.count))
-        self.apply(.eventsPublished(self.keys.networkId, topic: "news", content: content, count: 1), to: node)
+        self.apply(.events(.published(self.keys.networkId, topic: "news", content: content, count: 1)), to: node)
     }
 
     mutating func noteEvents(_ batch: EventBatch, _ hops: UInt8, at node: Int) {

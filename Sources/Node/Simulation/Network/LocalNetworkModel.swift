@@ -43,6 +43,6 @@ extension World {
     mutating func deliverDatagram(_ event: Event, to node: Int) {
         guard let bytes = self.packets.remove(event.payload)?.first, self.nodes[node].isRunning else { return }
         self.note(.datagram, node, UInt64(event.slot) << 16 | UInt64(bytes.count))
-        self.apply(.datagramReceived(bytes, from: SimulatedAddress.of(Int(event.slot))), to: node)
+        self.apply(.discovery(.datagramReceived(bytes, from: SimulatedAddress.of(Int(event.slot)))), to: node)
     }
 }

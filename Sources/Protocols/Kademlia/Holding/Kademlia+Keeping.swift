@@ -43,7 +43,7 @@ extension Kademlia {
         let checkAt = now.monotonic + self.jittered(Pace.firstCheck)
         self.store.put(record, id: id, isOwn: isOwn, checkAt: checkAt)
         self.plan(\.recordsAt, at: now.monotonic + self.jittered(Pace.review))
-        effects.append(.persist(record))
+        effects.append(.host(.persist(record)))
     }
 
     mutating func load(_ records: [Record], _ now: NodeTime, _ effects: inout [Effect]) {
@@ -55,7 +55,7 @@ extension Kademlia {
             guard !isExpired, !self.revoked.contains(id.writer),
                 self.store.hasRoom(for: record, id: id, limits: self.limits)
             else {
-                effects.append(.forget(id))
+                effects.append(.host(.forget(id)))
                 continue
             }
             let checkAt = now.monotonic + self.jittered(Pace.firstCheck)
@@ -83,7 +83,7 @@ extension Kademlia {
     mutating func reviewRecords(_ now: NodeTime, _ effects: inout [Effect]) {
         self.plans.handOnAt = nil
         if let due = self.plans.recordsAt, due <= now.monotonic { self.plans.recordsAt = nil }
-        for id in self.store.expire(at: now.wallSeconds) { effects.append(.forget(id)) }
+        for id in self.store.expire(at: now.wallSeconds) { effects.append(.host(.forget(id))) }
         guard self.store.total.records > 0 else { return }
         self.plan(\.recordsAt, at: now.monotonic + self.jittered(Pace.review))
         guard !self.members.isEmpty else { return }
@@ -100,7 +100,7 @@ extension Kademlia {
         }
         for id in review.dropped {
             self.store.remove(id)
-            effects.append(.forget(id))
+            effects.append(.host(.forget(id)))
         }
         for (peer, digests) in review.offers { self.offer(digests, to: peer, now, &effects) }
         for id in review.republished.prefix(Pace.republishedAtOnce) { self.startRepublishing(id, now, &effects) }

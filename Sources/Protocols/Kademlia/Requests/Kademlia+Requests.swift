@@ -15,7 +15,7 @@ extension Kademlia {
     ) {
         guard self.requests.count < self.limits.requests, self.requests[id] == nil else {
             let error = KademliaError.tooManyRequests(limit: self.limits.requests)
-            effects.append(.finished(id, .failed(error), Effort()))
+            effects.append(.host(.finished(id, .failed(error), Effort())))
             return
         }
         let deadline = now.monotonic + policy.deadline
@@ -182,7 +182,7 @@ extension Kademlia {
         if let number = pending.lookup { self.endLookup(number, of: id) }
         let effort = self.requests[id]?.effort ?? pending.effort
         self.end(id)
-        effects.append(.finished(id, outcome, effort))
+        effects.append(.host(.finished(id, outcome, effort)))
     }
 
     /// Forgets a request; answers that are still to come find nobody.

@@ -133,13 +133,6 @@ extension Reach.Message {
             Self.write(.failed, id, to: &writer)
             writer.write(refusal.rawValue)
         case .hangUp(let id): Self.write(.hangUp, id, to: &writer)
-        default: self.writeTrial(to: &writer)
-        }
-        return writer.bytes
-    }
-
-    private func writeTrial(to writer: inout ByteWriter) {
-        switch self {
         case .tryMe(let id, let key, let known):
             Self.write(.tryMe, id, to: &writer)
             writer.write(key.bytes)
@@ -153,8 +146,8 @@ extension Reach.Message {
             Self.write(.tried, id, to: &writer)
             writer.write(UInt8(peer == nil ? 0 : 1))
             if let peer { writer.write(peer.bytes) }
-        default: preconditionFailure("nobody writes \(self)")
         }
+        return writer.bytes
     }
 
     private static func write(_ kind: Kind, _ id: CallId, to writer: inout ByteWriter) {

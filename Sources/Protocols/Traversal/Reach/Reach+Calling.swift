@@ -13,7 +13,7 @@ extension Reach {
     ) {
         guard self.peers[peer] == nil, self.calls[peer] == nil, peer != self.configuration.localPeerId else { return }
         if let failure = self.call(peer, network, now, &effects) {
-            effects.append(.record(peer, .failed(failure)))
+            effects.append(.host(.record(peer, .failed(failure))))
             effects.append(.failed(peer, network, failure))
         }
         if isRelayOnly, let id = self.calls[peer] { self.sessions[id]?.isRelayOnly = true }
@@ -77,7 +77,7 @@ extension Reach {
         if session.coordinators.count > 1 { self.sessions[id]?.askAt = now + self.limits.answerPatience }
         let message = Message.call(id, target: session.peer, session.key, self.offer)
         effects.append(.send(coordinator, session.network, message.bytes))
-        effects.append(.record(session.peer, .asked(coordinator)))
+        effects.append(.host(.record(session.peer, .asked(coordinator))))
     }
 
     /// Asks this coordinator now: it just showed that it knows the peer.
@@ -100,7 +100,7 @@ extension Reach {
         guard self.isOutgoing(id), let session = self.sessions[id], session.punchedAt == nil,
             self.sessions[id]?.asked.remove(coordinator) != nil
         else { return }
-        effects.append(.record(session.peer, .refused(by: coordinator, refusal)))
+        effects.append(.host(.record(session.peer, .refused(by: coordinator, refusal))))
         self.sessions[id]?.refusal = refusal
         if refusal == .busy {
             // The peer's own call is on its way here.
@@ -181,7 +181,7 @@ extension Reach {
                 case .notConnected, nil: .notConnected
                 }
             }
-        effects.append(.record(session.peer, .failed(failure)))
+        effects.append(.host(.record(session.peer, .failed(failure))))
         effects.append(.failed(session.peer, session.network, failure))
     }
 
@@ -220,7 +220,7 @@ extension Reach {
     /// Uses a channel no more.
     mutating func giveBack(_ channel: ChannelId, _ effects: inout [Effect]) {
         guard let held = self.channels.removeValue(forKey: channel) else { return }
-        effects.append(.unbind(channel))
+        effects.append(.host(.closeChannel(channel)))
         guard self.peers[held.relay]?.networks.contains(held.network) == true else { return }
         effects.append(.send(held.relay, held.network, Message.hangUp(held.call).bytes))
     }
@@ -258,7 +258,7 @@ extension Reach {
         let lost = self.channels.filter { areLost($0.value) }
         for (channel, held) in lost {
             self.channels[channel] = nil
-            effects.append(.unbind(channel))
+            effects.append(.host(.closeChannel(channel)))
             if self.sessions[held.call]?.channel == channel { self.sessions[held.call]?.channel = nil }
         }
         for (channel, held) in lost where self.peers[held.peer]?.channel == channel {

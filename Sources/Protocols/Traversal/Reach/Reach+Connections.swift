@@ -41,7 +41,7 @@ extension Reach {
         self.pathOwners[state.link.pathKey.id] = nil
         for id in [state.link.pathKey.id, self.calls[peer]].compactMap({ $0 }) { self.end(id, now, &effects) }
         for (channel, held) in self.channels where held.peer == peer { self.giveBack(channel, &effects) }
-        if !state.ports.isEmpty { effects.append(.closePorts(state.ports)) }
+        if !state.ports.isEmpty { effects.append(.host(.closePorts(state.ports))) }
         self.coordinatorLost(peer, now, &effects)
     }
 
@@ -61,7 +61,7 @@ extension Reach {
         self.peers[peer]?.isSuspect = false
         self.peers[peer]?.retries = 0
         if let channel = ChannelId(address: remote) {
-            effects.append(.record(peer, .connected(remote, over: self.channels[channel]?.relay)))
+            effects.append(.host(.record(peer, .connected(remote, over: self.channels[channel]?.relay))))
             let first = now + (self.limits.upgradeDelays.first ?? self.limits.upgradeInterval)
             self.upgrades[peer] = Upgrade(since: now, due: first)
             if self.peers[peer]?.lastDirect != nil, self.calls[peer] == nil, self.peers[peer]?.link.isDialler == true {
@@ -70,7 +70,7 @@ extension Reach {
             }
             return
         }
-        effects.append(.record(peer, .connected(remote, over: nil)))
+        effects.append(.host(.record(peer, .connected(remote, over: nil))))
         self.peers[peer]?.lastDirect = remote
         self.upgrades[peer] = nil
         self.tell(peer, remote, &effects)
@@ -103,11 +103,11 @@ extension Reach {
 
     mutating func pathSuspected(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
         guard let state = self.peers[peer] else { return }
-        if !state.isSuspect { effects.append(.record(peer, .suspected)) }
+        if !state.isSuspect { effects.append(.host(.record(peer, .suspected))) }
         self.peers[peer]?.isSuspect = true
         self.startPath(to: peer, now, &effects)
         if state.link.isDialler, let (channel, held) = self.standby(to: peer) {
-            effects.append(.record(peer, .fellBack(over: held.relay)))
+            effects.append(.host(.record(peer, .fellBack(over: held.relay))))
             effects.append(.fallBack(peer, channel))
         }
         guard let network = state.networks.first else { return }

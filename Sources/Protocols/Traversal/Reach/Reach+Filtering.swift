@@ -43,7 +43,7 @@ extension Reach {
         guard self.filteringQuestion == nil else { return }
         guard let (helper, peer) = self.peers.first(where: { $0.value.channel == nil && !$0.value.isSuspect }),
             let network = peer.networks.first
-        else { return effects.append(.filtering(.unknown(.nobodyToAsk))) }
+        else { return effects.append(.host(.filteringFound(.unknown(.nobodyToAsk)))) }
         let drawn = self.secrets.call()
         self.filteringQuestion = FilteringQuestion(
             id: drawn.id,
@@ -102,7 +102,7 @@ extension Reach {
                 attributes: [.username(Self.username(id, isFirst: true))]
             )
             let bytes = STUNPacket.encode(request, key: SymmetricKey(data: key.bytes))
-            effects.append(.datagram(bytes, to: place, port: nil))
+            effects.append(.host(.sendDatagram(bytes, to: place, port: nil)))
         }
     }
 
@@ -137,6 +137,6 @@ extension Reach {
 
     private mutating func endFilteringQuestion(_ answer: FilteringBehaviour, _ effects: inout [Effect]) {
         self.filteringQuestion = nil
-        effects.append(.filtering(answer))
+        effects.append(.host(.filteringFound(answer)))
     }
 }

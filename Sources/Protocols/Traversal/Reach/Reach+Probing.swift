@@ -73,11 +73,11 @@ extension Reach {
                 self.sessions[id]?.candidates[position].probeAt = next.map { max($0, earliest) }
                 continue
             case .refused:
-                if candidate.count == 0 { effects.append(.record(session.peer, .leftOut(address, .usedUp))) }
+                if candidate.count == 0 { effects.append(.host(.record(session.peer, .leftOut(address, .usedUp)))) }
                 continue
             }
             if candidate.count == 0 {
-                effects.append(.record(session.peer, .tried(address, candidate.kind)))
+                effects.append(.host(.record(session.peer, .tried(address, candidate.kind))))
                 self.sessions[id]?.candidates[position].firstAt = now
             }
             self.sessions[id]?.candidates[position].count += 1
@@ -120,7 +120,7 @@ extension Reach {
         )
         self.transactions.insert(Transactions.Request(call: id, way: way, sentAt: now), as: transaction, self.limits)
         let bytes = STUNPacket.encode(request, key: SymmetricKey(data: session.key.bytes))
-        effects.append(.datagram(bytes, to: way.address, port: way.port))
+        effects.append(.host(.sendDatagram(bytes, to: way.address, port: way.port)))
     }
 
     /// A probe of the peer's: it is answered where it came from, and that address is tried, too.
@@ -145,7 +145,7 @@ extension Reach {
             attributes: [.xorMappedAddress(way.address)]
         )
         let bytes = STUNPacket.encode(answer, key: SymmetricKey(data: key.bytes))
-        effects.append(.datagram(bytes, to: way.address, port: way.port))
+        effects.append(.host(.sendDatagram(bytes, to: way.address, port: way.port)))
         if session == nil {
             // Who dialled looks whether the connection can go on there; the other side has nothing to decide.
             guard let owner, let link, link.isDialler, link.remote != way.address else { return }
@@ -176,7 +176,7 @@ extension Reach {
         } else {
             let count = session.candidates.count { $0.kind == .heard }
             guard count < self.limits.reflexiveCandidates else { return }
-            effects.append(.record(session.peer, .heard(way.address)))
+            effects.append(.host(.record(session.peer, .heard(way.address))))
             self.sessions[id]?.candidates.append(
                 Candidate(
                     way: way,
@@ -219,7 +219,7 @@ extension Reach {
         self.sessions[request.call]?.candidates[position].workedAt = now
         self.sessions[request.call]?.candidates[position].probeAt = nil
         let first = self.sessions[request.call]?.candidates[position].firstAt ?? request.sentAt
-        effects.append(.record(session.peer, .worked(way.address, after: now - first)))
+        effects.append(.host(.record(session.peer, .worked(way.address, after: now - first))))
         if let link = self.peers[session.peer]?.link, link.remote == way.address {
             if link.isDialler { self.tellAgain(session.peer, &effects) }
             self.pathConfirmed(session.peer, now, &effects)

@@ -22,7 +22,7 @@ extension Reach {
             return
         }
         if let earlier = self.calls[caller], earlier != id { self.end(earlier, now, &effects) }
-        effects.append(.record(caller, .rung(by: coordinator)))
+        effects.append(.host(.record(caller, .rung(by: coordinator))))
         if self.sessions[id] == nil {
             self.sessions[id] = Session(
                 peer: caller,
@@ -86,9 +86,9 @@ extension Reach {
         let observed = introduction.observed?.unmapped
         let isRelayed = introduction.channel != nil
         effects.append(
-            .record(session.peer, .introduced(by: helper, observed: observed, isRelayed: isRelayed))
+            .host(.record(session.peer, .introduced(by: helper, observed: observed, isRelayed: isRelayed)))
         )
-        effects.append(.record(session.peer, .mappings(own: self.mapping, peer: offer.mapping)))
+        effects.append(.host(.record(session.peer, .mappings(own: self.mapping, peer: offer.mapping))))
         let addresses = offer.addresses.prefix(self.limits.candidates).map(\.unmapped)
         if let observed {
             // Both the coordinator and the caller's offer name the address. The coordinator passed on the offer, so that
@@ -116,7 +116,7 @@ extension Reach {
             session.candidates.count <= self.limits.candidates
         else { return }
         if let reason = self.implausibility(of: address, isObserved: kind == .observed) {
-            return effects.append(.record(session.peer, .leftOut(address, reason)))
+            return effects.append(.host(.record(session.peer, .leftOut(address, reason))))
         }
         self.sessions[id]?.candidates.append(
             Candidate(
@@ -184,13 +184,13 @@ extension Reach {
             if let port = way.port { self.keep(port, for: session.peer) }
             self.sessions[id]?.relayAt = nil
             self.sessions[id]?.endsAt = now + self.limits.moveTime
-            effects.append(.record(session.peer, .directed(way.address)))
+            effects.append(.host(.record(session.peer, .directed(way.address))))
             effects.append(.direct(session.peer, way.address, port: way.port))
         } else if session.dialled == nil {
             self.sessions[id]?.dialled = way.address
             self.sessions[id]?.relayAt = session.channel == nil ? nil : now + self.limits.moveTime
             self.sessions[id]?.endsAt = max(session.endsAt, now + self.limits.callPatience)
-            effects.append(.record(session.peer, .dialled(way.address)))
+            effects.append(.host(.record(session.peer, .dialled(way.address))))
             effects.append(.dial(session.peer, session.network, way.address, port: way.port))
         }
     }
@@ -219,14 +219,14 @@ extension Reach {
         if let peer = self.peers[session.peer] {
             guard peer.link.isDialler, peer.channel != channel else { return }
             if let current = peer.channel, self.channels[current] != nil, !peer.isSuspect { return }
-            effects.append(.record(session.peer, .fellBack(over: held.relay)))
+            effects.append(.host(.record(session.peer, .fellBack(over: held.relay))))
             effects.append(.fallBack(session.peer, channel))
         } else {
             // What was chosen did not bring a connection in time; it is looked at anew.
             self.sessions[id]?.choice = nil
             self.sessions[id]?.dialled = channel.address
             self.sessions[id]?.endsAt = max(session.endsAt, now + self.limits.callPatience)
-            effects.append(.record(session.peer, .dialled(channel.address)))
+            effects.append(.host(.record(session.peer, .dialled(channel.address))))
             effects.append(.dial(session.peer, session.network, channel.address, port: nil))
         }
     }

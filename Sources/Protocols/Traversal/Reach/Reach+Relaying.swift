@@ -118,7 +118,7 @@ extension Reach {
         guard let other = self.brokered[id]?.other(than: peer),
             let call = self.brokered.removeValue(forKey: id)
         else { return }
-        if let channels = call.channels, call.expiry == nil { effects.append(.stopRelaying(channels.caller)) }
+        if let channels = call.channels, call.expiry == nil { effects.append(.host(.stopRelaying(channels.caller))) }
         guard self.peers[other]?.networks.contains(call.network) == true else { return }
         let isUnanswered = call.expiry != nil && other == call.caller
         let message = isUnanswered ? Message.failed(id, .notConnected) : Message.hangUp(id)

@@ -21,14 +21,14 @@ extension Reach {
             return
         }
         guard self.ledger.takeSearch(at: observed.ip, of: session.peer, over: session.voucher, at: now) else { return }
-        effects.append(.record(session.peer, .searched(ownPorts: isOwn)))
+        effects.append(.host(.record(session.peer, .searched(ownPorts: isOwn))))
         let interval = Duration.seconds(1) / self.limits.searchProbesPerSecond
         let opening = interval * (self.limits.searchPorts + 1)
         let length = interval * (self.limits.searchProbesPerRound * self.limits.searchRounds)
         if isOwn {
             self.searcher = id
             self.sessions[id]?.search = Search(side: .ownPorts([], next: 0, target: observed))
-            effects.append(.openPorts(self.limits.searchPorts))
+            effects.append(.host(.openPorts(self.limits.searchPorts)))
         } else {
             // The other side's ports are open first.
             let side = Search.Side.peerPorts(tried: [observed.port], of: observed.ip)
@@ -53,7 +53,7 @@ extension Reach {
             earlier.isEmpty
         else {
             self.isOpeningInVain = false
-            if !ports.isEmpty { effects.append(.closePorts(ports)) }
+            if !ports.isEmpty { effects.append(.host(.closePorts(ports))) }
             return
         }
         self.sessions[id]?.search?.side = .ownPorts(ports, next: next, target: target)
@@ -112,7 +112,7 @@ extension Reach {
         }
         for port in kept { self.keep(port, for: session.peer) }
         let closed = ports.filter { !kept.contains($0) }
-        if !closed.isEmpty { effects.append(.closePorts(closed)) }
+        if !closed.isEmpty { effects.append(.host(.closePorts(closed))) }
     }
 
     /// A port that was opened carries the peer's connection from now on.

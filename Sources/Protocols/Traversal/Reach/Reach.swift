@@ -90,33 +90,23 @@ package struct Reach: Sendable {
         case datagramReceived([UInt8], from: SocketAddress, port: UInt16?)
         /// The ports that `openPorts` asked for, as many as could be had.
         case portsOpened([UInt16])
-        /// Whom this device's NAT lets in is to be found out; a `filtering` effect answers.
+        /// Whom this device's NAT lets in is to be found out; a `filteringFound` effect answers.
         case filteringAsked
         /// The time of the last `wake` effect came.
         case timeReached
     }
 
-    /// What the driver must do next.
+    /// An action for the node that runs the traversal, in order.
     package enum Effect: Hashable, Sendable {
         /// Send a message on an admitted connection to the peer.
         case send(PeerId, NetworkId, [UInt8])
-        /// Send a datagram, from a port that was opened or from the node's own (nil).
-        case datagram([UInt8], to: SocketAddress, port: UInt16?)
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)
-        /// Open so many IPv4 ports beside the node's own, and feed `portsOpened`.
-        case openPorts(Int)
-        /// Close these; none of them carries a connection.
-        case closePorts([UInt16])
 
         /// Pass datagrams on between the two ends, which belong to connections with these peers.
         case relay(RelayEnd, RelayEnd, NetworkId)
-        /// Pass nothing on any more from or to this end, nor the other.
-        case stopRelaying(ChannelId)
         /// This channel leads to the peer, over a relay.
         case bind(ChannelId, to: PeerId, over: PeerId)
-        /// It leads nowhere any more.
-        case unbind(ChannelId)
 
         /// Connect to the peer at this address, or channel's address, from this port.
         case dial(PeerId, NetworkId, SocketAddress, port: UInt16?)
@@ -127,12 +117,28 @@ package struct Reach: Sendable {
         /// What was sought cannot be had now.
         case failed(PeerId, NetworkId, CallFailure)
 
-        /// Whom this device's NAT lets in, as far as it could be found out.
-        case filtering(FilteringBehaviour)
-        /// Something for the history that explains why two devices do not connect.
-        case record(PeerId, Event)
         /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
         case offence(PeerId, String)
+        /// An action for the driver of the node.
+        case host(HostEffect)
+    }
+
+    /// An action that only the driver of the node can perform.
+    package enum HostEffect: Hashable, Sendable {
+        /// Send a datagram of STUN, from a port that was opened or from the node's own (nil).
+        case sendDatagram([UInt8], to: SocketAddress, port: UInt16?)
+        /// Open this number of IPv4 ports in addition to the node's own, and feed `portsOpened`.
+        case openPorts(Int)
+        /// Close these ports, except for those over which a connection runs.
+        case closePorts([UInt16])
+        /// Stop forwarding from and to this channel, and the other side of its relay.
+        case stopRelaying(ChannelId)
+        /// Close the channel, which leads nowhere any longer.
+        case closeChannel(ChannelId)
+        /// Report the filtering of this device's NAT, as far as it could be found out.
+        case filteringFound(FilteringBehaviour)
+        /// Add to the history that explains why two devices do not connect.
+        case record(PeerId, Event)
     }
 
     /// One end of a way over this node as a relay.

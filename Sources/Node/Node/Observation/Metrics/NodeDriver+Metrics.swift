@@ -16,18 +16,24 @@ extension NodeDriver {
         }
         var areRecordsOthers = false
         switch input {
-        case .membershipAdded(let token, _, _): if state.link != nil { metrics.noteSearchStart(in: token.networkId) }
-        case .recordsLoaded, .membershipRemoved: areRecordsOthers = true
-        default: break
+        case .membership(.added(let token, _, _)):
+            if state.link != nil { metrics.noteSearchStart(in: token.networkId) }
+        case .membership(.removed), .table(.recordsLoaded): areRecordsOthers = true
+        case .connection, .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .timeReached,
+            .addressesChanged, .conditionsChanged, .resumed, .stopping:
+            // These are measured by their effects.
+            break
         }
         for effect in effects {
             switch effect {
-            case .persistRecord, .forgetRecord: areRecordsOthers = true
-            case .peerJoined(let peer, let network): metrics.noteArrival(of: peer, in: network)
-            case .peerLeft(let peer, let network, _): metrics.noteDeparture(of: peer, in: network)
-            case .peerDiscovered(_, let network, _): metrics.noteHeard(in: network)
-            case .eventsReceived(let network, let batch, _, _): metrics.noteReceived(batch.byteCount, in: network)
-            default: break
+            case .table(_, .persist), .table(_, .forget): areRecordsOthers = true
+            case .peer(.joined(let peer, let network)): metrics.noteArrival(of: peer, in: network)
+            case .peer(.left(let peer, let network, _)): metrics.noteDeparture(of: peer, in: network)
+            case .peer(.discovered(_, let network, _)): metrics.noteHeard(in: network)
+            case .events(let network, .deliver(let batch, _, _)): metrics.noteReceived(batch.byteCount, in: network)
+            case .connection, .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .wake:
+                // These are measured where they are performed, or not at all.
+                break
             }
         }
         if areRecordsOthers { metrics.p2p.setDHTStorageSize(state.core.recordBytes) }

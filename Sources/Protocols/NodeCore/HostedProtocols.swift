@@ -1,0 +1,84 @@
+internal import Bytes
+internal import Discovery
+internal import Identity
+internal import Kademlia
+internal import PubSub
+internal import Services
+internal import Traversal
+
+/// The protocols that the node runs: three with a value for each network, and two that serve all networks.
+struct HostedProtocols: Sendable {
+    var tables = PerNetwork<Kademlia>()
+    var events = PerNetwork<PubSub>()
+    var services = PerNetwork<Services>()
+    var discovery: PerNode<Discovery>
+    /// The ways to peers that cannot simply be dialled.
+    var reach: PerNode<Reach>
+
+    init(_ configuration: NodeCore.Configuration, using random: inout SeededGenerator) {
+        let reach = Reach.Configuration(
+            localPeerId: configuration.peerId,
+            secret: configuration.nonceKey,
+            randomSeed: random.next()
+        )
+        let discovery = Discovery.Configuration(
+            signer: configuration.signer,
+            instance: configuration.instance,
+            nonceKey: configuration.nonceKey,
+            randomSeed: random.next(),
+            limits: configuration.discoveryLimits,
+            verifier: Discovery.Verifier(
+                token: configuration.verifier.token,
+                signature: configuration.verifier.signature,
+                seal: configuration.verifier.seal
+            )
+        )
+        self.reach = PerNode(Reach(reach))
+        self.discovery = PerNode(Discovery(discovery))
+    }
+
+    /// Starts the protocols of a network.
+    mutating func add(
+        _ network: NetworkId,
+        _ configuration: NodeCore.Configuration,
+        using random: inout SeededGenerator
+    ) {
+        let table = Kademlia.Configuration(
+            localPeerId: configuration.peerId,
+            networkId: network,
+            signer: configuration.signer,
+            verifySignature: configuration.verifier.signature,
+            verifyToken: configuration.verifier.token,
+            randomSeed: random.next(),
+            limits: configuration.tableLimits
+        )
+        let events = PubSub.Configuration(
+            localPeerId: configuration.peerId,
+            networkId: network,
+            instance: configuration.instance,
+            signer: configuration.signer,
+            verifySignature: configuration.verifier.signature,
+            verifyToken: configuration.verifier.token,
+            randomSeed: random.next(),
+            limits: configuration.eventLimits
+        )
+        self.tables.add(Kademlia(table), for: network)
+        self.events.add(PubSub(events), for: network)
+        self.services.add(Services(limits: configuration.serviceLimits), for: network)
+    }
+
+    mutating func remove(_ network: NetworkId) {
+        self.tables.remove(network)
+        self.events.remove(network)
+        self.services.remove(network)
+    }
+
+    /// Asks for the earliest wake of each protocol.
+    func arm(_ timers: inout Timers, _ effects: inout [Effect]) {
+        if let time = self.discovery.wakeAt { timers.arm(time, &effects) }
+        if let time = self.reach.wakeAt { timers.arm(time, &effects) }
+        if let time = self.tables.nextWake { timers.arm(time, &effects) }
+        if let time = self.events.nextWake { timers.arm(time, &effects) }
+        if let time = self.services.nextWake { timers.arm(time, &effects) }
+    }
+}

@@ -1,0 +1,150 @@
+internal import DequeModule
+internal import Identity
+internal import OrderedCollections
+
+/// An invitation that this node shows.
+struct OpenInvitation: Sendable {
+    let invitation: Invitation
+    let isPreallowed: Bool
+    var wrongProofs = 0
+}
+
+/// An invitation that this node took, on the way to its inviter or waiting there.
+struct TakenInvitation: Sendable {
+    let invitation: Invitation
+    /// The join fails at this time unless the inviter was reached.
+    let deadline: Duration
+    /// Why the last dial failed.
+    var lastFailure = ""
+    /// Whether the inviter was asked, which uses the invitation up.
+    var isAsked = false
+}
+
+/// The invitations that this node shows, those that it showed, and those that it took.
+struct Invitations: Sendable {
+    /// An invitation that this node showed and that admits no joiner any longer.
+    struct Ended: Sendable {
+        let invitation: Invitation
+        /// The reason that a joiner with its secret gets.
+        let failure: JoinFailure
+        /// Forgotten at this monotonic time.
+        let end: Duration
+    }
+
+    /// By network, the oldest first.
+    private(set) var open: OrderedDictionary<NetworkId, [OpenInvitation]> = [:]
+    /// The one that ended last at the end.
+    private(set) var ended: Deque<Ended> = []
+    /// By inviter.
+    private(set) var taken: OrderedDictionary<PeerId, TakenInvitation> = [:]
+    private let limits: Limits
+
+    init(limits: Limits) {
+        self.limits = limits
+    }
+
+    // MARK: Shown
+
+    /// Whether this node shows an invitation.
+    var isAnyOpen: Bool { self.open.values.contains { !$0.isEmpty } }
+
+    /// Adds an invitation that this node shows; of too many the oldest one ends.
+    mutating func add(
+        _ invitation: Invitation,
+        isPreallowed: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        self.expire(now, &effects)
+        let network = invitation.networkId
+        let open = self.open[network] ?? []
+        if open.count >= self.limits.openInvitations, let oldest = open.first {
+            self.end(oldest.invitation, .withdrawn, now, &effects)
+        }
+        self.open[network, default: []].append(OpenInvitation(invitation: invitation, isPreallowed: isPreallowed))
+    }
+
+    mutating func withdraw(_ invitation: Invitation.ID, _ now: NodeTime, _ effects: inout [Effect]) {
+        for open in self.open.values.joined() where open.invitation.id == invitation {
+            self.end(open.invitation, .withdrawn, now, &effects)
+        }
+    }
+
+    mutating func withdrawAll(to network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        for open in self.open.removeValue(forKey: network) ?? [] {
+            self.end(open.invitation, .withdrawn, now, &effects)
+        }
+    }
+
+    /// Ends invitations whose time is over, and forgets those that ended long ago.
+    mutating func expire(_ now: NodeTime, _ effects: inout [Effect]) {
+        for open in self.open.values.joined() where open.invitation.isExpired(at: now.wallSeconds) {
+            self.end(open.invitation, .expired, now, &effects)
+        }
+        while let first = self.ended.first, first.end <= now.monotonic { self.ended.removeFirst() }
+    }
+
+    /// Uses up the invitation that `proof` fits, and returns it.
+    mutating func use(
+        _ proof: [UInt8],
+        from link: Link,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> OpenInvitation? {
+        let match = self.open.values.joined().first {
+            $0.invitation.isValidProof(proof, exporter: link.exporter, joiner: link.peer)
+        }
+        if let match { self.end(match.invitation, .used, now, &effects) }
+        return match
+    }
+
+    /// Returns the network of the ended invitation that `proof` fits, and why it ended.
+    func failure(of proof: [UInt8], from link: Link) -> (network: NetworkId, failure: JoinFailure)? {
+        let ended = self.ended.first {
+            $0.invitation.isValidProof(proof, exporter: link.exporter, joiner: link.peer)
+        }
+        return ended.map { ($0.invitation.networkId, $0.failure) }
+    }
+
+    /// Counts a proof that fits nothing against every open invitation, since the one that was meant is unknown.
+    mutating func countWrongProof(_ now: NodeTime, _ effects: inout [Effect]) {
+        for network in Array(self.open.keys) {
+            let indices = self.open[network]?.indices ?? 0..<0
+            for index in indices { self.open[network]?[index].wrongProofs += 1 }
+        }
+        for open in self.open.values.joined() where open.wrongProofs >= self.limits.wrongProofs {
+            self.end(open.invitation, .burnt, now, &effects)
+        }
+    }
+
+    /// Ends an open invitation, and remembers for a while why it ended.
+    private mutating func end(
+        _ invitation: Invitation,
+        _ failure: JoinFailure,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        self.open[invitation.networkId]?.removeAll { $0.invitation.id == invitation.id }
+        while self.ended.count >= self.limits.endedInvitations { self.ended.removeFirst() }
+        let end = now.monotonic + .seconds(Int64(Invitation.memorySeconds))
+        self.ended.append(Ended(invitation: invitation, failure: failure, end: end))
+        if failure != .used {
+            effects.append(.join(.invitationEnded(invitation.id, invitation.networkId, failure)))
+        }
+    }
+
+    // MARK: Taken
+
+    /// Whether another invitation may be taken.
+    var hasRoomForTaken: Bool { self.taken.count < self.limits.joins }
+
+    mutating func take(_ invitation: Invitation, until deadline: Duration) {
+        self.taken[invitation.inviter] = TakenInvitation(invitation: invitation, deadline: deadline)
+    }
+
+    mutating func noteAsked(_ inviter: PeerId) { self.taken[inviter]?.isAsked = true }
+
+    mutating func noteDialFailure(of inviter: PeerId, _ reason: String) { self.taken[inviter]?.lastFailure = reason }
+
+    mutating func forgetTaken(from inviter: PeerId) { self.taken.removeValue(forKey: inviter) }
+}

@@ -1,0 +1,157 @@
+internal import DequeModule
+internal import Identity
+internal import OrderedCollections
+
+/// The peers that this node knows, and their dials: those under way, and those that wait for their turn.
+struct KnownPeers: Sendable {
+    /// Looked up, and walked only in the order of the keys.
+    private var peers: [PeerId: KnownPeer] = [:]
+    /// The number of peers that became known so far.
+    private var lastNumber: UInt64 = 0
+    /// The number of peers that are being dialled.
+    private(set) var dialCount = 0
+    /// The peers that wait for their turn to be dialled; those that no longer do are passed over.
+    private(set) var dialQueue: Deque<PeerId> = []
+    /// The peers whose dial takes long while no member is connected that could bring the two together.
+    private var overdueCalls = OrderedSet<PeerId>()
+    private let limits: Limits
+
+    init(limits: Limits) {
+        self.limits = limits
+    }
+
+    subscript(peer: PeerId) -> KnownPeer? {
+        get { self.peers[peer] }
+        _modify { yield &self.peers[peer] }
+    }
+
+    var isEmpty: Bool { self.peers.isEmpty }
+    var count: Int { self.peers.count }
+    /// Ascending.
+    var ids: [PeerId] { self.peers.keys.sorted() }
+
+    // MARK: Knowing
+
+    /// Makes sure that there is an entry for a peer.
+    mutating func know(_ peer: PeerId) {
+        guard self.peers[peer] == nil else { return }
+        self.makeRoom()
+        self.lastNumber += 1
+        self.peers[peer] = KnownPeer(number: self.lastNumber)
+    }
+
+    /// Forgets an eighth of the peers that are dispensable at present, the oldest first: wanted ones only if there is no
+    /// other.
+    private mutating func makeRoom() {
+        guard self.peers.count >= self.limits.knownPeers else { return }
+        let idle = self.peers.filter {
+            $0.value.connections.isEmpty && $0.value.dialling != .dialling && !$0.value.isInviter
+        }
+        let unwanted = idle.filter { !$0.value.isWanted }
+        let oldest = (unwanted.isEmpty ? idle : unwanted).sorted { $0.value.number < $1.value.number }
+        for (peer, _) in oldest.prefix(max(1, self.limits.knownPeers / 8)) { self.peers.removeValue(forKey: peer) }
+    }
+
+    /// Forgets a peer unless something is lost with it.
+    mutating func forgetIfDispensable(_ peer: PeerId) {
+        if self.peers[peer]?.isDispensable == true { self.peers.removeValue(forKey: peer) }
+    }
+
+    /// Drops the evidence that a peer is in a network, and every wish to reach it with the last one.
+    mutating func forget(_ network: NetworkId, of peer: PeerId) {
+        self.peers[peer]?.networks.removeAll { $0 == network }
+        guard self.peers[peer]?.networks.isEmpty == true else { return }
+        self.peers[peer]?.isWanted = false
+        self.peers[peer]?.isSought = false
+    }
+
+    /// Drops the evidence that any peer is in a network.
+    mutating func forget(_ network: NetworkId) {
+        for peer in Array(self.peers.keys) { self.forget(network, of: peer) }
+    }
+
+    /// The peers of a network that there is a reason to dial, ascending.
+    func reachedFor(in network: NetworkId) -> [PeerId] {
+        self.peers.filter { $0.value.isReachedFor && $0.value.networks.contains(network) }.keys.sorted()
+    }
+
+    /// Puts addresses of a peer before those already known.
+    mutating func prefer(_ addresses: [SocketAddress], of peer: PeerId) {
+        self.peers[peer]?.prefer(addresses, limit: self.limits.addressesPerPeer)
+    }
+
+    // MARK: Dials
+
+    /// Whether another dial may begin.
+    var hasRoomForDial: Bool { self.dialCount < self.limits.dials }
+
+    /// Notes how far the dial of a peer has come.
+    mutating func setDialling(_ dialling: KnownPeer.Dialling, of peer: PeerId) {
+        guard let before = self.peers[peer]?.dialling else { return }
+        if before == .dialling { self.dialCount -= 1 }
+        if dialling == .dialling { self.dialCount += 1 }
+        self.peers[peer]?.dialling = dialling
+    }
+
+    /// Cancels a dial that waits for its time, or its turn.
+    mutating func stopWaiting(for peer: PeerId) {
+        if self.peers[peer]?.dialling != .dialling { self.setDialling(.idle, of: peer) }
+    }
+
+    /// Begins a dial and returns the addresses for it.
+    mutating func beginDial(of peer: PeerId) -> [SocketAddress] {
+        let addresses = self.peers[peer]?.addresses ?? []
+        self.setDialling(.dialling, of: peer)
+        self.peers[peer]?.dialledAddresses = addresses
+        self.peers[peer]?.dialsUnderWay += 1
+        return addresses
+    }
+
+    /// Begins a dial beside the one under way and returns the addresses for it, which became known since that began.
+    ///
+    /// Returns nil if there are none, or enough dials of the peer are under way.
+    mutating func beginFurtherDial(of peer: PeerId) -> [SocketAddress]? {
+        guard let known = self.peers[peer], known.dialsUnderWay < self.limits.dialsPerPeer else { return nil }
+        let untried = known.untriedAddresses
+        guard !untried.isEmpty else { return nil }
+        self.peers[peer]?.dialledAddresses += untried
+        self.peers[peer]?.dialsUnderWay += 1
+        return untried
+    }
+
+    /// Notes that one of the dials of a peer ended; they go on as long as others are under way.
+    mutating func endDial(of peer: PeerId) {
+        guard let known = self.peers[peer] else { return }
+        self.peers[peer]?.dialsUnderWay = max(0, known.dialsUnderWay - 1)
+    }
+
+    /// Has a peer wait for its turn; false if too many do.
+    mutating func enqueue(_ peer: PeerId) -> Bool {
+        guard self.dialQueue.count < self.limits.queuedDials else { return false }
+        self.dialQueue.append(peer)
+        self.setDialling(.queued, of: peer)
+        return true
+    }
+
+    /// Takes the next peer whose turn it is.
+    mutating func takeQueued() -> PeerId? {
+        while let peer = self.dialQueue.popFirst() {
+            guard self.peers[peer]?.dialling == .queued else { continue }
+            self.setDialling(.idle, of: peer)
+            return peer
+        }
+        return nil
+    }
+
+    // MARK: Calls
+
+    /// The peers whose dial takes long, in the order in which that was noted.
+    var overdue: [PeerId] { Array(self.overdueCalls) }
+
+    /// Notes that the dial of a peer takes long.
+    mutating func addOverdue(_ peer: PeerId) {
+        if self.overdueCalls.count < self.limits.dials { self.overdueCalls.append(peer) }
+    }
+
+    mutating func removeOverdue(_ peer: PeerId) { self.overdueCalls.remove(peer) }
+}

@@ -1,0 +1,102 @@
+internal import Discovery
+internal import Identity
+internal import Kademlia
+internal import PubSub
+internal import Services
+internal import Traversal
+
+/// A protocol that the node runs, as a value that handles inputs and returns effects.
+protocol HostedProtocol: Sendable {
+    associatedtype Input: Sendable
+    associatedtype Effect: Sendable
+
+    mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect])
+}
+
+extension Discovery: HostedProtocol {}
+extension Kademlia: HostedProtocol {}
+extension PubSub: HostedProtocol {}
+extension Reach: HostedProtocol {}
+extension Services: HostedProtocol {}
+
+/// The values of one protocol, with the inputs that they have not handled yet.
+///
+/// ``NodeCore/run(_:of:in:_:_:performing:)`` feeds them.
+protocol ProtocolRunner: Sendable {
+    associatedtype Value: HostedProtocol
+    /// The value that an input is for, among those of the protocol.
+    associatedtype Scope
+
+    /// Takes an input; returns a buffer for ``handleNext(_:into:)``, or nil if a caller further up the stack goes on.
+    mutating func begin(_ input: Value.Input, of scope: Scope) -> [Value.Effect]?
+
+    /// Feeds the next input, puts the effects of its value into `effects` and returns the scope of that value.
+    ///
+    /// Returns nil if no input is left, which ends the round and takes the buffer back.
+    mutating func handleNext(_ now: NodeTime, into effects: inout [Value.Effect]) -> Scope?
+}
+
+/// The one value of a protocol that serves all networks of the node.
+///
+/// An input that comes up while the value's effects are being performed is handled at once, before the remaining ones.
+struct PerNode<Value: HostedProtocol>: ProtocolRunner {
+    private(set) var value: Value
+    /// When the value wants to be woken.
+    private(set) var wakeAt: Duration?
+    /// The input that is about to be handled.
+    private var input: Value.Input?
+    /// An empty buffer between two rounds, kept for its memory.
+    private var buffer: [Value.Effect] = []
+
+    init(_ value: Value) {
+        self.value = value
+    }
+
+    mutating func begin(_ input: Value.Input, of scope: Void) -> [Value.Effect]? {
+        self.input = input
+        var buffer: [Value.Effect] = []
+        swap(&buffer, &self.buffer)
+        return buffer
+    }
+
+    mutating func handleNext(_ now: NodeTime, into effects: inout [Value.Effect]) -> Void? {
+        effects.removeAll(keepingCapacity: true)
+        guard let input = self.input else {
+            swap(&effects, &self.buffer)
+            return nil
+        }
+        self.input = nil
+        self.value.handle(input, at: now, into: &effects)
+        return ()
+    }
+
+    // MARK: Time
+
+    /// Notes that the value wants to be woken at `time`, and not at an earlier one.
+    mutating func wake(at time: Duration) { self.wakeAt = time }
+
+    /// Returns whether the value's time has come; true only once.
+    mutating func takeDue(_ now: NodeTime) -> Bool {
+        guard let time = self.wakeAt, time <= now.monotonic else { return false }
+        self.wakeAt = nil
+        return true
+    }
+}
+
+extension NodeCore {
+    /// Feeds an input to one of the node's protocols, and performs the effects of all inputs that this brings up.
+    @inline(__always)
+    mutating func run<Runner: ProtocolRunner>(
+        _ input: Runner.Value.Input,
+        of scope: Runner.Scope,
+        in runner: WritableKeyPath<NodeCore, Runner>,
+        _ now: NodeTime,
+        _ effects: inout [Effect],
+        performing perform: (inout NodeCore, Runner.Value.Effect, Runner.Scope, inout [Effect]) -> Void
+    ) {
+        guard var pending = self[keyPath: runner].begin(input, of: scope) else { return }
+        while let scope = self[keyPath: runner].handleNext(now, into: &pending) {
+            for effect in pending { perform(&self, effect, scope, &effects) }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import Identity
+
+/// The times at which the node has something to do, and the earliest wake that the driver was asked for.
+///
+/// Timers are data: a wake is an effect. Connections and peers have their times in ``Deadlines``; a time that a node has
+/// once is a property here, or of the protocol that wants it. So neither a timer nor an input walks through all
+/// connections or peers.
+struct Timers: Sendable {
+    private var deadlines = Deadlines()
+    /// When the wall clock is looked at.
+    private var clockWake: Duration?
+    /// When surplus connections are looked for.
+    private var surplusWake: Duration?
+    /// The earliest wake that the driver was asked for.
+    private var armed: Duration?
+    /// The longest time between two looks at the wall clock, which may be set.
+    private let longestClockSleep: Duration
+
+    init(longestClockSleep: Duration) {
+        self.longestClockSleep = longestClockSleep
+    }
+
+    // MARK: Arming
+
+    /// Asks for a wake at `time` unless an earlier one was asked for already.
+    mutating func arm(_ time: Duration, _ effects: inout [Effect]) {
+        if let armed = self.armed, armed <= time { return }
+        self.armed = time
+        effects.append(.wake(at: time))
+    }
+
+    /// Notes that something of a connection or a peer is due at `time`.
+    mutating func arm(_ cause: Deadlines.Cause, at time: Duration, _ effects: inout [Effect]) {
+        self.deadlines.add(cause, at: time)
+        self.arm(time, &effects)
+    }
+
+    /// Has the wall clock looked at when it will show `seconds`, and sooner if that is far away, because it may be set.
+    mutating func armClock(_ seconds: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let seconds else { return }
+        let limit = self.longestClockSleep
+        let left = seconds > now.wallSeconds ? Duration.seconds(Int64(clamping: seconds - now.wallSeconds)) : limit
+        let time = now.monotonic + min(left, limit)
+        self.clockWake = min(self.clockWake ?? time, time)
+        self.arm(time, &effects)
+    }
+
+    /// Whether a look for surplus connections is due at some time.
+    var isSurplusArmed: Bool { self.surplusWake != nil }
+
+    mutating func armSurplus(at time: Duration, _ effects: inout [Effect]) {
+        self.surplusWake = time
+        self.arm(time, &effects)
+    }
+
+    /// Asks again for the wakes of the wall clock and of surplus connections.
+    mutating func rearm(_ effects: inout [Effect]) {
+        if let time = self.clockWake { self.arm(time, &effects) }
+        if let time = self.surplusWake { self.arm(time, &effects) }
+    }
+
+    // MARK: Due
+
+    /// The earliest deadline, which may be stale.
+    var firstDeadline: (cause: Deadlines.Cause, time: Duration)? { self.deadlines.first }
+
+    /// Drops the earliest deadline, which must be there.
+    mutating func removeFirstDeadline() { self.deadlines.removeFirst() }
+
+    /// The wake that was asked for came.
+    mutating func wakeReached() { self.armed = nil }
+
+    /// Takes the first deadline if its time has come.
+    mutating func takeDeadline(until now: Duration) -> (cause: Deadlines.Cause, time: Duration)? {
+        self.deadlines.takeFirst(until: now)
+    }
+
+    /// Whether it is time to look at the wall clock.
+    func isClockDue(_ now: NodeTime) -> Bool { self.clockWake.map { $0 <= now.monotonic } ?? false }
+
+    /// Notes that the wall clock is being looked at.
+    mutating func clearClock() { self.clockWake = nil }
+
+    /// Returns whether it is time to look for surplus connections; true only once.
+    mutating func takeSurplus(_ now: NodeTime) -> Bool {
+        guard let time = self.surplusWake, time <= now.monotonic else { return false }
+        self.surplusWake = nil
+        return true
+    }
+}
