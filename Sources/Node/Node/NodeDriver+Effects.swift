@@ -125,8 +125,8 @@ extension NodeDriver {
             self.events.send(.peerDiscovered(peer, network, addresses))
         case .peerLost(let peer, let network): self.events.send(.peerLost(peer, network))
         case .eventsReceived(let network, let batch, let publishedAt, _):
-            self.hub.offer(.batch(network, batch, publishedAt: publishedAt))
-        case .eventsMissed(let network, _, let count): self.hub.offer(.lost(network, EventLosses(missed: count)))
+            self.eventSink?.receive(batch, in: network, publishedAt: publishedAt)
+        case .eventsMissed(let network, _, let count): self.eventSink?.noteMissed(count, in: network)
         case .eventsIsolated(let network, let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
         case .servicesChanged(let peer, let network): self.events.send(.servicesChanged(peer, network))
         case .datagramsIgnored(let reason, let source, let count):
