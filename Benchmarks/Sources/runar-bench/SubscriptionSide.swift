@@ -1,4 +1,3 @@
-internal import Concurrency
 internal import Foundation
 internal import RunarNode
 
@@ -24,17 +23,17 @@ enum SubscriptionSide {
             try await ticket.member(), try await ticket.member(), try await ticket.member()
         )
         for node in [publisher, subscriber] { try await connect(node, to: between, ticket) }
-        let arrived = Locked<Set<String>>([])
+        var arrived = 0
         var ends = try subscriber.events(networkId: ticket.networkId, topic: endTopic).makeAsyncIterator()
         for run in 0..<count {
-            let subscription = try subscribe(subscriber, to: "bench/run/\(run)", ticket, arrived)
+            let events = try subscriber.events(networkId: ticket.networkId, topic: "bench/run/\(run)")
             try await publisher.publish(networkId: ticket.networkId, topic: "bench/run/\(run)", message: Data())
             try await publisher.publish(networkId: ticket.networkId, topic: endTopic, message: Data())
             _ = await ends.next()
-            subscription.cancel()
+            arrived += events.waitingCount
         }
         for node in [subscriber, publisher, between] { await node.stop() }
-        return count - arrived.withLock { $0.count }
+        return count - arrived
     }
 
     /// The publisher and the subscriber meet only after the event was published.
@@ -43,13 +42,12 @@ enum SubscriptionSide {
         var (left, received, meeting) = (count, 0, 0)
         while left > 0 {
             let (publisher, subscriber) = (try await ticket.member(), try await ticket.member())
-            let arrived = Locked<Set<String>>([])
             var ends = try subscriber.events(networkId: ticket.networkId, topic: endTopic).makeAsyncIterator()
-            var subscriptions: [Subscription] = []
+            var subscriptions: [EventSequence] = []
             let runs = min(left, runsPerMeeting)
             for run in 0..<runs {
                 let topic = "bench/meeting/\(meeting)/\(run)"
-                subscriptions.append(try subscribe(subscriber, to: topic, ticket, arrived))
+                subscriptions.append(try subscriber.events(networkId: ticket.networkId, topic: topic))
                 try await publisher.publish(networkId: ticket.networkId, topic: topic, message: Data())
             }
             guard publisher.isIsolated(networkId: ticket.networkId) else {
@@ -58,9 +56,9 @@ enum SubscriptionSide {
             try await publisher.publish(networkId: ticket.networkId, topic: endTopic, message: Data())
             try await connect(subscriber, to: publisher, ticket)
             _ = await ends.next()
-            for subscription in subscriptions { subscription.cancel() }
+            received += subscriptions.reduce(0) { $0 + $1.waitingCount }
             for node in [subscriber, publisher] { await node.stop() }
-            (left, received, meeting) = (left - runs, received + arrived.withLock { $0.count }, meeting + 1)
+            (left, meeting) = (left - runs, meeting + 1)
         }
         return count - received
     }
@@ -74,17 +72,5 @@ enum SubscriptionSide {
     private static func connect(_ node: RunarNode, to other: RunarNode, _ ticket: Ticket) async throws {
         let address = "127.0.0.1:\(other.listeningPort)"
         try await node.connectToPeer(peerId: other.peerId, networkId: ticket.networkId, address: address)
-    }
-
-    /// Adds the topic of each event that comes to `arrived`.
-    private static func subscribe(
-        _ node: RunarNode,
-        to topic: String,
-        _ ticket: Ticket,
-        _ arrived: Locked<Set<String>>
-    ) throws -> Subscription {
-        try node.subscribe(networkId: ticket.networkId, topic: topic) { (event: ReceivedEvent) in
-            arrived.withLock { _ = $0.insert(event.topic.path) }
-        }
     }
 }

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Concurrency
 package import Identity
 internal import NodeCore
-internal import PubSub
+package import PubSub
 
 // Events: published ones go out batch by batch, and slow peers are waited for, but not for ever.
 extension NodeDriver {
@@ -31,11 +31,12 @@ extension NodeDriver {
         self.eventQueue.append(event, to: topic, of: network)
     }
 
-    /// Begins a subscription: whatever is published from now on reaches it.
-    package func subscribe(_ wish: EventHub.Wish) -> Int {
-        self.state.withLock { state in
-            let past = wish.includesPast ? state.core.eventWindow(of: wish.network) : []
-            return self.hub.subscribe(wish, past: past, now: self.configuration.clock.now().monotonic)
+    /// Calls `body` while no event can arrive, with a function that returns the replay window of a network.
+    package func withEventWindows<Result: Sendable, Failure: Error>(
+        _ body: (_ window: (NetworkId) -> [EventBatch]) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try self.state.withLock { state throws(Failure) in
+            try body { state.core.eventWindow(of: $0) }
         }
     }
 
@@ -129,8 +130,8 @@ extension NodeDriver {
     func carryOut(_ effect: PubSub.HostEffect, of network: NetworkId) {
         switch effect {
         case .deliver(let batch, let publishedAt, _):
-            self.hub.offer(.batch(network, batch, publishedAt: publishedAt))
-        case .missed(_, let count): self.hub.offer(.lost(network, EventLosses(missed: count)))
+            self.eventSink?.receive(batch, in: network, publishedAt: publishedAt)
+        case .missed(_, let count): self.eventSink?.noteMissed(count, in: network)
         case .isolated(let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
         }
     }

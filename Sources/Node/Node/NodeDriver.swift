@@ -165,18 +165,18 @@ package final class NodeDriver: Sendable {
     let deadlineQueue: AsyncStream<Duration>.Continuation
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
-    let hub: EventHub
+    let eventSink: (any EventSink)?
     let eventQueue = EventQueue()
     let fileReceiver = Locked<FileReceiver?>(nil)
 
-    /// Creates a driver that tells `messages`, `events` and `hub` what happens; they outlive it.
+    /// Creates a driver that reports to `messages`, `events` and `eventSink`; they outlive it.
     package init(
         endpoint: any Endpoint,
         core: NodeCore.Configuration,
         configuration: Configuration,
         messages: Broadcaster<ReceivedMessage>,
         events: Broadcaster<NodeEvent>,
-        hub: EventHub = EventHub()
+        eventSink: (any EventSink)? = nil
     ) {
         self.localPeerId = core.peerId
         self.endpoint = endpoint
@@ -193,7 +193,7 @@ package final class NodeDriver: Sendable {
         )
         self.messages = messages
         self.events = events
-        self.hub = hub
+        self.eventSink = eventSink
     }
 
     /// Accepts, dials and serves until ``stop()``, or until its task is cancelled; may be called once.
@@ -210,7 +210,6 @@ package final class NodeDriver: Sendable {
                 group.addTask { await self.takeProbes() }
                 group.addTask { await self.sendEvents() }
                 group.addTask { await self.watchDeadlines() }
-                group.addTask { await self.hub.run() }
                 for await job in self.jobs {
                     group.addTask { await self.perform(job) }
                 }

@@ -71,10 +71,8 @@ public final class RunarNode: Sendable {
     let events: Broadcaster<NodeEvent>
     /// Requests to hash tables as they begin and end.
     let operations: Broadcaster<TableOperation>
-    /// Subscriptions to what members publish.
-    let hub = EventHub()
-    /// The same by names of networks, and what never leaves this device.
-    let localEvents: LocalEvents
+    /// The subscriptions to events.
+    let router: EventRouter
     /// What this device offers and what names mean to it.
     let services: ServiceHost
     /// Held by whoever looks what networks there are until that is in use, so that what was seen last stays.
@@ -97,7 +95,7 @@ public final class RunarNode: Sendable {
         self.config = config
         let names = NetworkNames(default: config.defaultNetworkId)
         self.services = ServiceHost(names)
-        self.localEvents = LocalEvents(names)
+        self.router = EventRouter(names)
         self.clock = clock
         self.makeEndpoint = makeEndpoint
         self.makeLink = makeLink
@@ -325,7 +323,7 @@ extension RunarNode {
             configuration: configuration,
             messages: self.messages,
             events: self.events,
-            hub: self.hub
+            eventSink: self.router
         )
     }
 

@@ -70,7 +70,7 @@ extension RequestHandler {
             for await event in events {
                 let label = labels[event.publisher] ?? label(of: event.publisher)
                 labels[event.publisher] = .some(label)
-                await reply(.update(.published(TopicEventReport(event, label: label))))
+                await reply(.update(.published(TopicEventReport(event, in: id, label: label))))
             }
             group.cancelAll()
         }

@@ -57,16 +57,16 @@ struct TopicEventReport: Codable, Hashable, Sendable {
     /// Events of its publisher before it that nobody had any more.
     let missed: UInt64
 
-    init(_ event: ReceivedEvent, label: String?) {
-        networkId = event.networkId.base64Encoded
+    init(_ event: RunarEvent, in network: NetworkId, label: String?) {
+        networkId = network.base64Encoded
         topic = event.topic.path
         peerId = event.publisher.base64Encoded
         self.label = label
         number = event.number
         publishedAt = UnixTime.clampedSeconds(of: event.publishedAt)
-        bytes = event.message.count
-        text = String(validating: event.message, as: UTF8.self)
-        base64 = text == nil ? Base64.encode(Array(event.message)) : nil
+        bytes = event.data.count
+        text = String(validating: event.data, as: UTF8.self)
+        base64 = text == nil ? Base64.encode(Array(event.data)) : nil
         dropped = event.droppedBefore
         missed = event.missedBefore
     }

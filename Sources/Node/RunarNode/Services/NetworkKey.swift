@@ -69,5 +69,10 @@ struct NetworkNames: Sendable {
         return .named(text)
     }
 
+    /// Whether a text means a network; a name that two networks have means neither.
+    func isMeant(_ key: NetworkKey, by text: String) -> Bool {
+        (try? self.key(text)) == key  // see above
+    }
+
     func isMember(of network: NetworkId) -> Bool { self.memberships.contains(network) }
 }

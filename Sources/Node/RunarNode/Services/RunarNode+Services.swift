@@ -55,13 +55,16 @@ extension RunarNode {
                     default: self.config.defaultNetworkId,
                     restrictedTo: self.config.networkIds
                 )
-                // Nobody is sent to a network by its name before the node takes part there, and is heard.
-                if case .running(let driver, _) = self.phase.withLock({ $0 }) {
-                    for network in names.memberships where !self.services.isMember(of: network) {
-                        self.takePart(in: network, with: driver)
-                    }
+                guard case .running(let driver, _) = self.phase.withLock({ $0 }) else {
+                    self.router.setNames(names) { _ in [] }
+                    return self.services.setNames(names)
                 }
-                self.localEvents.setNames(names)
+                // First, so that subscriptions by the name get all events of a network in which the node takes part.
+                driver.withEventWindows { window in self.router.setNames(names, window: window) }
+                // No request is sent to a network by its name before the node takes part there.
+                for network in names.memberships where !self.services.isMember(of: network) {
+                    self.takePart(in: network, with: driver)
+                }
                 self.services.setNames(names)
             }
         } catch {
@@ -223,7 +226,7 @@ extension RunarNode {
             let state = status.state.rawValue
             let text = "$registry/services/\(hosted.service.path)/state/\(state)"
             guard let topic = try? TopicPath(text) else { return }  // it is one
-            self.localEvents.publishState(topic, of: hosted.network) { key in
+            self.router.publishStatus(topic, of: hosted.network) { key in
                 self.localEvent(topic, in: key, Data(#""\#(state)""#.utf8))
             }
         }

@@ -39,7 +39,7 @@ extension RunarNode {
         do {
             let written = try TopicPath(topic)
             let (path, key) = (TopicPath.withoutNetwork(written), try self.services.key(written.network))
-            guard !path.isPattern, !path.segments[0].hasPrefix("$") else {
+            guard !path.isPattern, !path.isReserved else {
                 throw TopicPathError.malformed(topic, reason: "a topic has no wildcards and does not begin with $")
             }
             if let id = key.networkId, self.services.isMember(of: id) {
@@ -49,7 +49,7 @@ extension RunarNode {
             guard data.count <= Self.eventByteLimit else {
                 throw EventTooLarge(limit: Self.eventByteLimit, found: data.count)
             }
-            try self.localEvents.publish(written.network) { key in
+            try self.router.publish(written.network) { key in
                 self.localEvent(path, in: key, data)
             }
         } catch let error as CancellationError {
@@ -60,32 +60,59 @@ extension RunarNode {
     }
 
     /// Subscribes to a topic, or with `*`, `{name}` and a trailing `>` to many, and calls `handler` with one event after
-    /// another, each when it is done with the one before.
+    /// another.
     ///
-    /// `topic` may name its network, as in `publish(_:data:)`; a name that is no network yet is followed when it becomes
-    /// one. The subscription is there when this returns, outlives a stop and a start, and ends when it is cancelled or let
-    /// go of: after that the handler is not called again. For a slow handler ``RunarNodeConfig/listenerCapacity`` events
-    /// wait; later ones are dropped, and counted in the next one. With `includesPast` what was published lately comes
-    /// first. `$registry/services/{service}/state/*` tells of this device's services.
+    /// The handler is called in a task of the subscription, each time after the call before has returned. `topic` may name
+    /// its network, as in `publish(_:data:)`. The name is resolved when an event arrives: a name that no network has yet
+    /// matches the network that gets it, and a name that two networks have matches neither.
     ///
-    /// - Throws: ``RunarError`` 5006 for a malformed topic.
+    /// The subscription exists when this returns, outlives a stop and a start, and ends when it is cancelled or released;
+    /// after that the handler is not called again. No event that is published later is missed as long as the node is away
+    /// for no longer than the replay window lasts (64 batches or 1 MiB of a publisher, half an hour). With `includesPast`
+    /// the window comes first; without it, a few events that were published just before may arrive. For a slow handler
+    /// ``RunarNodeConfig/listenerCapacity`` events wait, or 1 MiB of them if that is more, and at most 32 MiB; later ones
+    /// are dropped and counted in ``RunarEvent/droppedBefore`` of the next one. `$registry/services/{service}/state/*` are
+    /// the states of this device's services.
+    ///
+    /// - Throws: ``RunarError`` 5006 for a malformed topic, 5003 for a name that two networks have.
     public func subscribe(
         _ topic: String,
         includesPast: Bool = false,
         handler: @escaping @Sendable (RunarEvent) async -> Void
     ) throws -> Subscription {
-        do {
-            let path = try TopicPath(topic)
-            let pattern = TopicPath.withoutNetwork(path)
-            let pump = EventPump(capacity: self.config.listenerCapacity, handler: handler)
-            return try self.localEvents.subscribe(
-                pattern,
-                network: path.network,
-                includesPast: includesPast,
-                pump: pump
-            ) { [weak self] network in
-                self?.follow(pattern, in: network, includesPast: includesPast, pump) ?? Subscription {}
+        let path = try Self.topic(topic)
+        return try self.subscribe(
+            to: TopicPath.withoutNetwork(path),
+            in: .text(path.network),
+            includesPast: includesPast
+        ) { delivery, queue in
+            for event in delivery {
+                guard !queue.isFinished else { return }
+                await handler(event)
             }
+        }
+    }
+
+    /// Subscribes to a topic, or to many, as ``subscribe(_:includesPast:handler:)`` does, and returns the events.
+    ///
+    /// - Throws: ``RunarError`` 5006 for a malformed topic, 5003 for a name that two networks have.
+    public func events(_ topic: String, includesPast: Bool = false) throws -> EventSequence {
+        let path = try Self.topic(topic)
+        let queue = self.makeQueue()
+        return EventSequence(
+            queue: queue,
+            subscription: try self.add(
+                to: TopicPath.withoutNetwork(path),
+                in: .text(path.network),
+                includesPast: includesPast,
+                queue
+            )
+        )
+    }
+
+    private static func topic(_ text: String) throws(RunarError) -> TopicPath {
+        do throws(TopicPathError) {
+            return try TopicPath(text)
         } catch {
             throw RunarError(error)
         }
@@ -100,15 +127,5 @@ extension RunarNode {
             publishedAt: UnixTime.date(self.wallSeconds),
             data: data
         )
-    }
-
-    /// Brings what members publish to a pump.
-    private func follow(_ pattern: TopicPath, in network: NetworkId, includesPast: Bool, _ pump: EventPump)
-        -> Subscription
-    {
-        self.follow(pattern, in: network, includesPast: includesPast) { event in
-            // A topic of the node itself in a member's words is nobody's word, also under a wildcard.
-            if !event.topic.segments[0].hasPrefix("$") { pump.offer(RunarEvent(event)) }
-        }
     }
 }

@@ -1,0 +1,77 @@
+internal import Concurrency
+
+/// The events that wait for the reader of one subscription, bounded in number and in bytes.
+///
+/// It holds up to `capacity` events, or 1 MiB of them if that is more, and at most 32 MiB. Later events are dropped and
+/// counted; the next event that it takes carries the count.
+final class SubscriptionQueue: Sendable {
+    private struct State: Sendable {
+        var waiting = 0
+        var waitingBytes = 0
+        var losses = EventLosses()
+        var isFinished = false
+    }
+
+    /// The bytes that are held whatever the number of events: quick publishers send thousands of small ones in a batch.
+    private static let byteCapacity = 1 << 20
+    /// The bytes that are held at most.
+    static let byteLimit = 32 << 20
+
+    /// The number of events that wait for the reader at most, unless they are small.
+    let capacity: Int
+    private let state = Locked(State())
+    /// Without a limit of its own: a delivery gets in only if there is room by number and bytes.
+    private let deliveries = BoundedChannel<EventDelivery>()
+
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    /// The number of events that wait for the reader.
+    var count: Int { self.state.withLock { $0.waiting } }
+
+    /// Whether the subscription has ended.
+    var isFinished: Bool { self.state.withLock { $0.isFinished } }
+
+    /// Adds events, or drops and counts them if there is no room.
+    ///
+    /// Events that come to an empty queue always have room.
+    func offer(_ delivery: EventDelivery) {
+        self.state.withLock { state in
+            guard !state.isFinished else { return }
+            let (count, byteCount) = (delivery.count, delivery.byteCount)
+            let byteLimit = state.waiting + count <= self.capacity ? Self.byteLimit : Self.byteCapacity
+            guard state.waiting == 0 || state.waitingBytes + byteCount <= byteLimit else {
+                state.losses += EventLosses(dropped: UInt64(count))
+                return
+            }
+            var delivery = delivery
+            delivery.losses = state.losses
+            state.losses = EventLosses()
+            state.waiting += count
+            state.waitingBytes += byteCount
+            _ = self.deliveries.offer(delivery)  // open and without a limit
+        }
+    }
+
+    /// Notes that events were lost on the way.
+    func noteMissed(_ count: UInt64) {
+        self.state.withLock { $0.losses += EventLosses(missed: count) }
+    }
+
+    /// Waits for the next events; nil when the subscription has ended or the task is cancelled.
+    func next() async -> EventDelivery? {
+        guard let delivery = try? await self.deliveries.next() else { return nil }  // cancelled
+        self.state.withLock { state in
+            state.waiting -= delivery.count
+            state.waitingBytes -= delivery.byteCount
+        }
+        return delivery
+    }
+
+    /// Ends the subscription and discards the events that wait.
+    func finish() {
+        self.state.withLock { $0.isFinished = true }
+        self.deliveries.finish(discarding: true)
+    }
+}
