@@ -125,7 +125,7 @@ struct KnownPeers: Sendable {
         self.peers[peer]?.dialsUnderWay = max(0, known.dialsUnderWay - 1)
     }
 
-    /// Has a peer wait for its turn; false if too many do.
+    /// Queues a peer to be dialled; false if the queue is full.
     mutating func enqueue(_ peer: PeerId) -> Bool {
         guard self.dialQueue.count < self.limits.queuedDials else { return false }
         self.dialQueue.append(peer)

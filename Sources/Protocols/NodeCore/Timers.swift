@@ -7,9 +7,9 @@ internal import Identity
 /// connections or peers.
 struct Timers: Sendable {
     private var deadlines = Deadlines()
-    /// When the wall clock is looked at.
+    /// The time at which the wall clock is examined.
     private var clockWake: Duration?
-    /// When surplus connections are looked for.
+    /// The time at which surplus connections are looked for.
     private var surplusWake: Duration?
     /// The earliest wake that the driver was asked for.
     private var armed: Duration?
@@ -35,7 +35,7 @@ struct Timers: Sendable {
         self.arm(time, &effects)
     }
 
-    /// Has the wall clock looked at when it will show `seconds`, and sooner if that is far away, because it may be set.
+    /// Schedules an examination of the wall clock for `seconds`, and sooner if that is far away, because it may be set.
     mutating func armClock(_ seconds: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let seconds else { return }
         let limit = self.longestClockSleep

@@ -90,7 +90,7 @@ extension RunarNode {
         )
     }
 
-    /// Whether there is nobody in the network with whom to exchange events at the moment.
+    /// Whether this node has no connected member in the network with which it exchanges events.
     public func isIsolated(networkId: NetworkId) -> Bool {
         guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { return true }
         return driver.isIsolated(in: networkId)
