@@ -163,7 +163,8 @@ let package = Package(
             "Node",
             in: "Node",
             [
-                "Bytes", "Identity", "Concurrency", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore", "Transport",
+                "Bytes", "Identity", "Concurrency", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore",
+                "Transport",
                 "Discovery", "Platform", logging, metrics, tracing, collections, crypto,
             ]
         ),

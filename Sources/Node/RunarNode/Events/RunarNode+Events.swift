@@ -49,7 +49,8 @@ extension RunarNode {
         includesPast: Bool = false,
         handler: @escaping @Sendable (RunarEvent) async -> Void
     ) throws -> Subscription {
-        try self.subscribe(to: try Self.path(topic), in: .id(networkId), includesPast: includesPast) { delivery, queue in
+        let pattern = try Self.path(topic)
+        return try self.subscribe(to: pattern, in: .id(networkId), includesPast: includesPast) { delivery, queue in
             for event in delivery {
                 guard !queue.isFinished else { return }
                 await handler(event)
