@@ -212,7 +212,7 @@ extension NodeCore {
 
     mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {
         self.tellDiscovery(.stopping, now, &effects)
-        for network in Array(self.memberships.keys) {
+        for network in self.memberships.networks {
             self.tell(.stopping, of: network, now, &effects)
             self.tellEvents(.stopping, of: network, now, &effects)
         }

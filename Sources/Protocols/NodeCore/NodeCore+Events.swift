@@ -67,5 +67,5 @@ extension NodeCore {
     }
 
     /// Whether this node is a member of the network at present.
-    package func isMember(of network: NetworkId) -> Bool { self.memberships[network]?.isExpired == false }
+    package func isMember(of network: NetworkId) -> Bool { self.memberships.isMember(of: network) }
 }

@@ -66,7 +66,7 @@ extension NodeCore {
     }
 
     private mutating func dhtCancelled(_ id: Kademlia.RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
-        for network in Array(self.memberships.keys) { self.tell(.cancelled(id), of: network, now, &effects) }
+        for network in self.memberships.networks { self.tell(.cancelled(id), of: network, now, &effects) }
     }
 
     // MARK: Messages

@@ -29,7 +29,7 @@ extension NodeCore {
     ) -> Bool {
         var offers: [Frame.Offer] = []
         for network in networks {
-            guard let token = self.ownToken(in: network, now),
+            guard let token = self.memberships.ownToken(in: network, now),
                 self.mayShare(network, on: id), let index = self.connections[id]?.index(for: network)
             else { continue }
             offers.append(Frame.Offer(index: index, token: token))
@@ -107,7 +107,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) -> CloseCode? {
         let token = offer.token
-        if let problem = self.check(token, of: peer, now) {
+        if let problem = self.memberships.check(token, of: peer, now) {
             let isKnown = self.memberships[token.networkId] != nil
             effects.append(.peer(.refused(peer, isKnown ? token.networkId : nil, .token(problem))))
             // Of a token with another problem nothing is told, whoever signed it.
@@ -119,34 +119,8 @@ extension NodeCore {
             effects.append(.peer(.refused(peer, token.networkId, .parted)))
             return .parted
         }
-        let isAnswerable = self.ownToken(in: token.networkId, now) != nil && self.mayShare(token.networkId, on: id)
-        return isAnswerable ? nil : .notAdmitted
-    }
-
-    /// This node's token of a network while it may be shown; its signature was checked when it came.
-    private func ownToken(in network: NetworkId, _ now: NodeTime) -> AccessToken? {
-        guard let membership = self.memberships[network] else { return nil }
-        return membership.token.isExpired(at: self.expiryTime(in: membership, now)) ? nil : membership.token
-    }
-
-    /// The order of section "Checks" of docs/spec/admission.md: known network, expiry, revocation, binding, signature.
-    private func problem(withPeerToken token: AccessToken, of peer: PeerId, _ now: NodeTime) -> TokenProblem? {
-        guard let membership = self.memberships[token.networkId] else { return .unknownNetwork }
-        return token.problem(
-            at: self.expiryTime(in: membership, now),
-            for: peer,
-            in: token.networkId,
-            revoked: { membership.revocations.contains($0) },
-            verifySignature: self.configuration.verifier.token
-        )
-    }
-
-    /// The same, counted.
-    private mutating func check(_ token: AccessToken, of peer: PeerId, _ now: NodeTime) -> TokenProblem? {
-        let problem = self.problem(withPeerToken: token, of: peer, now)
-        self.checked.tokenChecks += 1
-        if problem != nil { self.checked.tokenCheckFailures += 1 }
-        return problem
+        let hasToken = self.memberships.ownToken(in: token.networkId, now) != nil
+        return hasToken && self.mayShare(token.networkId, on: id) ? nil : .notAdmitted
     }
 
     /// Whether the peer may put `network` under `index`.
@@ -226,7 +200,7 @@ extension NodeCore {
         guard let state = self.connections[id], let network = state.networks[proof.index] else { return .notAdmitted }
         let problem =
             proof.token.networkId == network
-            ? self.check(proof.token, of: state.link.peer, now) : .wrongNetwork
+            ? self.memberships.check(proof.token, of: state.link.peer, now) : .wrongNetwork
         if let problem {
             // We left the network while the answer was under way: nobody is to blame.
             if self.memberships[network] != nil {
@@ -265,7 +239,7 @@ extension NodeCore {
     /// Both sides have proved themselves; does nothing unless the peer's token and ours are good at this moment.
     mutating func admit(_ network: NetworkId, on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id], let peering = state.peerings[network], peering.state != .admitted,
-            self.isGood(peering, in: network, now), self.hasRoomForPeer(on: id, now, &effects)
+            self.memberships.isGood(peering, in: network, now), self.hasRoomForPeer(on: id, now, &effects)
         else { return }
         let peer = state.link.peer
         // Whoever is let in was wanted again, here or there.
@@ -310,13 +284,5 @@ extension NodeCore {
         self.connections.noteAdmission(on: id)
         effects.append(.connection(.admitted(id)))
         self.armBudget(now, &effects)
-    }
-
-    /// Whether both tokens of a peering are good at this moment; what cannot change was checked when they came.
-    func isGood(_ peering: Peering, in network: NetworkId, _ now: NodeTime) -> Bool {
-        guard let membership = self.memberships[network], let token = peering.token else { return false }
-        let seconds = self.expiryTime(in: membership, now)
-        return !membership.token.isExpired(at: seconds) && !token.isExpired(at: seconds)
-            && !membership.revocations.contains(token.peerId)
     }
 }

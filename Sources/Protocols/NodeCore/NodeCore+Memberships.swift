@@ -90,7 +90,7 @@ extension NodeCore {
         if code == .tokenExpired {
             self.memberships[network]?.isExpired = true
         } else {
-            self.memberships.removeValue(forKey: network)
+            self.memberships.remove(network)
             self.protocols.remove(network)
             self.serviceRecords.forgetWrites(in: network)
             self.peers.forget(network)

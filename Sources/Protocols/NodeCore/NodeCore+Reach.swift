@@ -34,7 +34,7 @@ extension NodeCore {
         case .dial(let peer, let network, let address, let port):
             // Who brought the two together is a member and is connected to the peer as to a member, unless it has not yet
             // heard of a revocation.
-            guard self.isPossibleMember(peer, of: network), self.parting(from: peer)?.isOurs != true else {
+            guard self.memberships.mayShare(network, with: peer), self.parting(from: peer)?.isOurs != true else {
                 return self.tellReach(.dialFailed(peer), now, &effects)
             }
             self.peers.know(peer)
@@ -106,7 +106,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let (peer, network) = self.sender(of: index, on: id, now) else { return }
-        if let ring = Reach.Message.ring(in: bytes), !self.isPossibleMember(ring.caller, of: network) {
+        if let ring = Reach.Message.ring(in: bytes), !self.memberships.mayShare(network, with: ring.caller) {
             // Nothing is sent to where a caller is said to be that was revoked.
             let decline = Reach.Message.decline(ring.id, .refused)
             return self.connections.send(.reach(index: index, decline.bytes), on: id, &effects)
@@ -176,16 +176,12 @@ extension NodeCore {
         self.call(peer, isRelayOnly ? .soughtOverRelay(peer, network) : .sought(peer, network), now, &effects)
     }
 
-    /// Whether this node is a member and the peer was not revoked there.
-    private func isPossibleMember(_ peer: PeerId, of network: NetworkId) -> Bool {
-        guard let membership = self.memberships[network] else { return false }
-        return !membership.isExpired && !membership.revocations.contains(peer)
-    }
-
     /// Whether a member is connected that could bring this node together with the peer.
     package func hasCoordinator(in network: NetworkId, for peer: PeerId) -> Bool {
-        guard let membership = self.memberships[network], self.isPossibleMember(peer, of: network) else { return false }
-        return membership.admitted.elements.contains { $0 != peer && self.protocols.reach.value.isConnected(to: $0) }
+        guard self.memberships.mayShare(network, with: peer) else { return false }
+        return self.memberships.admittedPeers(in: network).contains {
+            $0 != peer && self.protocols.reach.value.isConnected(to: $0)
+        }
     }
 
     /// Sees to it that a peer is called if its addresses do not answer soon.

@@ -8,7 +8,7 @@ extension NodeCore {
         guard let membership = self.memberships[network], !membership.isExpired,
             let end = membership.token.expirationSeconds
         else { return }
-        let seconds = self.expiryTime(in: membership, now)
+        let seconds = self.memberships.expiryTime(in: membership, now)
         if let start = membership.warningSeconds, start <= seconds {
             self.memberships[network]?.warnedSeconds = seconds
             effects.append(.membership(.tokenExpiring(network, seconds: end > seconds ? end - seconds : 0)))
@@ -30,7 +30,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let membership = self.memberships[network], self.configuration.renewsTokens,
-            membership.isRenewalDue(at: self.expiryTime(in: membership, now)),
+            membership.isRenewalDue(at: self.memberships.expiryTime(in: membership, now)),
             let peering = self.connections[id]?.peerings[network], peering.state == .admitted
         else { return }
         self.connections.send(.renewalRequest(index: peering.index, membership.token), on: id, &effects)
@@ -81,7 +81,7 @@ extension NodeCore {
             let membership = self.memberships[network]
         else { return }
         // Several owners may have answered: one new token is enough.
-        guard membership.isRenewalDue(at: self.expiryTime(in: membership, now)),
+        guard membership.isRenewalDue(at: self.memberships.expiryTime(in: membership, now)),
             let end = membership.token.expirationSeconds, (token.expirationSeconds ?? .max) > end
         else { return }
         guard token.networkId == network, self.problem(with: token, at: now) == nil else {

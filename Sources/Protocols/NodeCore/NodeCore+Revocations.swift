@@ -125,7 +125,7 @@ extension NodeCore {
         for entry in fresh where !before.contains(entry.peerId) {
             self.cutOff(entry.peerId, in: network, now, &effects)
         }
-        self.checkClock(of: network, now, &effects)
+        self.memberships.checkClock(of: network, now, &effects)
     }
 
     private mutating func cutOff(

@@ -80,40 +80,16 @@ extension NodeCore {
         end + UnixTime.graceSeconds + 1
     }
 
-    /// The time that decides about expiry in a network.
-    ///
-    /// It is the wall clock, unless that is behind what the network's owner signed by more than clocks differ: a clock
-    /// set back must not make tokens last longer.
-    func expiryTime(in membership: Membership, _ now: NodeTime) -> UInt64 {
-        self.lag(in: membership, now) == nil ? now.wallSeconds : membership.latestSignedSeconds
-    }
-
-    private func lag(in membership: Membership, _ now: NodeTime) -> UInt64? {
-        guard membership.latestSignedSeconds > now.wallSeconds else { return nil }
-        let lag = membership.latestSignedSeconds - now.wallSeconds
-        return lag > self.configuration.limits.clockToleranceSeconds ? lag : nil
-    }
-
-    /// Reports a clock that is behind, once.
-    mutating func checkClock(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let membership = self.memberships[network] else { return }
-        let lag = self.lag(in: membership, now)
-        if let lag, !membership.isClockReported {
-            effects.append(.membership(.clockBehind(network, seconds: lag)))
-        }
-        self.memberships[network]?.isClockReported = lag != nil
-    }
-
     /// Does everything that the wall clock decides, and says when to look again.
     mutating func lookAtClock(_ now: NodeTime, _ effects: inout [Effect]) {
         self.timers.clearClock()
-        for network in Array(self.memberships.keys) {
-            self.checkClock(of: network, now, &effects)
+        for network in self.memberships.networks {
+            self.memberships.checkClock(of: network, now, &effects)
             self.expireTokens(of: network, now, &effects)
             self.lookAtRenewal(of: network, now, &effects)
         }
         self.invitations.expire(now, &effects)
-        for network in Array(self.memberships.keys) {
+        for network in self.memberships.networks {
             guard let membership = self.memberships[network] else { continue }
             self.armExpiry(of: membership.token, now, &effects)
             self.timers.armClock(membership.nextEnd.map(Self.firstSecondAfter), now, &effects)
@@ -126,7 +102,7 @@ extension NodeCore {
     /// Ends what is over by the wall clock, and takes up again what a clock set right makes good.
     mutating func expireTokens(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let membership = self.memberships[network] else { return }
-        let seconds = self.expiryTime(in: membership, now)
+        let seconds = self.memberships.expiryTime(in: membership, now)
         let isOver = membership.token.isExpired(at: seconds)
         if isOver, !membership.isExpired {
             self.endMembership(network, .tokenExpired, now, &effects)

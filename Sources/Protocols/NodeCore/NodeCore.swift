@@ -107,7 +107,7 @@ package struct NodeCore: Sendable {
 
     let configuration: Configuration
     var random: SeededGenerator
-    var memberships: OrderedDictionary<NetworkId, Membership> = [:]
+    var memberships: Memberships
     /// The protocols of the same networks, apart from them so that looking at a membership copies no table.
     var protocols: HostedProtocols
     var serviceRecords = ServiceRecords()
@@ -117,14 +117,12 @@ package struct NodeCore: Sendable {
     var invitations: Invitations
     var isStopping = false
     var conditions = Conditions()
-    /// Checks of tokens, counted.
-    var checked = Tallies()
-
     var timers: Timers
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
         self.timers = Timers(longestClockSleep: configuration.limits.longestExpirySleep)
+        self.memberships = Memberships(configuration)
         self.peers = KnownPeers(limits: configuration.limits)
         self.invitations = Invitations(limits: configuration.limits)
         self.random = SeededGenerator(seed: configuration.randomSeed)
@@ -159,18 +157,11 @@ package struct NodeCore: Sendable {
 
 extension NodeCore {
     /// The networks this node is a member of, in the order of joining.
-    package var networks: [NetworkId] { Array(self.memberships.keys) }
+    package var networks: [NetworkId] { self.memberships.networks }
 
     /// Why `token` cannot be this node's in its network, or nil.
     package func problem(with token: AccessToken, at now: NodeTime) -> TokenProblem? {
-        let membership = self.memberships[token.networkId]
-        return token.problem(
-            at: membership.map { self.expiryTime(in: $0, now) } ?? now.wallSeconds,
-            for: self.configuration.peerId,
-            in: token.networkId,
-            revoked: { membership?.revocations.contains($0) ?? false },
-            verifySignature: self.configuration.verifier.token
-        )
+        self.memberships.problem(withOwn: token, now)
     }
 
     /// The revocations known in a network.
@@ -185,13 +176,7 @@ extension NodeCore {
 
     /// The peers admitted in `network`, or in any, ascending.
     package func admittedPeers(in network: NetworkId? = nil) -> [PeerId] {
-        if let network { return self.memberships[network]?.admitted.elements ?? [] }
-        if self.memberships.count == 1 { return self.memberships.values[0].admitted.elements }
-        var found = Ascending<PeerId>()
-        for membership in self.memberships.values {
-            for peer in membership.admitted.elements { found.insert(peer) }
-        }
-        return found.elements
+        self.memberships.admittedPeers(in: network)
     }
 
     /// Whether the peer is connected or has an address to dial.
@@ -221,7 +206,7 @@ extension NodeCore {
         self.connections.beginInput()
         guard let network = self.connections[id]?.networks[index],
             let peering = self.connections[id]?.peerings[network],
-            self.isGood(peering, in: network, now)
+            self.memberships.isGood(peering, in: network, now)
         else { return nil }
         switch peering.state {
         case .admitted: return network

@@ -15,11 +15,7 @@ package struct Tallies: Hashable, Sendable {
 
 extension NodeCore {
     /// The counts at this moment.
-    package var tallies: Tallies {
-        var tallies = self.checked
-        tallies.networks = self.memberships.count
-        return tallies
-    }
+    package var tallies: Tallies { self.memberships.tallies }
 
     /// The bytes of all records that the node holds.
     package var recordBytes: Int { self.protocols.tables.total { $0.storedBytes } }
