@@ -2,19 +2,6 @@ internal import Discovery
 internal import Identity
 internal import OrderedCollections
 
-/// What the node's machine and its owner have to spare for it.
-package struct Conditions: Hashable, Sendable {
-    /// Whether there is a network at all, as far as the system knows.
-    package var hasNetwork = true
-    /// Whether only what somebody asked for is done: nothing is said on the local network, and nobody is sought.
-    package var isReduced = false
-
-    package init() {}
-
-    /// Whether peers are dialled that nobody asked for.
-    var allowsSeeking: Bool { self.hasNetwork && !self.isReduced }
-}
-
 // The system's network comes and goes, the machine sleeps and wakes, the app goes out of sight.
 extension NodeCore {
     /// Adapts to changed conditions.

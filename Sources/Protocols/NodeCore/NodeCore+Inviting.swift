@@ -120,16 +120,3 @@ extension NodeCore {
         self.connections.send(.joinRefusal(failure.code), on: id, &effects)
     }
 }
-
-extension JoinFailure {
-    /// The failure in the inviter's words about the joiner.
-    fileprivate var ofJoiner: String {
-        switch self {
-        case .expired: "the invitation it came with has expired"
-        case .used: "the invitation it came with was used before"
-        case .burnt: "the invitation it came with had ended after five wrong proofs"
-        case .withdrawn: "the invitation it came with was taken back"
-        default: "its proof fits no invitation of this device"
-        }
-    }
-}

@@ -2,14 +2,6 @@ package import Identity
 internal import OrderedCollections
 internal import Traversal
 
-/// That a person disconnected from a peer: nothing dials it until then, though there may be reasons to.
-package struct Parting: Hashable, Sendable {
-    /// Whether the person of this device did; else that of the peer, which said so.
-    package let isOurs: Bool
-    /// The monotonic time at which the two may find each other again.
-    package let end: Duration
-}
-
 // A person disconnects from a peer, and the two stay apart for a while, although both would keep the connection.
 extension NodeCore {
     /// Closes the connections to a peer; until the time is over, or somebody here wants the peer again, it is not dialled

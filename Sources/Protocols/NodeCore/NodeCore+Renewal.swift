@@ -91,37 +91,3 @@ extension NodeCore {
         self.addMembership(token, obtainedSeconds: now.wallSeconds, membership.revocations, now, &effects)
     }
 }
-
-extension Membership {
-    /// From how long before its end on somebody is warned of it.
-    private static let warningLead: UInt64 = 7 * 86_400
-    /// How often.
-    private static let warningPause: UInt64 = 86_400
-    /// How often everybody connected is asked for a new token, at most.
-    private static let longestPause: UInt64 = 3600
-
-    /// When two thirds of the token's life are over; nil for a token without end.
-    private var twoThirds: UInt64? {
-        self.token.expirationSeconds.map { end in
-            end > self.obtainedSeconds ? end - (end - self.obtainedSeconds) / 3 : end
-        }
-    }
-
-    func isRenewalDue(at seconds: UInt64) -> Bool {
-        self.twoThirds.map { $0 <= seconds } ?? false
-    }
-
-    /// When everybody connected is asked for a new token: first at two thirds of its life, then again and again.
-    var renewalSeconds: UInt64? {
-        guard let due = self.twoThirds, let end = self.token.expirationSeconds else { return nil }
-        guard let asked = self.askedSeconds else { return due }
-        return max(due, asked + min(Self.longestPause, max(10, (end - due) / 16)))
-    }
-
-    /// When the next warning is due.
-    var warningSeconds: UInt64? {
-        guard let end = self.token.expirationSeconds else { return nil }
-        let start = end > Self.warningLead ? end - Self.warningLead : 0
-        return max(start, self.warnedSeconds.map { $0 + Self.warningPause } ?? 0)
-    }
-}

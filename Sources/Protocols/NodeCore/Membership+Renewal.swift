@@ -1,0 +1,36 @@
+internal import Identity
+
+// The times at which a token is renewed, and at which its end is announced.
+extension Membership {
+    /// The time before the end of a token at which its owner is first warned.
+    private static let warningLead: UInt64 = 7 * 86_400
+    /// The time between two warnings.
+    private static let warningPause: UInt64 = 86_400
+    /// The longest time between two rounds of requests for a new token.
+    private static let longestPause: UInt64 = 3600
+
+    /// When two thirds of the token's life are over; nil for a token without end.
+    private var twoThirds: UInt64? {
+        self.token.expirationSeconds.map { end in
+            end > self.obtainedSeconds ? end - (end - self.obtainedSeconds) / 3 : end
+        }
+    }
+
+    func isRenewalDue(at seconds: UInt64) -> Bool {
+        self.twoThirds.map { $0 <= seconds } ?? false
+    }
+
+    /// When everybody connected is asked for a new token: first at two thirds of its life, then again and again.
+    var renewalSeconds: UInt64? {
+        guard let due = self.twoThirds, let end = self.token.expirationSeconds else { return nil }
+        guard let asked = self.askedSeconds else { return due }
+        return max(due, asked + min(Self.longestPause, max(10, (end - due) / 16)))
+    }
+
+    /// When the next warning is due.
+    var warningSeconds: UInt64? {
+        guard let end = self.token.expirationSeconds else { return nil }
+        let start = end > Self.warningLead ? end - Self.warningLead : 0
+        return max(start, self.warnedSeconds.map { $0 + Self.warningPause } ?? 0)
+    }
+}
