@@ -91,6 +91,14 @@ struct KnownPeer: Sendable {
         self.addresses = Array(all.prefix(limit))
     }
 
+    /// Whether a dial failed so recently that another one, to the same addresses, would hardly do better.
+    func hasJustFailed(_ addresses: [SocketAddress], _ now: NodeTime, within pause: Duration) -> Bool {
+        guard self.connections.isEmpty, let failure = self.lastFailure,
+            addresses.allSatisfy({ self.addresses.contains($0) || !$0.isDialable })
+        else { return false }
+        return now.monotonic - failure < pause
+    }
+
     mutating func noteFailure(at now: Duration) {
         self.lastFailure = now
         self.failures = min(self.failures + 1, Self.mostFailures)

@@ -27,6 +27,21 @@ extension Membership {
         return max(due, asked + min(Self.longestPause, max(10, (end - due) / 16)))
     }
 
+    /// Returns whether a round of requests for a new token is due, which it notes.
+    mutating func takeRenewal(at seconds: UInt64) -> Bool {
+        guard let due = self.renewalSeconds, due <= seconds else { return false }
+        self.askedSeconds = seconds
+        return true
+    }
+
+    /// Returns the seconds until the token's end if a warning is due, which it notes.
+    mutating func takeWarning(at seconds: UInt64) -> UInt64? {
+        guard let end = self.token.expirationSeconds, let start = self.warningSeconds, start <= seconds
+        else { return nil }
+        self.warnedSeconds = seconds
+        return end > seconds ? end - seconds : 0
+    }
+
     /// When the next warning is due.
     var warningSeconds: UInt64? {
         guard let end = self.token.expirationSeconds else { return nil }

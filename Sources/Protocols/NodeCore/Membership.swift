@@ -59,6 +59,31 @@ struct Membership: Sendable {
         self.warnedSeconds = nil
     }
 
+    /// Merges revocations that `verifySignature` accepts, all of them or none.
+    ///
+    /// Returns those that are new, or newer than before; nil if nothing changed.
+    mutating func merge(
+        _ entries: [Revocation],
+        verifySignature: (Revocation) -> Bool
+    ) throws(IdentityError) -> [Revocation]? {
+        let before = self.revocations
+        var after = before
+        guard try after.merge(entries, verifySignature: verifySignature) > 0 else { return nil }
+        self.replaceRevocations(with: after)
+        return after.revocations.filter { before[$0.peerId] != $0 }
+    }
+
+    /// Adds a member secret; returns whether it is the one in use from now on.
+    mutating func insert(_ secret: MemberSecret) -> Bool {
+        guard var secrets = self.secrets else {
+            self.secrets = MemberSecrets(secret)
+            return true
+        }
+        let isInUse = secrets.insert(secret)
+        self.secrets = secrets
+        return isInUse
+    }
+
     mutating func replaceRevocations(with set: RevocationSet) {
         self.revocations = set
         self.knownDigest = nil

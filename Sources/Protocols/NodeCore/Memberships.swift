@@ -32,6 +32,31 @@ struct Memberships: Sendable {
         return tallies
     }
 
+    /// Adds this node's token of a network, or replaces the earlier one, and merges `revocations` with those known.
+    ///
+    /// Returns whether the network is new, and the peers that were not known to be revoked there.
+    mutating func add(
+        _ token: AccessToken,
+        obtainedSeconds: UInt64,
+        _ revocations: RevocationSet
+    ) -> (isNew: Bool, revoked: [PeerId]) {
+        let network = token.networkId
+        let known = self.byNetwork[network]?.revocations
+        var merged = known ?? RevocationSet(networkId: network)
+        do {
+            try merged.formUnion(revocations)
+        } catch {
+            // More entries than a set may hold: those that are known already stay.
+        }
+        if known == nil {
+            self.byNetwork[network] = Membership(token: token, obtainedSeconds: obtainedSeconds, revocations: merged)
+        } else {
+            self.byNetwork[network]?.replaceToken(with: token, obtainedSeconds: obtainedSeconds)
+            self.byNetwork[network]?.replaceRevocations(with: merged)
+        }
+        return (known == nil, merged.revocations.map(\.peerId).filter { known?.contains($0) != true })
+    }
+
     mutating func remove(_ network: NetworkId) { self.byNetwork.removeValue(forKey: network) }
 
     /// Whether this node is a member at present.

@@ -6,7 +6,7 @@ internal import PubSub
 internal import Services
 internal import Traversal
 
-// Connections come, replace each other and go.
+// Connections come, replace each other and go; the number of them is bounded.
 extension NodeCore {
     mutating func handle(_ input: ConnectionInput, _ now: NodeTime, _ effects: inout [Effect]) {
         switch input {
@@ -222,34 +222,6 @@ extension NodeCore {
         }
     }
 
-    /// Sends a frame of a network, made with its index there, to a member that is admitted; false if there is no way.
-    mutating func send(
-        to peer: PeerId,
-        in network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect],
-        _ frame: (UInt8) -> Frame
-    ) -> Bool {
-        guard let ids = self.peers[peer]?.connections,
-            let route = self.connections.route(among: ids, in: network)
-        else { return false }
-        self.connections[route.connection]?.lastUsed = now.monotonic
-        self.connections.send(frame(route.index), on: route.connection, &effects)
-        return true
-    }
-
-    /// Who sent a frame with this index, and of which network, which counts as a use of the connection; nil unless the
-    /// two are admitted there.
-    mutating func sender(
-        of index: UInt8,
-        on id: ConnectionId,
-        _ now: NodeTime
-    ) -> (peer: PeerId, network: NetworkId)? {
-        guard let state = self.connections[id], let network = state.admittedNetwork(index) else { return nil }
-        self.connections[id]?.lastUsed = now.monotonic
-        return (state.link.peer, network)
-    }
-
     /// Closes every connection of a peer that broke the protocol.
     mutating func punish(_ peer: PeerId, _ what: String, _ now: NodeTime, _ effects: inout [Effect]) {
         for id in self.peers[peer]?.connections ?? [] { self.punish(id, what, now, &effects) }
@@ -335,5 +307,84 @@ extension NodeCore {
         for id in dispensable.prefix(surplus) {
             self.close(id, .superseded, now, &effects)
         }
+    }
+}
+
+// MARK: - Bounds
+
+extension NodeCore {
+    /// Whether there is room for another unadmitted connection, if need be at the cost of the source that has the most.
+    mutating func hasRoomForUnadmitted(
+        from address: SocketAddress,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        if self.connections.hasRoomForUnadmitted(within: self.configuration.limits) { return true }
+        guard let oldest = self.connections.yielding(to: address) else { return false }
+        effects.append(.peer(.refused(oldest.peer, nil, .tooManyPeers)))
+        self.close(oldest.id, .tooManyPeers, now, &effects)
+        return true
+    }
+
+    /// Whether an unadmitted peer may be admitted; several may have come for the last place.
+    mutating func hasRoomForPeer(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+        guard let state = self.connections[id], state.unadmittedSource != nil,
+            self.connections.peerCount >= self.configuration.limits.connections
+        else { return true }
+        effects.append(.peer(.refused(state.link.peer, nil, .tooManyPeers)))
+        self.close(id, .tooManyPeers, now, &effects)
+        return false
+    }
+
+    /// Whether connections are kept for as many peers as should be.
+    var isBudgetSpent: Bool {
+        self.connections.count + self.peers.dialCount >= self.configuration.limits.keptConnections
+    }
+
+    /// Sees to it that connections too many are looked through once they have been idle.
+    mutating func armBudget(_ now: NodeTime, _ effects: inout [Effect]) {
+        let kept = self.configuration.limits.keptConnections
+        guard !self.timers.isSurplusArmed, self.connections.count > kept else { return }
+        self.timers.armSurplus(at: now.monotonic + self.configuration.limits.idlePause, &effects)
+    }
+
+    /// Closes what has been idle, the least recently used first, until no more are left than are kept.
+    mutating func closeSurplus(_ now: NodeTime, _ effects: inout [Effect]) {
+        let limits = self.configuration.limits
+        var surplus = self.connections.count - limits.keptConnections
+        guard surplus > 0 else { return }
+        var idle: [(lastUsed: Duration, id: ConnectionId)] = []
+        var next = now.monotonic + limits.idlePause
+        for (id, state) in self.connections.states where self.isDispensable(state) {
+            let end = state.lastUsed + limits.idlePause
+            if end <= now.monotonic { idle.append((state.lastUsed, id)) } else { next = min(next, end) }
+        }
+        for (_, id) in idle.sorted(by: <) where surplus > 0 && !self.isWorthKeeping(id) {
+            self.close(id, .surplus, now, &effects)
+            surplus -= 1
+        }
+        guard surplus > 0 else { return }
+        // Not all the time, because all connections were looked at.
+        self.timers.armSurplus(at: max(next, now.monotonic + limits.surplusLook), &effects)
+    }
+
+    private func isDispensable(_ state: ConnectionState) -> Bool {
+        state.isAdmitted && state.streams == 0 && state.join == .none && self.peers[state.link.peer]?.isWanted != true
+    }
+
+    /// Whether a hash table wants to have the peer at hand, or events come from it and that leaves room for others.
+    private func isWorthKeeping(_ id: ConnectionId) -> Bool {
+        guard let state = self.connections[id] else { return false }
+        let peer = state.link.peer
+        let hasRoom = 2 * self.configuration.eventLimits.neighbourLimit <= self.configuration.limits.keptConnections
+        return state.peerings.keys.contains {
+            self.protocols.tables[$0]?.keeps(peer) == true
+                || hasRoom && self.protocols.events[$0]?.isNeighbour(peer) == true
+        }
+    }
+
+    mutating func noteStream(_ change: Int, on id: ConnectionId, _ now: NodeTime) {
+        self.connections[id]?.streams += change
+        self.connections[id]?.lastUsed = now.monotonic
     }
 }

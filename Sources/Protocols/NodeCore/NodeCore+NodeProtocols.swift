@@ -1,6 +1,96 @@
+internal import Discovery
 package import Identity
-internal import OrderedCollections
+internal import Kademlia
+internal import Services
 package import Traversal
+
+// The protocols with one value for the whole node: discovery on the local network, and ways to peers.
+
+// MARK: - Discovery
+
+// Members that announce themselves on the local network.
+extension NodeCore {
+    mutating func handle(_ input: DiscoveryInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .started: self.tellDiscovery(.started, now, &effects)
+        case .stopped: self.tellDiscovery(.stopping, now, &effects)
+        case .datagramReceived(let bytes, let source):
+            self.tellDiscovery(.datagramReceived(bytes, from: source), now, &effects)
+        }
+    }
+
+    /// Feeds an input to discovery and performs the effects.
+    mutating func tellDiscovery(_ input: Discovery.Input, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.run(input, of: (), in: \.protocols.discovery, now, &effects) { core, effect, _, effects in
+            core.carryOut(effect, now, &effects)
+        }
+    }
+
+    private mutating func carryOut(_ effect: Discovery.Effect, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch effect {
+        case .wake(let time):
+            self.protocols.discovery.wake(at: time)
+            self.timers.arm(time, &effects)
+        case .peerHeard(let peer, let network, let addresses):
+            self.heard(peer, in: network, at: addresses, now, &effects)
+        case .peerLost(let peer, let network): self.lost(peer, in: network, &effects)
+        case .deviceKeyUsedTwice(let peer, _): effects.append(.membership(.deviceKeyUsedTwice(peer)))
+        case .host(let effect): effects.append(.discovery(effect))
+        }
+    }
+
+    /// Says in a network who this node is, or asks for its member secret.
+    mutating func announce(_ network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let membership = self.memberships[network], !membership.isExpired else { return }
+        if let secrets = membership.secrets {
+            self.tellDiscovery(.networkAdded(membership.token, secrets), now, &effects)
+        } else if let key = membership.rendezvous {
+            self.tellDiscovery(.networkKnown(membership.token, key), now, &effects)
+        }
+    }
+
+    mutating func rendezvousLearnt(
+        _ network: NetworkId,
+        _ key: RendezvousKey,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard self.memberships[network] != nil else { return }
+        self.memberships[network]?.rendezvous = key
+        self.announce(network, now, &effects)
+    }
+
+    private mutating func heard(
+        _ peer: PeerId,
+        in network: NetworkId,
+        at addresses: [SocketAddress],
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let membership = self.memberships[network], !membership.revocations.contains(peer),
+            peer != self.configuration.peerId
+        else { return }
+        if membership.heard[peer] != addresses {
+            self.memberships[network]?.heard[peer] = addresses
+            effects.append(.peer(.discovered(peer, network, addresses)))
+        }
+        self.remember(peer, networks: [network], addresses: addresses, now, &effects)
+        self.seek(peer, now, &effects)
+    }
+
+    private mutating func lost(_ peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
+        guard self.memberships[network]?.heard.removeValue(forKey: peer) != nil else { return }
+        effects.append(.peer(.lost(peer, network)))
+    }
+
+    /// The peers that are heard on the local network at present, ascending, and where they can be dialled.
+    package func heardPeers(in network: NetworkId) -> [(peer: PeerId, addresses: [SocketAddress])] {
+        guard let heard = self.memberships[network]?.heard else { return [] }
+        return heard.keys.sorted().map { ($0, heard[$0] ?? []) }
+    }
+}
+
+// MARK: - Paths
 
 // Ways to peers that cannot simply be dialled, and other paths for connections.
 extension NodeCore {
@@ -16,7 +106,7 @@ extension NodeCore {
         }
     }
 
-    /// Feeds `Reach` and carries out what it wants.
+    /// Feeds an input to `Reach` and performs the effects.
     mutating func tellReach(_ input: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
         self.run(input, of: (), in: \.protocols.reach, now, &effects) { core, effect, _, effects in
             core.carryOut(effect, now, &effects)
@@ -139,77 +229,6 @@ extension NodeCore {
         self.tellReach(input(peer), now, &effects)
     }
 
-    // MARK: Calls
-
-    /// Asks others to bring this node together with a peer that does not answer; false if there is nobody to ask.
-    @discardableResult
-    mutating func call(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
-        guard let known = self.peers[peer], !known.isCalled, known.connections.isEmpty, known.isReachedFor,
-            known.parting == nil,
-            let network = known.networks.first(where: { self.hasCoordinator(in: $0, for: peer) })
-        else { return self.peers[peer]?.isCalled ?? false }
-        self.call(peer, .sought(peer, network), now, &effects)
-        return self.peers[peer]?.isCalled ?? false
-    }
-
-    private mutating func call(_ peer: PeerId, _ wish: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.peers[peer]?.isCalled = true
-        self.peers.removeOverdue(peer)
-        self.tellReach(wish, now, &effects)
-    }
-
-    /// Has others look for a peer of whom this node knows no address, and perhaps no network.
-    mutating func callUnknown(
-        _ peer: PeerId,
-        in network: NetworkId,
-        overRelay isRelayOnly: Bool,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        guard peer != self.configuration.peerId, self.hasCoordinator(in: network, for: peer) else {
-            return effects.append(.peer(.unreachable(peer, reason: "no member is connected that could be asked")))
-        }
-        self.peers.know(peer)
-        self.peers[peer]?.parting = nil
-        self.peers[peer]?.isWanted = true
-        guard let known = self.peers[peer], known.connections.isEmpty, !known.isCalled else { return }
-        self.call(peer, isRelayOnly ? .soughtOverRelay(peer, network) : .sought(peer, network), now, &effects)
-    }
-
-    /// Whether a member is connected that could bring this node together with the peer.
-    package func hasCoordinator(in network: NetworkId, for peer: PeerId) -> Bool {
-        guard self.memberships.mayShare(network, with: peer) else { return false }
-        return self.memberships.admittedPeers(in: network).contains {
-            $0 != peer && self.protocols.reach.value.isConnected(to: $0)
-        }
-    }
-
-    /// Sees to it that a peer is called if its addresses do not answer soon.
-    mutating func armCall(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.configuration.callsPeers else { return }
-        let time = now.monotonic + self.configuration.limits.callDelay
-        self.peers[peer]?.callAt = time
-        self.timers.arm(.call(peer), at: time, &effects)
-    }
-
-    mutating func callDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.peers[peer]?.callAt = nil
-        guard self.peers[peer]?.dialling == .dialling else {
-            self.peers.removeOverdue(peer)
-            return
-        }
-        if !self.call(peer, now, &effects) { self.peers.addOverdue(peer) }
-    }
-
-    private mutating func callFailed(_ peer: PeerId, _ failure: CallFailure, _ effects: inout [Effect]) {
-        guard let known = self.peers[peer], known.isCalled else { return }
-        self.peers[peer]?.isCalled = false
-        // Whoever was never heard of is not sought any longer.
-        if known.addresses.isEmpty { self.peers[peer]?.isWanted = false }
-        guard known.connections.isEmpty, known.dialling != .dialling, known.dialling != .queued else { return }
-        effects.append(.peer(.unreachable(peer, reason: "\(known.dialFailure); \(failure.explanation)")))
-        self.peers.forgetIfDispensable(peer)
-    }
 }
 
 // What is known of this device's own NAT.
@@ -221,4 +240,46 @@ extension NodeCore {
 
     /// Where others see this device, the address that most see first.
     package var observedAddresses: [SocketAddress] { self.protocols.reach.value.observedAddresses }
+}
+
+// MARK: - Suspicion
+
+// Members that are connected and may be gone: a process that crashed says nothing, and its connection lasts until the
+// transport gives it up. Meanwhile nobody waits for them who need not.
+extension NodeCore {
+    /// Nothing that is sent on a connection is answered.
+    mutating func suspect(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.connections[id]?.isSuspect == false else { return }
+        self.connections[id]?.isSuspect = true
+        self.tellOfSuspicion(on: id, now, &effects)
+        effects.append(.connection(.moveRequests(from: id)))
+    }
+
+    /// The peer is heard again.
+    mutating func clear(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.connections[id]?.isSuspect == true else { return }
+        self.connections[id]?.isSuspect = false
+        self.tellOfSuspicion(on: id, now, &effects)
+    }
+
+    private mutating func tellOfSuspicion(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let state = self.connections[id] else { return }
+        for network in state.peerings.keys { self.tellOfSuspicion(of: state.link.peer, in: network, now, &effects) }
+    }
+
+    /// Tells a network's protocols whether the connection that leads to a member is suspected.
+    mutating func tellOfSuspicion(
+        of peer: PeerId,
+        in network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let route = self.route(to: peer, in: network) else { return }
+        let isSuspect = self.connections[route.connection]?.isSuspect ?? false
+        self.tell(.memberSuspected(peer, isSuspect), of: network, now, &effects)
+        self.tellServices(.memberSuspected(peer, isSuspect), of: network, now, &effects)
+    }
+
+    /// Whether nothing that is sent on a connection is answered.
+    package func isSuspect(_ id: ConnectionId) -> Bool { self.connections[id]?.isSuspect ?? false }
 }

@@ -1,6 +1,5 @@
 internal import Identity
 internal import Kademlia
-internal import OrderedCollections
 internal import PubSub
 internal import Services
 

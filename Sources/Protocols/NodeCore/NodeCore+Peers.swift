@@ -1,10 +1,10 @@
-internal import DequeModule
-internal import Identity
+internal import Discovery
+package import Identity
 internal import Kademlia
 internal import OrderedCollections
 internal import Traversal
 
-// Who is known, who is dialled, and when again.
+// Known peers, the reasons to dial them, and dials.
 extension NodeCore {
     mutating func handle(_ input: PeerInput, _ now: NodeTime, _ effects: inout [Effect]) {
         switch input {
@@ -175,5 +175,181 @@ extension NodeCore {
         let time = now.monotonic + pause * Int64.random(in: 500...1000, using: &self.random) / 1000
         self.peers.setDialling(.waiting(until: time), of: peer)
         self.timers.arm(.dial(peer), at: time, &effects)
+    }
+}
+
+// MARK: - Calls
+
+// Members that know a peer bring this node together with it.
+extension NodeCore {
+    /// Asks others to bring this node together with a peer that does not answer; false if there is nobody to ask.
+    @discardableResult
+    mutating func call(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+        guard let known = self.peers[peer], !known.isCalled, known.connections.isEmpty, known.isReachedFor,
+            known.parting == nil,
+            let network = known.networks.first(where: { self.hasCoordinator(in: $0, for: peer) })
+        else { return self.peers[peer]?.isCalled ?? false }
+        self.call(peer, .sought(peer, network), now, &effects)
+        return self.peers[peer]?.isCalled ?? false
+    }
+
+    private mutating func call(_ peer: PeerId, _ wish: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.isCalled = true
+        self.peers.removeOverdue(peer)
+        self.tellReach(wish, now, &effects)
+    }
+
+    /// Has others look for a peer of whom this node knows no address, and perhaps no network.
+    mutating func callUnknown(
+        _ peer: PeerId,
+        in network: NetworkId,
+        overRelay isRelayOnly: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard peer != self.configuration.peerId, self.hasCoordinator(in: network, for: peer) else {
+            return effects.append(.peer(.unreachable(peer, reason: "no member is connected that could be asked")))
+        }
+        self.peers.know(peer)
+        self.peers[peer]?.parting = nil
+        self.peers[peer]?.isWanted = true
+        guard let known = self.peers[peer], known.connections.isEmpty, !known.isCalled else { return }
+        self.call(peer, isRelayOnly ? .soughtOverRelay(peer, network) : .sought(peer, network), now, &effects)
+    }
+
+    /// Whether a member is connected that could bring this node together with the peer.
+    package func hasCoordinator(in network: NetworkId, for peer: PeerId) -> Bool {
+        guard self.memberships.mayShare(network, with: peer) else { return false }
+        return self.memberships.admittedPeers(in: network).contains {
+            $0 != peer && self.protocols.reach.value.isConnected(to: $0)
+        }
+    }
+
+    /// Sees to it that a peer is called if its addresses do not answer soon.
+    mutating func armCall(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.configuration.callsPeers else { return }
+        let time = now.monotonic + self.configuration.limits.callDelay
+        self.peers[peer]?.callAt = time
+        self.timers.arm(.call(peer), at: time, &effects)
+    }
+
+    mutating func callDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.callAt = nil
+        guard self.peers[peer]?.dialling == .dialling else {
+            self.peers.removeOverdue(peer)
+            return
+        }
+        if !self.call(peer, now, &effects) { self.peers.addOverdue(peer) }
+    }
+
+    mutating func callFailed(_ peer: PeerId, _ failure: CallFailure, _ effects: inout [Effect]) {
+        guard let known = self.peers[peer], known.isCalled else { return }
+        self.peers[peer]?.isCalled = false
+        // Whoever was never heard of is not sought any longer.
+        if known.addresses.isEmpty { self.peers[peer]?.isWanted = false }
+        guard known.connections.isEmpty, known.dialling != .dialling, known.dialling != .queued else { return }
+        effects.append(.peer(.unreachable(peer, reason: "\(known.dialFailure); \(failure.explanation)")))
+        self.peers.forgetIfDispensable(peer)
+    }
+}
+
+// MARK: - Manual disconnects
+
+// A person disconnects from a peer, and the two stay apart for a while, although both would keep the connection.
+extension NodeCore {
+    /// Closes the connections to a peer; until the time is over, or somebody here wants the peer again, it is not dialled
+    /// and its connections are refused.
+    mutating func part(from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard peer != self.configuration.peerId else { return }
+        self.peers.know(peer)
+        self.peers[peer]?.isWanted = false
+        self.peers[peer]?.isSought = false
+        self.setParting(from: peer, isOurs: true, now, &effects)
+        for id in self.peers[peer]?.connections ?? [] { self.close(id, .parted, now, &effects) }
+        self.returnPendingMessages(of: peer, now, &effects)
+    }
+
+    /// The peer's person disconnected; what this device wants of it waits as long.
+    mutating func peerParted(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let known = self.peers[peer], known.connections.isEmpty, known.parting == nil else { return }
+        self.setParting(from: peer, isOurs: false, now, &effects)
+    }
+
+    private mutating func setParting(
+        from peer: PeerId,
+        isOurs: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let limits = self.configuration.limits
+        // Whoever was told waits a little longer than whoever refuses: else it might come too early, and be told again.
+        let end = now.monotonic + limits.partingPause + (isOurs ? .zero : limits.helloTimeout)
+        self.peers[peer]?.parting = Parting(isOurs: isOurs, end: end)
+        self.timers.arm(.parting(peer), at: end, &effects)
+        self.peers.stopWaiting(for: peer)
+        self.tellReach(.abandoned(peer), now, &effects)
+        self.peers[peer]?.isCalled = false
+    }
+
+    /// Whether a peer is refused because this device's person disconnected from it; not while an invitation is shown, which
+    /// may be for that device.
+    func keepsApart(from peer: PeerId) -> Bool {
+        self.peers[peer]?.parting?.isOurs == true && !self.invitations.isAnyOpen
+    }
+
+    /// The time is over: whoever is reached for is dialled.
+    mutating func partingOver(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.parting = nil
+        self.peers[peer]?.failures = 0
+        self.peers[peer]?.isRefused = false
+        if let known = self.peers[peer], known.isReachedFor, self.mayDialUnasked(known) {
+            self.dial(peer, now, &effects)
+        }
+        self.peers.forgetIfDispensable(peer)
+    }
+
+    /// Who keeps this node apart from a peer, and until when; nil if nobody does.
+    package func parting(from peer: PeerId) -> Parting? { self.peers[peer]?.parting }
+}
+
+// MARK: - Conditions
+
+// The system's network comes and goes, the machine sleeps and wakes, the app goes out of sight.
+extension NodeCore {
+    /// Adapts to changed conditions.
+    mutating func conditionsChanged(_ conditions: Conditions, _ now: NodeTime, _ effects: inout [Effect]) {
+        let before = self.conditions
+        self.conditions = conditions
+        let isQuiet = conditions.isReduced || !conditions.hasNetwork
+        if isQuiet != (before.isReduced || !before.hasNetwork) {
+            self.tellDiscovery(.quietChanged(isQuiet), now, &effects)
+        }
+        if conditions.hasNetwork, before != conditions { self.reachAgain(now, &effects) }
+    }
+
+    /// The machine slept, or its network is another one: whoever is reached for is dialled at once, however often that
+    /// failed lately, and members on the local network hear of this node.
+    mutating func resumed(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.lookAtClock(now, &effects)
+        if self.conditions.allowsSeeking { self.tellDiscovery(.quietChanged(false), now, &effects) }
+        self.reachAgain(now, &effects)
+    }
+
+    private mutating func reachAgain(_ now: NodeTime, _ effects: inout [Effect]) {
+        for peer in self.peers.ids {
+            guard let known = self.peers[peer], known.isReachedFor, !known.isRefused, known.connections.isEmpty,
+                self.mayDialUnasked(known)
+            else { continue }
+            self.peers[peer]?.failures = 0
+            self.peers[peer]?.lastFailure = nil
+            self.dial(peer, now, &effects)
+        }
+    }
+
+    /// Whether a peer is dialled again though nobody waits for it.
+    func mayDialUnasked(_ known: KnownPeer) -> Bool {
+        guard self.conditions.hasNetwork else { return known.isAwaited }
+        if known.isWanted || known.isInviter || known.isAwaited { return true }
+        return self.conditions.allowsSeeking && !self.isBudgetSpent
     }
 }
