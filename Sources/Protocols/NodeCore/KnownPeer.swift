@@ -104,6 +104,35 @@ struct KnownPeer: Sendable {
         self.failures = min(self.failures + 1, Self.mostFailures)
     }
 
+    /// Notes the end of the last connection, on which the time of the next dial depends.
+    mutating func noteEnd(_ reason: CloseCode?, wasStable: Bool, at now: Duration, _ limits: Limits) {
+        self.isRefused = reason?.isFinal == true
+        if reason == .surplus {
+            self.isSought = false
+            self.notSoughtBefore = now + limits.surplusPause
+        } else if reason == .parted {
+            self.failures = 0
+        } else if self.isRefused {
+            self.failures = Self.mostFailures
+        } else if wasStable {
+            self.failures = 0
+        } else {
+            self.noteFailure(at: now)
+        }
+    }
+
+    /// Forgets that one of the two refused the other.
+    mutating func forgetRefusal() {
+        self.failures = 0
+        self.isRefused = false
+    }
+
+    /// The pause before the next dial, without jitter: it doubles with every failure.
+    func retryPause(_ limits: Limits) -> Duration {
+        let longest = self.isWanted || self.isInviter ? limits.longestRetry : limits.longestSearch
+        return min(longest, limits.firstRetry * (1 << min(self.failures, Self.mostFailures)))
+    }
+
     /// Remembers an instance that was replaced.
     mutating func notePast(_ instance: InstanceId) {
         self.pastInstances.removeAll { $0 == instance }

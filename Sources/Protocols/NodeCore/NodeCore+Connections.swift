@@ -120,19 +120,7 @@ extension NodeCore {
         if let known = self.peers[peer], known.connections.isEmpty {
             let limits = self.configuration.limits
             let isStable = state.admittedSince.map { now.monotonic - $0 >= limits.stableAfter } ?? false
-            self.peers[peer]?.isRefused = reason?.isFinal == true
-            if reason == .surplus {
-                self.peers[peer]?.isSought = false
-                self.peers[peer]?.notSoughtBefore = now.monotonic + limits.surplusPause
-            } else if reason == .parted {
-                self.peers[peer]?.failures = 0
-            } else if let reason, reason.isFinal {
-                self.peers[peer]?.failures = KnownPeer.mostFailures
-            } else if isStable {
-                self.peers[peer]?.failures = 0
-            } else {
-                self.peers[peer]?.noteFailure(at: now.monotonic)
-            }
+            self.peers[peer]?.noteEnd(reason, wasStable: isStable, at: now.monotonic, limits)
             self.afterFailure(of: peer, now, &effects)
         }
         self.dialNext(now, &effects)

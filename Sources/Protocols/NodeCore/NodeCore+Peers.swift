@@ -154,15 +154,12 @@ extension NodeCore {
         self.peers.forgetIfDispensable(peer)
     }
 
-    /// Exponential back-off with jitter.
+    /// Dials a peer again after a pause, if there is a reason to.
     private mutating func retryLater(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let known = self.peers[peer], known.isWanted || known.isSought || known.isInviter, known.parting == nil,
             known.connections.isEmpty, known.dialling == .idle, !known.addresses.isEmpty, self.hasBusiness(with: known)
         else { return }
-        let limits = self.configuration.limits
-        let longest = known.isWanted || known.isInviter ? limits.longestRetry : limits.longestSearch
-        let pause = min(longest, limits.firstRetry * (1 << min(known.failures, KnownPeer.mostFailures)))
-        self.wait(for: pause, beforeDialling: peer, now, &effects)
+        self.wait(for: known.retryPause(self.configuration.limits), beforeDialling: peer, now, &effects)
     }
 
     /// Half of the pause is fixed, half drawn.
@@ -300,8 +297,7 @@ extension NodeCore {
     /// The time is over: whoever is reached for is dialled.
     mutating func partingOver(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.parting = nil
-        self.peers[peer]?.failures = 0
-        self.peers[peer]?.isRefused = false
+        self.peers[peer]?.forgetRefusal()
         if let known = self.peers[peer], known.isReachedFor, self.mayDialUnasked(known) {
             self.dial(peer, now, &effects)
         }
