@@ -1,12 +1,12 @@
-/// What the node's machine and its owner have to spare for it.
+/// The resources that the machine and its owner spare for the node.
 package struct Conditions: Hashable, Sendable {
     /// Whether there is a network at all, as far as the system knows.
     package var hasNetwork = true
-    /// Whether only what somebody asked for is done: nothing is said on the local network, and nobody is sought.
+    /// Whether the node only does what a person asked for: it is silent on the local network, and seeks no peer.
     package var isReduced = false
 
     package init() {}
 
-    /// Whether peers are dialled that nobody asked for.
+    /// Whether peers are dialled without a request for them.
     var allowsSeeking: Bool { self.hasNetwork && !self.isReduced }
 }

@@ -107,7 +107,7 @@ struct KnownPeers: Sendable {
         return addresses
     }
 
-    /// Begins a dial beside the one under way and returns the addresses for it, which became known since that began.
+    /// Begins another dial and returns the addresses for it, which became known since the one under way began.
     ///
     /// Returns nil if there are none, or enough dials of the peer are under way.
     mutating func beginFurtherDial(of peer: PeerId) -> [SocketAddress]? {
@@ -125,7 +125,7 @@ struct KnownPeers: Sendable {
         self.peers[peer]?.dialsUnderWay = max(0, known.dialsUnderWay - 1)
     }
 
-    /// Has a peer wait for its turn; false if too many do.
+    /// Queues a peer until its turn comes; returns false if the queue is full.
     mutating func enqueue(_ peer: PeerId) -> Bool {
         guard self.dialQueue.count < self.limits.queuedDials else { return false }
         self.dialQueue.append(peer)

@@ -9,7 +9,7 @@ extension Membership {
     /// The longest time between two rounds of requests for a new token.
     private static let longestPause: UInt64 = 3600
 
-    /// When two thirds of the token's life are over; nil for a token without end.
+    /// The time at which two thirds of the token's life are over; nil for a token without end.
     private var twoThirds: UInt64? {
         self.token.expirationSeconds.map { end in
             end > self.obtainedSeconds ? end - (end - self.obtainedSeconds) / 3 : end
@@ -20,7 +20,7 @@ extension Membership {
         self.twoThirds.map { $0 <= seconds } ?? false
     }
 
-    /// When everybody connected is asked for a new token: first at two thirds of its life, then again and again.
+    /// The time of the next round of requests to all connected members: the first one at two thirds of the life.
     var renewalSeconds: UInt64? {
         guard let due = self.twoThirds, let end = self.token.expirationSeconds else { return nil }
         guard let asked = self.askedSeconds else { return due }
@@ -42,7 +42,7 @@ extension Membership {
         return end > seconds ? end - seconds : 0
     }
 
-    /// When the next warning is due.
+    /// The time of the next warning.
     var warningSeconds: UInt64? {
         guard let end = self.token.expirationSeconds else { return nil }
         let start = end > Self.warningLead ? end - Self.warningLead : 0

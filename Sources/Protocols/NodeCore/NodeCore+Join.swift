@@ -314,7 +314,7 @@ extension NodeCore {
         self.connections.send(.joinGrant(grant.token, metadata: metadata), on: id, &effects)
     }
 
-    /// Refuses somebody who waits for consent.
+    /// Refuses a joiner that waits for consent.
     mutating func endRequest(
         on id: ConnectionId,
         in network: NetworkId,

@@ -83,7 +83,7 @@ extension NodeCore {
 
 // MARK: - Revocations
 
-// Revocation sets only grow, merge by union and spread at once to everybody admitted.
+// Revocation sets only grow, merge by union and spread at once to all admitted peers.
 extension NodeCore {
     mutating func sendRevocationDigest(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
         guard let index = self.connections[id]?.peerings[network]?.index,
@@ -229,8 +229,8 @@ extension NodeCore {
 // Member secrets go from member to member, always after the revocations that led to them.
 //
 // The owner's node makes a new secret at each revocation, and sends the revocation first on every connection. A member
-// passes the secret on only where it has told every revocation that it knows: so by induction nobody learns a secret
-// without knowing who must not learn it.
+// passes the secret on only where it has told every revocation that it knows: so by induction no member learns a secret
+// without knowing which peers must not learn it.
 extension NodeCore {
     /// Takes in a secret whose signature was verified.
     mutating func addSecret(
@@ -249,14 +249,14 @@ extension NodeCore {
         for id in before.connections.elements where id != source { self.offerSecret(of: network, on: id, &effects) }
     }
 
-    /// Tells which secret is in use here, so that whoever has a later one sends it.
+    /// Names the secret in use here, so that a peer with a later one sends that.
     mutating func sendSecretStamp(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
         guard let index = self.connections[id]?.peerings[network]?.index else { return }
         let stamp = SecretStamp(of: self.memberships[network]?.secrets?.newest)
         self.connections.send(.memberSecretKnown(index: index, stamp), on: id, &effects)
     }
 
-    /// Sends the secret in use, now or once the revocations are told.
+    /// Sends the secret in use, now or after the revocations.
     private mutating func offerSecret(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
         guard let peering = self.connections[id]?.peerings[network], peering.state == .admitted,
             let secret = self.memberships[network]?.secrets?.newest
@@ -354,7 +354,7 @@ extension NodeCore {
         guard token.networkId == network, token == state.peerings[network]?.token else {
             return self.punish(id, "a request to renew another token than the one shown", now, &effects)
         }
-        // Whoever asks more often gets no answer.
+        // A member that asks more often gets no answer.
         let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.renewalsPerConnection)
         guard self.connections[id]?.allowances.renewals.take(under: rate, at: now.monotonic) == true else { return }
         effects.append(.membership(.renewalRequested(id, state.link.peer, network, token)))

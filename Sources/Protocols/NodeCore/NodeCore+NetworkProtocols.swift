@@ -195,7 +195,7 @@ extension NodeCore {
     ) {
         switch effect {
         case .send(let peer, let bytes):
-            // Whoever is gone by now is told when it comes back.
+            // A peer that has gone meanwhile gets the message when it comes back.
             _ = self.send(to: peer, in: network, now, &effects) { .events(index: $0, bytes[...]) }
         case .wake(let time):
             self.protocols.events.wake(network, at: time)
@@ -247,7 +247,7 @@ extension NodeCore {
     ) {
         switch effect {
         case .send(let peer, let bytes):
-            // Whoever is gone by now is told when it comes back.
+            // A peer that has gone meanwhile gets the message when it comes back.
             _ = self.send(to: peer, in: network, now, &effects) { .services(index: $0, bytes[...]) }
         case .wake(let time):
             self.protocols.services.wake(network, at: time)
@@ -359,7 +359,7 @@ extension NodeCore {
     /// The members in the table of a network, the nearest first.
     package func tableRows(of network: NetworkId) -> [Kademlia.Row] { self.protocols.tables[network]?.rows ?? [] }
 
-    /// How well the table of a network stands; nil when this node is no member.
+    /// The health of a network's table; nil when this node is no member.
     package func tableHealth(of network: NetworkId) -> Kademlia.Health? {
         self.protocols.tables[network]?.health
     }
@@ -369,7 +369,7 @@ extension NodeCore {
         self.protocols.events[network]?.window ?? []
     }
 
-    /// Whether there is nobody with whom to exchange events.
+    /// Whether no member is connected that exchanges events.
     package func isIsolated(in network: NetworkId) -> Bool {
         self.protocols.events[network]?.isIsolated ?? true
     }
@@ -382,12 +382,12 @@ extension NodeCore {
         self.protocols.services[network]?.providers(of: servicePath) ?? []
     }
 
-    /// What a connected member offers.
+    /// The offers of a connected member.
     package func offers(of peer: PeerId, in network: NetworkId) -> [ServiceOffer] {
         self.protocols.services[network]?.offers(of: peer) ?? []
     }
 
-    /// What every connected member offers that offers something.
+    /// The offers of all connected members that have any.
     package func offers(in network: NetworkId) -> [(peer: PeerId, offers: [ServiceOffer])] {
         self.protocols.services[network]?.offersByPeer ?? []
     }

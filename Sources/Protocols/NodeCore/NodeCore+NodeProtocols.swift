@@ -116,7 +116,7 @@ extension NodeCore {
     private mutating func carryOut(_ effect: Reach.Effect, _ now: NodeTime, _ effects: inout [Effect]) {
         switch effect {
         case .send(let peer, let network, let bytes):
-            // Whoever is gone by now has ended the call with that.
+            // A peer that has gone meanwhile has ended the call by that.
             _ = self.send(to: peer, in: network, now, &effects) { .reach(index: $0, bytes) }
         case .wake(let time):
             self.protocols.reach.wake(at: time)
@@ -233,19 +233,19 @@ extension NodeCore {
 
 // What is known of this device's own NAT.
 extension NodeCore {
-    /// How it chooses ports, and whether that is more than a guess.
+    /// The way in which the NAT chooses ports, and whether it is proven.
     package var natMapping: (behaviour: MappingBehaviour, isProven: Bool) {
         (self.protocols.reach.value.mapping, self.protocols.reach.value.isMappingProven)
     }
 
-    /// Where others see this device, the address that most see first.
+    /// The addresses at which other peers see this device, the most frequent first.
     package var observedAddresses: [SocketAddress] { self.protocols.reach.value.observedAddresses }
 }
 
 // MARK: - Suspicion
 
 // Members that are connected and may be gone: a process that crashed says nothing, and its connection lasts until the
-// transport gives it up. Meanwhile nobody waits for them who need not.
+// transport times out. Until then requests that can go elsewhere do not wait for them.
 extension NodeCore {
     /// Nothing that is sent on a connection is answered.
     mutating func suspect(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {

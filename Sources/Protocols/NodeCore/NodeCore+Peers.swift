@@ -125,7 +125,7 @@ extension NodeCore {
         guard let known = self.peers[peer], known.dialling == .dialling, known.dialsUnderWay == 0 else { return }
         self.peers.setDialling(.idle, of: peer)
         if known.isReachedFor, !known.untriedAddresses.isEmpty {
-            // Whoever gave the first ones may have lied.
+            // The source of the first ones may have lied.
             return self.dial(peer, now, &effects)
         }
         if self.askOnConnection(to: peer, now, &effects) { return self.dialNext(now, &effects) }
@@ -145,7 +145,7 @@ extension NodeCore {
         self.peers.forgetIfDispensable(peer)
     }
 
-    /// What follows when there is no connection to a peer any more: another dial later, or it is forgotten.
+    /// Dials a peer without a connection again later, or forgets it.
     mutating func afterFailure(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         if self.peers[peer]?.connections.isEmpty == true, self.peers[peer]?.dialling == .idle {
             self.returnPendingMessages(of: peer, now, &effects)
@@ -179,7 +179,7 @@ extension NodeCore {
 
 // Members that know a peer bring this node together with it.
 extension NodeCore {
-    /// Asks others to bring this node together with a peer that does not answer; false if there is nobody to ask.
+    /// Asks members to bring this node together with a peer that does not answer; false if none can be asked.
     @discardableResult
     mutating func call(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
         guard let known = self.peers[peer], !known.isCalled, known.connections.isEmpty, known.isReachedFor,
@@ -196,7 +196,7 @@ extension NodeCore {
         self.tellReach(wish, now, &effects)
     }
 
-    /// Has others look for a peer of whom this node knows no address, and perhaps no network.
+    /// Asks members for a peer whose address, and perhaps network, is unknown.
     mutating func callUnknown(
         _ peer: PeerId,
         in network: NetworkId,
@@ -222,7 +222,7 @@ extension NodeCore {
         }
     }
 
-    /// Sees to it that a peer is called if its addresses do not answer soon.
+    /// Arms a call of a peer in case its addresses do not answer soon.
     mutating func armCall(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.configuration.callsPeers else { return }
         let time = now.monotonic + self.configuration.limits.callDelay
@@ -242,7 +242,7 @@ extension NodeCore {
     mutating func callFailed(_ peer: PeerId, _ failure: CallFailure, _ effects: inout [Effect]) {
         guard let known = self.peers[peer], known.isCalled else { return }
         self.peers[peer]?.isCalled = false
-        // Whoever was never heard of is not sought any longer.
+        // A peer without any address is no longer sought.
         if known.addresses.isEmpty { self.peers[peer]?.isWanted = false }
         guard known.connections.isEmpty, known.dialling != .dialling, known.dialling != .queued else { return }
         effects.append(.peer(.unreachable(peer, reason: "\(known.dialFailure); \(failure.explanation)")))
@@ -254,7 +254,7 @@ extension NodeCore {
 
 // A person disconnects from a peer, and the two stay apart for a while, although both would keep the connection.
 extension NodeCore {
-    /// Closes the connections to a peer; until the time is over, or somebody here wants the peer again, it is not dialled
+    /// Closes the connections to a peer; until the time is over, or a person here wants the peer again, it is not dialled
     /// and its connections are refused.
     mutating func part(from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard peer != self.configuration.peerId else { return }
@@ -279,7 +279,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let limits = self.configuration.limits
-        // Whoever was told waits a little longer than whoever refuses: else it might come too early, and be told again.
+        // The side that was disconnected waits a little longer: it would be refused again if it came too early.
         let end = now.monotonic + limits.partingPause + (isOurs ? .zero : limits.helloTimeout)
         self.peers[peer]?.parting = Parting(isOurs: isOurs, end: end)
         self.timers.arm(.parting(peer), at: end, &effects)
@@ -294,7 +294,7 @@ extension NodeCore {
         self.peers[peer]?.parting?.isOurs == true && !self.invitations.isAnyOpen
     }
 
-    /// The time is over: whoever is reached for is dialled.
+    /// Ends the manual disconnect: the peer is dialled if there is a reason to.
     mutating func partingOver(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.parting = nil
         self.peers[peer]?.forgetRefusal()
@@ -304,7 +304,7 @@ extension NodeCore {
         self.peers.forgetIfDispensable(peer)
     }
 
-    /// Who keeps this node apart from a peer, and until when; nil if nobody does.
+    /// The manual disconnect that keeps this node apart from a peer, or nil.
     package func parting(from peer: PeerId) -> Parting? { self.peers[peer]?.parting }
 }
 
@@ -323,8 +323,9 @@ extension NodeCore {
         if conditions.hasNetwork, before != conditions { self.reachAgain(now, &effects) }
     }
 
-    /// The machine slept, or its network is another one: whoever is reached for is dialled at once, however often that
-    /// failed lately, and members on the local network hear of this node.
+    /// Handles that the machine slept, or that its network is another one.
+    ///
+    /// Peers are dialled at once, however often that failed lately, and this node announces itself on the local network.
     mutating func resumed(_ now: NodeTime, _ effects: inout [Effect]) {
         self.lookAtClock(now, &effects)
         if self.conditions.allowsSeeking { self.tellDiscovery(.quietChanged(false), now, &effects) }
@@ -342,7 +343,7 @@ extension NodeCore {
         }
     }
 
-    /// Whether a peer is dialled again though nobody waits for it.
+    /// Whether a peer is dialled again without a caller that waits for it.
     func mayDialUnasked(_ known: KnownPeer) -> Bool {
         guard self.conditions.hasNetwork else { return known.isAwaited }
         if known.isWanted || known.isInviter || known.isAwaited { return true }

@@ -41,7 +41,7 @@ protocol ProtocolRunner: Sendable {
 /// An input that comes up while the value's effects are being performed is handled at once, before the remaining ones.
 struct PerNode<Value: HostedProtocol>: ProtocolRunner {
     private(set) var value: Value
-    /// When the value wants to be woken.
+    /// The time at which the value wants to be woken.
     private(set) var wakeAt: Duration?
     /// The input that is about to be handled.
     private var input: Value.Input?
