@@ -32,8 +32,7 @@ extension NodeCore {
                 self.mayShare(network, on: id), let index = self.connections[id]?.index(for: network)
             else { continue }
             offers.append(Frame.Offer(index: index, token: token))
-            if self.connections[id]?.peerings[network] == nil {
-                self.connections[id]?.peerings[network] = Peering(state: .offered, index: index)
+            if self.connections[id]?.noteOffer(of: network, under: index) == true {
                 self.memberships[network]?.connections.insert(id)
             }
         }
@@ -48,8 +47,7 @@ extension NodeCore {
 
     /// Whether a connection has room for a network.
     private func mayShare(_ network: NetworkId, on id: ConnectionId) -> Bool {
-        guard let peerings = self.connections[id]?.peerings else { return false }
-        return peerings[network] != nil || peerings.count < self.configuration.limits.networksPerConnection
+        self.connections[id]?.hasRoom(for: network, limit: self.configuration.limits.networksPerConnection) ?? false
     }
 
     // MARK: Checking
@@ -66,19 +64,7 @@ extension NodeCore {
         guard self.connections[id]?.allowances.hellos.take(under: rate, at: now.monotonic) == true else {
             return self.punish(id, "too many hellos", now, &effects)
         }
-        guard state.remoteInstance ?? hello.instance == hello.instance else {
-            return self.punish(id, "another instance on the same connection", now, &effects)
-        }
-        guard Set(hello.tokens.map(\.index)).count == hello.tokens.count else {
-            return self.punish(id, "an index used twice", now, &effects)
-        }
-        // One look at each network: a stranger must not have the same signature checked again and again, nor time it.
-        guard Set(hello.tokens.map(\.token.networkId)).count == hello.tokens.count else {
-            return self.punish(id, "a network named twice", now, &effects)
-        }
-        guard hello.tokens.allSatisfy({ self.mayUse($0.index, for: $0.token.networkId, on: id) }) else {
-            return self.punish(id, "an index of the other half, or one that stands for another network", now, &effects)
-        }
+        if let violation = state.violation(by: hello) { return self.punish(id, violation, now, &effects) }
         if hello.tokens.isEmpty { effects.append(.peer(.refused(state.link.peer, nil, .noToken))) }
         var reply = Frame.HelloReply(instance: self.configuration.instance, proofs: [], refusals: [])
         for offer in hello.tokens {
@@ -122,12 +108,6 @@ extension NodeCore {
         return hasToken && self.mayShare(token.networkId, on: id) ? nil : .notAdmitted
     }
 
-    /// Whether the peer may put `network` under `index`.
-    private func mayUse(_ index: UInt8, for network: NetworkId, on id: ConnectionId) -> Bool {
-        guard let state = self.connections[id], !state.isOurs(index) else { return false }
-        return state.networks[index] ?? network == network
-    }
-
     private mutating func prove(
         _ offer: Frame.Offer,
         on id: ConnectionId,
@@ -135,12 +115,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let network = offer.token.networkId
-        self.connections[id]?.networks[offer.index] = network
-        var peering = self.connections[id]?.peerings[network] ?? Peering(state: .proved, index: offer.index)
-        // They showed a good token; if ours is still under way, theirs already answers it.
-        if peering.state == .offered { peering.state = .proved }
-        peering.token = offer.token
-        self.connections[id]?.peerings[network] = peering
+        self.connections[id]?.noteProof(offer)
         self.memberships[network]?.connections.insert(id)
         self.memberships[network]?.noteEnd(of: offer.token, on: id)
         self.armExpiry(of: offer.token, now, &effects)
@@ -154,17 +129,8 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let state = self.connections[id], state.repliesAwaited > 0 else {
-            return self.punish(id, "an answer to no hello", now, &effects)
-        }
-        guard
-            (reply.proofs.map(\.index) + reply.refusals.map(\.index)).allSatisfy({
-                state.isOurs($0) && state.networks[$0] != nil
-            })
-        else { return self.punish(id, "an answer for an index that was not offered", now, &effects) }
-        guard state.remoteInstance ?? reply.instance == reply.instance else {
-            return self.punish(id, "another instance on the same connection", now, &effects)
-        }
+        guard let state = self.connections[id] else { return }
+        if let violation = state.violation(by: reply) { return self.punish(id, violation, now, &effects) }
         self.connections[id]?.repliesAwaited -= 1
         var verdicts: [Frame.Verdict] = []
         for proof in reply.proofs {
@@ -201,7 +167,7 @@ extension NodeCore {
             proof.token.networkId == network
             ? self.memberships.check(proof.token, of: state.link.peer, now) : .wrongNetwork
         if let problem {
-            // We left the network while the answer was under way: nobody is to blame.
+            // This node may have left the network while the answer was under way; then no peer is to blame.
             if self.memberships[network] != nil {
                 effects.append(.peer(.refused(state.link.peer, network, .token(problem))))
             }
@@ -221,9 +187,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let state = self.connections[id] else { return }
-        guard verdicts.allSatisfy({ !state.isOurs($0.index) && state.networks[$0.index] != nil }),
-            state.hasShownHello
-        else { return self.punish(id, "an acknowledgement of nothing", now, &effects) }
+        if let violation = state.violation(by: verdicts) { return self.punish(id, violation, now, &effects) }
         for verdict in verdicts {
             guard let network = state.networks[verdict.index], let peering = state.peerings[network] else { continue }
             if let refusal = verdict.refusal {
