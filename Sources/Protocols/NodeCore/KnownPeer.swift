@@ -73,6 +73,18 @@ struct KnownPeer: Sendable {
     /// The addresses that became known since the last dial began.
     var untriedAddresses: [SocketAddress] { self.addresses.filter { !self.dialledAddresses.contains($0) } }
 
+    /// Notes that a lasting connection was asked for, which ends a manual disconnect.
+    mutating func want() {
+        self.parting = nil
+        self.isWanted = true
+    }
+
+    /// Notes that no connection is asked for any longer.
+    mutating func unwant() {
+        self.isWanted = false
+        self.isSought = false
+    }
+
     /// Adds evidence of a membership; false if it was known.
     @discardableResult
     mutating func note(_ network: NetworkId) -> Bool {

@@ -61,8 +61,7 @@ struct KnownPeers: Sendable {
     mutating func forget(_ network: NetworkId, of peer: PeerId) {
         self.peers[peer]?.networks.removeAll { $0 == network }
         guard self.peers[peer]?.networks.isEmpty == true else { return }
-        self.peers[peer]?.isWanted = false
-        self.peers[peer]?.isSought = false
+        self.peers[peer]?.unwant()
     }
 
     /// Drops the evidence that any peer is in a network.

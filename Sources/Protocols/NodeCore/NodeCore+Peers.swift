@@ -38,9 +38,8 @@ extension NodeCore {
     // MARK: Reasons
 
     private mutating func want(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.peers[peer]?.parting = nil
+        self.peers[peer]?.want()
         guard let known = self.peers[peer] else { return }
-        self.peers[peer]?.isWanted = true
         guard let id = self.connections.inUse(among: known.connections) else {
             return self.dialAnew(peer, now, &effects)
         }
@@ -208,8 +207,7 @@ extension NodeCore {
             return effects.append(.peer(.unreachable(peer, reason: "no member is connected that could be asked")))
         }
         self.peers.know(peer)
-        self.peers[peer]?.parting = nil
-        self.peers[peer]?.isWanted = true
+        self.peers[peer]?.want()
         guard let known = self.peers[peer], known.connections.isEmpty, !known.isCalled else { return }
         self.call(peer, isRelayOnly ? .soughtOverRelay(peer, network) : .sought(peer, network), now, &effects)
     }
@@ -259,8 +257,7 @@ extension NodeCore {
     mutating func part(from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard peer != self.configuration.peerId else { return }
         self.peers.know(peer)
-        self.peers[peer]?.isWanted = false
-        self.peers[peer]?.isSought = false
+        self.peers[peer]?.unwant()
         self.setParting(from: peer, isOurs: true, now, &effects)
         for id in self.peers[peer]?.connections ?? [] { self.close(id, .parted, now, &effects) }
         self.returnPendingMessages(of: peer, now, &effects)
