@@ -49,7 +49,7 @@ extension NodeCore {
         else {
             effects.append(.peer(.refused(link.peer, nil, .tooManyPeers)))
             effects.append(.connection(.close(id, .tooManyPeers, lingers: false)))
-            if link.isDialler { self.peers[link.peer]?.noteFailure(at: now.monotonic) }
+            if link.isDialler { self.peers[link.peer]?.dial.noteFailure(at: now.monotonic) }
             return self.afterFailure(of: link.peer, now, &effects)
         }
         let deadline = now.monotonic + limits.helloTimeout
@@ -357,7 +357,8 @@ extension NodeCore {
     }
 
     private func isDispensable(_ state: ConnectionState) -> Bool {
-        state.isAdmitted && state.streams == 0 && state.join == .none && self.peers[state.link.peer]?.isWanted != true
+        guard state.isAdmitted, state.streams == 0, state.join == .none else { return false }
+        return self.peers[state.link.peer]?.reasons.isWanted != true
     }
 
     /// Whether a hash table wants to have the peer at hand, or events come from it and that leaves room for others.

@@ -21,7 +21,7 @@ extension NodeCore {
         }
         self.peers.know(inviter)
         self.peers.prefer(invitation.addresses, of: inviter)
-        self.peers[inviter]?.isInviter = true
+        self.peers[inviter]?.reasons.isInviter = true
         self.peers[inviter]?.parting = nil
         let deadline = now.monotonic + limits.joinReach
         self.invitations.take(invitation, until: deadline)
@@ -29,7 +29,7 @@ extension NodeCore {
         // What the invitation says is newer than any connection, which may lead to a process that is gone: it is asked only
         // when nobody answers there, since an invitation is good for one question.
         self.dialAnew(inviter, now, &effects)
-        if self.peers[inviter]?.dialling != .dialling { self.askOnConnection(to: inviter, now, &effects) }
+        if self.peers[inviter]?.dial.state != .dialling { self.askOnConnection(to: inviter, now, &effects) }
     }
 
     /// Asks an inviter on a connection that there was before; false if there is none, or nothing to ask.
@@ -103,7 +103,7 @@ extension NodeCore {
         self.endJoin(on: id, now, &effects)
         self.peers[peer]?.note(network)
         self.peers[peer]?.isRemembered = true
-        self.peers[peer]?.isWanted = true
+        self.peers[peer]?.reasons.isWanted = true
         effects.append(.join(.granted(peer, JoinGrant(token: token, metadata: metadata))))
         self.addMembership(
             token,
@@ -162,7 +162,7 @@ extension NodeCore {
 
     mutating func forgetInvitation(of inviter: PeerId) {
         self.invitations.forgetTaken(from: inviter)
-        self.peers[inviter]?.isInviter = false
+        self.peers[inviter]?.reasons.isInviter = false
     }
 
     // MARK: Both sides

@@ -127,13 +127,13 @@ extension NodeCore {
         self.peers.know(peer)
         self.peers[peer]?.note(network)
         self.peers.prefer(contact.addresses, of: peer)
-        self.peers[peer]?.isAwaited = true
+        self.peers[peer]?.reasons.isAwaited = true
         self.pendingMessages.add(bytes, to: peer, in: network)
         if let known = self.peers[peer], let id = self.connections.inUse(among: known.connections) {
             self.offerFurther(on: id, now, &effects)
         } else {
             self.dial(peer, now, &effects)
-            if self.peers[peer]?.dialling == .idle { self.returnPendingMessages(of: peer, now, &effects) }
+            if self.peers[peer]?.dial.state == .idle { self.returnPendingMessages(of: peer, now, &effects) }
         }
     }
 
@@ -159,7 +159,7 @@ extension NodeCore {
     private mutating func takePendingMessages(for peer: PeerId, in network: NetworkId?) -> [PendingMessages.Message] {
         guard self.pendingMessages.count(for: peer) > 0 else { return [] }
         let messages = self.pendingMessages.take(for: peer, in: network)
-        self.peers[peer]?.isAwaited = self.pendingMessages.count(for: peer) > 0
+        self.peers[peer]?.reasons.isAwaited = self.pendingMessages.count(for: peer) > 0
         return messages
     }
 }

@@ -50,16 +50,16 @@ extension NodeCore {
     mutating func seek(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let known = self.peers[peer] else { return }
         if let id = self.connections.inUse(among: known.connections) { return self.offerFurther(on: id, now, &effects) }
-        guard !self.isBudgetSpent, known.notSoughtBefore <= now.monotonic else { return }
-        self.peers[peer]?.isSought = true
+        guard !self.isBudgetSpent, known.reasons.notSoughtBefore <= now.monotonic else { return }
+        self.peers[peer]?.reasons.isSought = true
         guard self.conditions.allowsSeeking else { return }
-        if case .waiting = known.dialling, known.isRefused { return }
+        if case .waiting = known.dial.state, known.dial.isRefused { return }
         self.dial(peer, now, &effects)
     }
 
     /// Whether anything may be said to the peer: a shared network of which there is evidence, or an invitation.
     private func hasBusiness(with known: KnownPeer) -> Bool {
-        if known.isInviter { return true }
+        if known.reasons.isInviter { return true }
         for network in known.networks where self.memberships[network]?.isExpired == false { return true }
         return false
     }
@@ -67,7 +67,7 @@ extension NodeCore {
     /// Dials those wanted members of a network that were given up while this node had no good token.
     mutating func dialMembers(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
         for peer in self.peers.reachedFor(in: network) {
-            self.peers[peer]?.failures = 0
+            self.peers[peer]?.dial.forgetFailures()
             self.dial(peer, now, &effects)
         }
     }
@@ -75,9 +75,8 @@ extension NodeCore {
     // MARK: Dials
 
     mutating func dial(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard !self.isStopping, let known = self.peers[peer], known.dialling != .dialling, known.dialling != .queued,
-            known.parting == nil, known.connections.isEmpty || self.invitations.taken[peer]?.isAsked == false,
-            !known.addresses.isEmpty,
+        guard !self.isStopping, let known = self.peers[peer], !known.dial.isPending, known.parting == nil,
+            known.connections.isEmpty || self.invitations.taken[peer]?.isAsked == false, !known.addresses.isEmpty,
             self.hasBusiness(with: known)
         else { return }
         guard self.hasRoomForDial else {
@@ -93,7 +92,7 @@ extension NodeCore {
     /// The dial under way may lead to an address that the peer has left, and takes ten seconds to fail. Addresses that became
     /// known since it began are dialled concurrently.
     mutating func dialAnew(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.peers[peer]?.dialling == .dialling else { return self.dial(peer, now, &effects) }
+        guard self.peers[peer]?.dial.state == .dialling else { return self.dial(peer, now, &effects) }
         guard let addresses = self.peers.beginFurtherDial(of: peer) else { return }
         effects.append(.peer(.dial(peer, addresses)))
     }
@@ -112,41 +111,41 @@ extension NodeCore {
 
     /// A dial succeeded.
     mutating func endDial(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.peers.endDial(of: peer)
-        self.peers.setDialling(.idle, of: peer)
+        self.peers[peer]?.dial.end()
+        self.peers.setDialState(.idle, of: peer)
         self.dialNext(now, &effects)
     }
 
     private mutating func dialFailed(_ peer: PeerId, _ reason: String, _ now: NodeTime, _ effects: inout [Effect]) {
         self.invitations.noteDialFailure(of: peer, reason)
-        self.peers[peer]?.dialFailure = reason
-        self.peers.endDial(of: peer)
-        guard let known = self.peers[peer], known.dialling == .dialling, known.dialsUnderWay == 0 else { return }
-        self.peers.setDialling(.idle, of: peer)
+        self.peers[peer]?.dial.failureReason = reason
+        self.peers[peer]?.dial.end()
+        guard let known = self.peers[peer], known.dial.state == .dialling, known.dial.underWay == 0 else { return }
+        self.peers.setDialState(.idle, of: peer)
         if known.isReachedFor, !known.untriedAddresses.isEmpty {
             // The source of the first ones may have lied.
             return self.dial(peer, now, &effects)
         }
         if self.askOnConnection(to: peer, now, &effects) { return self.dialNext(now, &effects) }
-        self.peers[peer]?.noteFailure(at: now.monotonic)
+        self.peers[peer]?.dial.noteFailure(at: now.monotonic)
         if !self.call(peer, now, &effects) { effects.append(.peer(.unreachable(peer, reason: reason))) }
         self.afterFailure(of: peer, now, &effects)
         self.dialNext(now, &effects)
     }
 
     mutating func dialDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.peers.setDialling(.idle, of: peer)
+        self.peers.setDialState(.idle, of: peer)
         guard let known = self.peers[peer] else { return }
-        let hasRoom = known.isWanted || known.isInviter || known.isAwaited || !self.isBudgetSpent
+        let hasRoom = known.reasons.isRequested || !self.isBudgetSpent
         // Otherwise it is dialled when conditions are better.
         if known.isReachedFor, self.mayDialUnasked(known) { self.dial(peer, now, &effects) }
-        if !hasRoom { self.peers[peer]?.isSought = false }
+        if !hasRoom { self.peers[peer]?.reasons.isSought = false }
         self.peers.forgetIfDispensable(peer)
     }
 
     /// Dials a peer without a connection again later, or forgets it.
     mutating func afterFailure(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        if self.peers[peer]?.connections.isEmpty == true, self.peers[peer]?.dialling == .idle {
+        if self.peers[peer]?.connections.isEmpty == true, self.peers[peer]?.dial.state == .idle {
             self.returnPendingMessages(of: peer, now, &effects)
         }
         self.retryLater(peer, now, &effects)
@@ -155,8 +154,8 @@ extension NodeCore {
 
     /// Dials a peer again after a pause, if there is a reason to.
     private mutating func retryLater(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let known = self.peers[peer], known.isWanted || known.isSought || known.isInviter, known.parting == nil,
-            known.connections.isEmpty, known.dialling == .idle, !known.addresses.isEmpty, self.hasBusiness(with: known)
+        guard let known = self.peers[peer], known.reasons.isLasting, known.parting == nil, known.connections.isEmpty,
+            known.dial.state == .idle, !known.addresses.isEmpty, self.hasBusiness(with: known)
         else { return }
         self.wait(for: known.retryPause(self.configuration.limits), beforeDialling: peer, now, &effects)
     }
@@ -169,7 +168,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let time = now.monotonic + pause * Int64.random(in: 500...1000, using: &self.random) / 1000
-        self.peers.setDialling(.waiting(until: time), of: peer)
+        self.peers.setDialState(.waiting(until: time), of: peer)
         self.timers.arm(.dial(peer), at: time, &effects)
     }
 }
@@ -230,7 +229,7 @@ extension NodeCore {
 
     mutating func callDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.callAt = nil
-        guard self.peers[peer]?.dialling == .dialling else {
+        guard self.peers[peer]?.dial.state == .dialling else {
             self.peers.removeOverdue(peer)
             return
         }
@@ -241,9 +240,9 @@ extension NodeCore {
         guard let known = self.peers[peer], known.isCalled else { return }
         self.peers[peer]?.isCalled = false
         // A peer without any address is no longer sought.
-        if known.addresses.isEmpty { self.peers[peer]?.isWanted = false }
-        guard known.connections.isEmpty, known.dialling != .dialling, known.dialling != .queued else { return }
-        effects.append(.peer(.unreachable(peer, reason: "\(known.dialFailure); \(failure.explanation)")))
+        if known.addresses.isEmpty { self.peers[peer]?.reasons.isWanted = false }
+        guard known.connections.isEmpty, !known.dial.isPending else { return }
+        effects.append(.peer(.unreachable(peer, reason: "\(known.dial.failureReason); \(failure.explanation)")))
         self.peers.forgetIfDispensable(peer)
     }
 }
@@ -294,7 +293,7 @@ extension NodeCore {
     /// Ends the manual disconnect: the peer is dialled if there is a reason to.
     mutating func partingOver(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.peers[peer]?.parting = nil
-        self.peers[peer]?.forgetRefusal()
+        self.peers[peer]?.dial.forgetRefusal()
         if let known = self.peers[peer], known.isReachedFor, self.mayDialUnasked(known) {
             self.dial(peer, now, &effects)
         }
@@ -331,19 +330,18 @@ extension NodeCore {
 
     private mutating func reachAgain(_ now: NodeTime, _ effects: inout [Effect]) {
         for peer in self.peers.ids {
-            guard let known = self.peers[peer], known.isReachedFor, !known.isRefused, known.connections.isEmpty,
+            guard let known = self.peers[peer], known.isReachedFor, !known.dial.isRefused, known.connections.isEmpty,
                 self.mayDialUnasked(known)
             else { continue }
-            self.peers[peer]?.failures = 0
-            self.peers[peer]?.lastFailure = nil
+            self.peers[peer]?.dial.startAfresh()
             self.dial(peer, now, &effects)
         }
     }
 
     /// Whether a peer is dialled again without a caller that waits for it.
     func mayDialUnasked(_ known: KnownPeer) -> Bool {
-        guard self.conditions.hasNetwork else { return known.isAwaited }
-        if known.isWanted || known.isInviter || known.isAwaited { return true }
+        guard self.conditions.hasNetwork else { return known.reasons.isAwaited }
+        if known.reasons.isRequested { return true }
         return self.conditions.allowsSeeking && !self.isBudgetSpent
     }
 }

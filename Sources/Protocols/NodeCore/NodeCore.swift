@@ -177,7 +177,7 @@ extension NodeCore {
             guard let state = self.connections[id] else { return nil }
             return state.deadline ?? state.joinDeadline
         case .dial(let peer):
-            guard case .waiting(let time)? = self.peers[peer]?.dialling else { return nil }
+            guard case .waiting(let time)? = self.peers[peer]?.dial.state else { return nil }
             return time
         case .call(let peer): return self.peers[peer]?.callAt
         case .join(let inviter): return self.invitations.taken[inviter]?.deadline
