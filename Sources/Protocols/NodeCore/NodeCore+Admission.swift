@@ -117,7 +117,7 @@ extension NodeCore {
         let network = offer.token.networkId
         self.connections[id]?.noteProof(offer)
         self.memberships[network]?.connections.insert(id)
-        self.memberships[network]?.noteEnd(of: offer.token, on: id)
+        self.memberships[network]?.tokenEnds.note(offer.token, on: id)
         self.armExpiry(of: offer.token, now, &effects)
     }
 
@@ -175,7 +175,7 @@ extension NodeCore {
         }
         guard state.peerings[network] != nil else { return .notAdmitted }
         self.connections[id]?.peerings[network]?.token = proof.token
-        self.memberships[network]?.noteEnd(of: proof.token, on: id)
+        self.memberships[network]?.tokenEnds.note(proof.token, on: id)
         self.armExpiry(of: proof.token, now, &effects)
         return nil
     }

@@ -104,7 +104,7 @@ extension NodeCore {
         self.peers[state.link.peer]?.connections.removeAll { $0 == id }
         for network in state.peerings.keys {
             self.memberships[network]?.connections.remove(id)
-            self.memberships[network]?.forgetEnd(on: id)
+            self.memberships[network]?.tokenEnds.forget(on: id)
         }
         return state
     }

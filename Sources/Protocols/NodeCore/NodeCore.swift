@@ -254,7 +254,7 @@ extension NodeCore {
         for network in self.memberships.networks {
             guard let membership = self.memberships[network] else { continue }
             self.armExpiry(of: membership.token, now, &effects)
-            self.timers.armClock(membership.nextEnd.map(Self.firstSecondAfter), now, &effects)
+            self.timers.armClock(membership.tokenEnds.next.map(Self.firstSecondAfter), now, &effects)
         }
         for open in self.invitations.open.values {
             for open in open { self.timers.armClock(open.invitation.expirationSeconds + 1, now, &effects) }
@@ -273,7 +273,7 @@ extension NodeCore {
             self.announce(network, now, &effects)
             self.dialMembers(of: network, now, &effects)
         }
-        while let id = self.memberships[network]?.takeEnded(at: seconds) {
+        while let id = self.memberships[network]?.tokenEnds.takeEnded(at: seconds) {
             guard self.connections[id]?.peerings[network]?.token?.isExpired(at: seconds) == true else { continue }
             self.endAdmission(of: network, on: id, .tokenExpired, now, &effects)
         }
