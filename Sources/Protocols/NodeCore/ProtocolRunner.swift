@@ -82,21 +82,3 @@ struct PerNode<Value: HostedProtocol>: ProtocolRunner {
         return true
     }
 }
-
-extension NodeCore {
-    /// Feeds an input to one of the node's protocols, and performs the effects of all inputs that this brings up.
-    @inline(__always)
-    mutating func run<Runner: ProtocolRunner>(
-        _ input: Runner.Value.Input,
-        of scope: Runner.Scope,
-        in runner: WritableKeyPath<NodeCore, Runner>,
-        _ now: NodeTime,
-        _ effects: inout [Effect],
-        performing perform: (inout NodeCore, Runner.Value.Effect, Runner.Scope, inout [Effect]) -> Void
-    ) {
-        guard var pending = self[keyPath: runner].begin(input, of: scope) else { return }
-        while let scope = self[keyPath: runner].handleNext(now, into: &pending) {
-            for effect in pending { perform(&self, effect, scope, &effects) }
-        }
-    }
-}
