@@ -372,7 +372,8 @@ let package = Package(
         tests(
             of: "RunarNode",
             [
-                "Bytes", "Concurrency", "Identity", "NodeCore", "PubSub", "RunarNode", "Simulation", "Transport", "QUIC",
+                "Bytes", "Concurrency", "Identity", "NodeCore", "PubSub", "RunarNode", "Simulation", "Transport",
+                "QUIC",
                 "Platform", "Traversal", "TestSupport", "runar", logging,
             ]
         ),
