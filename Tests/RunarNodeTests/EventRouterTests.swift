@@ -109,6 +109,43 @@ internal import Testing
         #expect(throws: RunarError.self) { try router.publish("Home") { _ in event } }
     }
 
+    @Test func `a network that loses and regains its name gives its window once`() throws {
+        let (router, window) = (self.makeRouter(named: false), [try self.batch("news")])
+        let past = try self.subscribe(router, .text("Home"), includesPast: true)
+        for names in [self.home, NetworkNames(), self.home] { router.setNames(names) { _ in window } }
+        #expect(past.queue.count == 1)
+    }
+
+    @Test func `a member's events on topics of the node itself reach no subscription, and its losses no state`()
+        async throws
+    {
+        let router = self.makeRouter()
+        let (all, own) = (
+            try self.subscribe(router, .text("Home")), try self.subscribe(router, .text("Home"), "$registry/>")
+        )
+        router.receive(try self.batch("$registry/a"), in: self.network.id, publishedAt: .seconds(11))
+        router.noteMissed(3, in: self.network.id)
+        #expect((all.queue.count, own.queue.count) == (0, 0))
+        let status = RunarEvent(
+            topic: try TopicPath("$registry/services/a/state/running"),
+            networkId: nil,
+            publisher: PeerId(publicKey: self.signer.publicKey),
+            publishedAt: Date(timeIntervalSince1970: 0),
+            data: Data()
+        )
+        router.publishStatus(status.topic, of: "Home") { _ in status }
+        #expect((all.queue.count, own.queue.count) == (0, 1))
+        #expect(await own.queue.next()?.losses == EventLosses())
+    }
+
+    @Test func `the end of a router ends its subscriptions`() async throws {
+        let router = self.makeRouter()
+        let (queue, _) = try self.subscribe(router, .id(self.network.id))
+        router.finish()
+        #expect(await queue.next() == nil)
+        #expect(router.count == 0)
+    }
+
     @Test func `events from before a subscription are routed only if it includes the past`() throws {
         let router = self.makeRouter()
         let (now, past) = (
@@ -177,6 +214,22 @@ internal import Testing
         let small = EventDelivery(content: .local(try self.event(1024)), topic: try TopicPath("a"))
         for _ in 0..<2000 { queue.offer(small) }
         #expect(queue.count == 1024)
+    }
+
+    @Test func `events without data are bounded as well`() throws {
+        let queue = SubscriptionQueue(capacity: 16)
+        let empty = EventDelivery(content: .local(try self.event(0)), topic: try TopicPath("a"))
+        for _ in 0..<20_000 { queue.offer(empty) }
+        #expect(queue.count == (1 << 20) / EventDelivery.leastByteCount)
+    }
+
+    @Test func `past events always have room`() throws {
+        let router = self.makeRouter()
+        let window = try (0..<20).map { number in
+            try self.batch("news", [[UInt8](repeating: 7, count: 200_000)], first: UInt64(number + 1))
+        }
+        let past = try self.subscribe(router, .id(self.network.id), includesPast: true, window: window)
+        #expect(past.queue.count == 20)
     }
 
     @Test func `losses of a subscription add up to the largest number at most`() async throws {

@@ -120,7 +120,11 @@ internal import Testing
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
             let (events, subscription) = try listen(owner, "\(network):>")
             let message = Data([1])
-            try await members[0].publish(networkId: network, topic: "$registry/services/a/state/x", message: message)
+            let (reserved, member) = ("$registry/services/a/state/x", members[0])
+            let refusal = await failure {
+                try await member.publish(networkId: network, topic: reserved, message: message)
+            }
+            #expect(refusal is TopicPathError)
             try await members[0].publish(networkId: network, topic: "home/x", message: message)
             #expect(try await events.first { _ in true }.topic.path == "home/x")
             subscription.cancel()

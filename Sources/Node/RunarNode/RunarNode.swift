@@ -122,6 +122,7 @@ public final class RunarNode: Sendable {
         self.messages.finish()
         self.events.finish()
         self.operations.finish()
+        self.router.finish()
     }
 }
 

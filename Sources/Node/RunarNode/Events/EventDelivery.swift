@@ -30,11 +30,14 @@ struct EventDelivery: Sequence, Sendable {
         }
     }
 
-    /// The bytes of all events, with the lengths between those of a batch.
+    /// The least bytes that a delivery counts, since one without data takes memory as well.
+    static let leastByteCount = 128
+
+    /// The bytes of all events, with the lengths between those of a batch; at least ``leastByteCount``.
     var byteCount: Int {
         switch self.content {
-        case .batch(let batch, _): batch.content.count
-        case .local(let event): event.data.count
+        case .batch(let batch, _): Swift.max(batch.content.count, Self.leastByteCount)
+        case .local(let event): Swift.max(event.data.count, Self.leastByteCount)
         }
     }
 

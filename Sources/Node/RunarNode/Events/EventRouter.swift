@@ -6,9 +6,9 @@ internal import PubSub
 /// Routes events to the subscriptions of this device: those that members publish, those that stay on this device because
 /// their network is a name that no network has, and those about this node's own services.
 ///
-/// A subscription keeps its network as the caller wrote it. The name is resolved whenever an event is routed, so a
-/// subscription follows a network from the moment in which the network has that name, and nothing is moved. A name that two
-/// networks have matches neither.
+/// A subscription keeps its network as the caller wrote it, and the key that this text means at present. So it follows a
+/// network from the moment in which the network has that name, and nothing is moved. A name that two networks have matches
+/// neither.
 final class EventRouter: EventSink {
     /// A network as a caller names it.
     enum NetworkReference: Hashable, Sendable {
@@ -47,6 +47,10 @@ final class EventRouter: EventSink {
         let request: Request
         /// The monotonic time of the subscription.
         let since: Duration
+        /// The network that the request means at present; nil while two networks have the name.
+        var key: NetworkKey?
+        /// The network whose window the subscription got last, or would have got.
+        var followed: NetworkId?
 
         /// Whether the subscription gets events that were published at that time.
         func isDue(_ publishedAt: Duration) -> Bool { self.request.includesPast || publishedAt >= self.since }
@@ -101,7 +105,9 @@ final class EventRouter: EventSink {
                 if let id = key.networkId { Self.offer(window(id), of: id, to: request) }
             }
             state.lastNumber += 1
-            state.entries.append(Entry(number: state.lastNumber, request: request, since: now))
+            state.entries.append(
+                Entry(number: state.lastNumber, request: request, since: now, key: key, followed: key.networkId)
+            )
             return state.lastNumber
         }
     }
@@ -119,14 +125,14 @@ final class EventRouter: EventSink {
     /// mean from now on.
     func setNames(_ names: NetworkNames, window: (NetworkId) -> [EventBatch]) {
         self.state.withLock { state in
-            let earlier = state.names
             state.names = names
-            for request in state.entries.map(\.request) where request.includesPast {
-                // An ambiguous name means no network.
-                guard let id = (try? request.network.key(in: names))?.networkId,  // see above
-                    id != (try? request.network.key(in: earlier))?.networkId  // see above
-                else { continue }
-                Self.offer(window(id), of: id, to: request)
+            for index in state.entries.indices {
+                let request = state.entries[index].request
+                let key = try? request.network.key(in: names)  // an ambiguous name means no network
+                state.entries[index].key = key
+                guard let id = key?.networkId, id != state.entries[index].followed else { continue }
+                state.entries[index].followed = id
+                if request.includesPast { Self.offer(window(id), of: id, to: request) }
             }
         }
     }
@@ -140,14 +146,14 @@ final class EventRouter: EventSink {
             }
         for var event in events.filter({ request.matches($0.topic) }).suffix(request.queue.capacity) {
             event.networkId = key.networkId
-            request.queue.offer(EventDelivery(content: .local(event), topic: event.topic))
+            request.queue.offer(EventDelivery(content: .local(event), topic: event.topic), arePast: true)
         }
     }
 
     private static func offer(_ window: [EventBatch], of network: NetworkId, to request: Request) {
         for batch in window {
             guard let topic = batch.routedTopic, request.matches(topic) else { continue }
-            request.queue.offer(EventDelivery(content: .batch(batch, network), topic: topic))
+            request.queue.offer(EventDelivery(content: .batch(batch, network), topic: topic), arePast: true)
         }
     }
 
@@ -156,8 +162,8 @@ final class EventRouter: EventSink {
     func receive(_ batch: EventBatch, in network: NetworkId, publishedAt: Duration) {
         guard let topic = batch.routedTopic else { return }
         self.state.withLock { state in
-            for entry in state.entries where entry.isDue(publishedAt) && entry.request.matches(topic) {
-                guard Self.isMeant(entry, .known(network), state) else { continue }
+            for entry in state.entries where entry.key == .known(network) {
+                guard entry.isDue(publishedAt), entry.request.matches(topic) else { continue }
                 entry.request.queue.offer(EventDelivery(content: .batch(batch, network), topic: topic))
             }
         }
@@ -165,7 +171,7 @@ final class EventRouter: EventSink {
 
     func noteMissed(_ count: UInt64, in network: NetworkId) {
         self.state.withLock { state in
-            for entry in state.entries where Self.isMeant(entry, .known(network), state) {
+            for entry in state.entries where entry.key == .known(network) && !entry.request.isOwn {
                 entry.request.queue.noteMissed(count)
             }
         }
@@ -208,16 +214,18 @@ final class EventRouter: EventSink {
     }
 
     private static func route(_ event: RunarEvent, in key: NetworkKey, _ state: State) {
-        for entry in state.entries where entry.request.matches(event.topic) && Self.isMeant(entry, key, state) {
+        for entry in state.entries where entry.key == key && entry.request.matches(event.topic) {
             entry.request.queue.offer(EventDelivery(content: .local(event), topic: event.topic))
         }
     }
 
-    private static func isMeant(_ entry: Entry, _ key: NetworkKey, _ state: State) -> Bool {
-        switch entry.request.network {
-        case .id(let id): .known(id) == key
-        case .text(let text): state.names.isMeant(key, by: text)
+    /// Ends all subscriptions.
+    func finish() {
+        let entries = self.state.withLock { state in
+            defer { state.entries = [] }
+            return state.entries
         }
+        for entry in entries { entry.request.queue.finish() }
     }
 }
 
@@ -227,7 +235,7 @@ extension TopicPath {
 }
 
 extension EventBatch {
-    /// The topic; nil for a malformed or reserved one, to which no member may publish.
+    /// The topic; nil for a malformed or reserved one, to which only a member that breaks the rules publishes.
     fileprivate var routedTopic: TopicPath? {
         guard let topic = try? TopicPath(self.topic), !topic.isReserved else { return nil }  // see above
         return topic

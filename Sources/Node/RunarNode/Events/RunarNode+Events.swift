@@ -18,9 +18,9 @@ extension RunarNode {
     ///
     /// Delivery is not confirmed: a node that stops at once may not send the event.
     ///
-    /// Events of one node arrive in the order in which they were published. Without a
-    /// connected member they are kept for a while and sent to members that connect; see ``isIsolated(networkId:)``. A topic is a path without wildcards; an
-    /// event has at most ``eventByteLimit`` bytes. Other members can read it.
+    /// Events of one node arrive in the order in which they were published. Without a connected member they are kept for a
+    /// while and sent to members that connect; see ``isIsolated(networkId:)``. A topic is a path without wildcards that
+    /// does not begin with `$`; an event has at most ``eventByteLimit`` bytes. Other members can read it.
     ///
     /// - Throws: ``TopicPathError``, ``EventTooLarge``, ``NodeError/notRunning``, ``NodeError/notAMember(_:)``;
     ///   `CancellationError` when the task is cancelled while it waits for room in the queue.
@@ -30,6 +30,9 @@ extension RunarNode {
         let path = try Self.path(topic)
         guard !path.isPattern else {
             throw TopicPathError.malformed(topic, reason: "events are published to one topic, without wildcards")
+        }
+        guard !path.isReserved else {
+            throw TopicPathError.malformed(topic, reason: "topics that begin with $ are the node's own")
         }
         guard message.count <= Self.eventByteLimit else {
             throw EventTooLarge(limit: Self.eventByteLimit, found: message.count)
@@ -108,9 +111,11 @@ extension RunarNode {
     ) throws(RunarError) -> Subscription {
         let queue = self.makeQueue()
         let subscription = try self.add(to: pattern, in: network, includesPast: includesPast, queue)
-        // Ends with the queue.
-        Task {
-            while let delivery = await queue.next() { await receive(delivery, queue) }
+        // Ends with the queue; part of no request, although the handler of one may have subscribed.
+        _ = Self.outsideRequests {
+            Task {
+                while let delivery = await queue.next() { await receive(delivery, queue) }
+            }
         }
         return subscription
     }
@@ -139,7 +144,11 @@ extension RunarNode {
         } else {
             number = try router.add(request, now: now) { _ in [] }
         }
-        return Subscription { router.remove(number) }
+        return Subscription {
+            // First, so that no call of the handler follows, even if another cancellation is under way.
+            queue.finish()
+            router.remove(number)
+        }
     }
 
     private static func path(_ topic: String) throws(TopicPathError) -> TopicPath {

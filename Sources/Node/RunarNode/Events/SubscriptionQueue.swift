@@ -3,7 +3,7 @@ internal import Concurrency
 /// The events that wait for the reader of one subscription, bounded in number and in bytes.
 ///
 /// It holds up to `capacity` events, or 1 MiB of them if that is more, and at most 32 MiB. Later events are dropped and
-/// counted; the next event that it takes carries the count.
+/// counted; the next event that it takes carries the count. Past events, which the replay window bounds, always have room.
 final class SubscriptionQueue: Sendable {
     private struct State: Sendable {
         var waiting = 0
@@ -35,13 +35,13 @@ final class SubscriptionQueue: Sendable {
 
     /// Adds events, or drops and counts them if there is no room.
     ///
-    /// Events that come to an empty queue always have room.
-    func offer(_ delivery: EventDelivery) {
+    /// Past events, and events that come to an empty queue, always have room.
+    func offer(_ delivery: EventDelivery, arePast: Bool = false) {
         self.state.withLock { state in
             guard !state.isFinished else { return }
             let (count, byteCount) = (delivery.count, delivery.byteCount)
             let byteLimit = state.waiting + count <= self.capacity ? Self.byteLimit : Self.byteCapacity
-            guard state.waiting == 0 || state.waitingBytes + byteCount <= byteLimit else {
+            guard arePast || state.waiting == 0 || state.waitingBytes + byteCount <= byteLimit else {
                 state.losses += EventLosses(dropped: UInt64(count))
                 return
             }

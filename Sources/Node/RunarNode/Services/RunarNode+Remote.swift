@@ -80,6 +80,9 @@ extension RunarNode {
     /// Whether this task is a handler that another device asked: the node's run waits for its end.
     var isServing: Bool { Self.serving.contains(ObjectIdentifier(self)) }
 
+    /// Calls `body` as if no request of another device were being handled, for tasks that outlive the request.
+    static func outsideRequests<Result>(_ body: () -> Result) -> Result { Self.$serving.withValue([], operation: body) }
+
     /// Answers a request of another device.
     func serve(_ incoming: IncomingRequest) async {
         await Self.$serving.withValue(Self.serving.union([ObjectIdentifier(self)])) { await self.answer(incoming) }
