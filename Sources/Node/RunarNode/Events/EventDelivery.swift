@@ -77,9 +77,6 @@ struct EventDelivery: Sequence, Sendable {
     }
 
     func makeIterator() -> Iterator { Iterator(self) }
-
-    /// The bytes of each event.
-    var messages: some Sequence<Data> { self.lazy.map(\.data) }
 }
 
 /// The events that a subscription did not get since the last one that it got.

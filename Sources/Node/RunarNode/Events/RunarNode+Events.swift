@@ -52,13 +52,7 @@ extension RunarNode {
         includesPast: Bool = false,
         handler: @escaping @Sendable (RunarEvent) async -> Void
     ) throws -> Subscription {
-        let pattern = try Self.path(topic)
-        return try self.subscribe(to: pattern, in: .id(networkId), includesPast: includesPast) { delivery, queue in
-            for event in delivery {
-                guard !queue.isFinished else { return }
-                await handler(event)
-            }
-        }
+        try self.subscribe(to: try Self.path(topic), in: .id(networkId), includesPast: includesPast, handler: handler)
     }
 
     /// Subscribes to a topic, or to many, and calls `handler` with the bytes of one event after another.
@@ -69,12 +63,7 @@ extension RunarNode {
         topic: String,
         handler: @escaping @Sendable (Data) -> Void
     ) throws -> Subscription {
-        try self.subscribe(to: try Self.path(topic), in: .id(networkId), includesPast: false) { delivery, queue in
-            for event in delivery.messages {
-                guard !queue.isFinished else { return }
-                handler(event)
-            }
-        }
+        try self.subscribe(networkId: networkId, topic: topic) { (event: RunarEvent) in handler(event.data) }
     }
 
     /// Subscribes to a topic, or to many, and returns the events from now on.
@@ -87,11 +76,7 @@ extension RunarNode {
         topic: String,
         includesPast: Bool = false
     ) throws -> EventSequence {
-        let queue = self.makeQueue()
-        return try EventSequence(
-            queue: queue,
-            subscription: self.add(to: Self.path(topic), in: .id(networkId), includesPast: includesPast, queue)
-        )
+        try self.events(of: try Self.path(topic), in: .id(networkId), includesPast: includesPast)
     }
 
     /// Whether this node has no connected member in the network with which it exchanges events.
@@ -102,33 +87,37 @@ extension RunarNode {
 
     // MARK: Inside
 
-    /// Subscribes and calls `receive` in a task of the subscription with one delivery after another.
+    /// Subscribes and calls `handler` in a task of the subscription with one event after another.
     func subscribe(
         to pattern: TopicPath,
         in network: EventRouter.NetworkReference,
         includesPast: Bool,
-        _ receive: @escaping @Sendable (EventDelivery, SubscriptionQueue) async -> Void
+        handler: @escaping @Sendable (RunarEvent) async -> Void
     ) throws(RunarError) -> Subscription {
-        let queue = self.makeQueue()
-        let subscription = try self.add(to: pattern, in: network, includesPast: includesPast, queue)
-        // Ends with the queue; part of no request, although the handler of one may have subscribed.
+        let events = try self.events(of: pattern, in: network, includesPast: includesPast)
+        let queue = events.queue
+        // Unstructured, because it outlives this call: it ends with the queue. It is part of no request, although the
+        // handler of one may have subscribed.
         _ = Self.outsideRequests {
             Task {
-                while let delivery = await queue.next() { await receive(delivery, queue) }
+                while let delivery = await queue.next() {
+                    for event in delivery {
+                        guard !queue.isFinished else { return }
+                        await handler(event)
+                    }
+                }
             }
         }
-        return subscription
+        return events.subscription
     }
 
-    func makeQueue() -> SubscriptionQueue { SubscriptionQueue(capacity: self.config.listenerCapacity) }
-
-    /// Registers a subscription; with a running node, no event comes between the past and what is published from now on.
-    func add(
-        to pattern: TopicPath,
+    /// Subscribes and returns the events; with a running node, none is lost between the past and the events from now on.
+    func events(
+        of pattern: TopicPath,
         in network: EventRouter.NetworkReference,
-        includesPast: Bool,
-        _ queue: SubscriptionQueue
-    ) throws(RunarError) -> Subscription {
+        includesPast: Bool
+    ) throws(RunarError) -> EventSequence {
+        let queue = SubscriptionQueue(capacity: self.config.listenerCapacity)
         let (router, now) = (self.router, self.clock.now().monotonic)
         let request = EventRouter.Request(
             network: network,
@@ -144,11 +133,12 @@ extension RunarNode {
         } else {
             number = try router.add(request, now: now) { _ in [] }
         }
-        return Subscription {
+        let subscription = Subscription {
             // First, so that no call of the handler follows, even if another cancellation is under way.
             queue.finish()
             router.remove(number)
         }
+        return EventSequence(queue: queue, subscription: subscription)
     }
 
     private static func path(_ topic: String) throws(TopicPathError) -> TopicPath {

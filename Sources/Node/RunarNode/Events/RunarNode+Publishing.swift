@@ -84,13 +84,9 @@ extension RunarNode {
         return try self.subscribe(
             to: TopicPath.withoutNetwork(path),
             in: .text(path.network),
-            includesPast: includesPast
-        ) { delivery, queue in
-            for event in delivery {
-                guard !queue.isFinished else { return }
-                await handler(event)
-            }
-        }
+            includesPast: includesPast,
+            handler: handler
+        )
     }
 
     /// Subscribes to a topic, or to many, as ``subscribe(_:includesPast:handler:)`` does, and returns the events.
@@ -98,15 +94,10 @@ extension RunarNode {
     /// - Throws: ``RunarError`` 5006 for a malformed topic, 5003 for a name that two networks have.
     public func events(_ topic: String, includesPast: Bool = false) throws -> EventSequence {
         let path = try Self.topic(topic)
-        let queue = self.makeQueue()
-        return EventSequence(
-            queue: queue,
-            subscription: try self.add(
-                to: TopicPath.withoutNetwork(path),
-                in: .text(path.network),
-                includesPast: includesPast,
-                queue
-            )
+        return try self.events(
+            of: TopicPath.withoutNetwork(path),
+            in: .text(path.network),
+            includesPast: includesPast
         )
     }
 
