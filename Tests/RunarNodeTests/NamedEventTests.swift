@@ -114,7 +114,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `topics of the node itself in a member's words reach nobody, also under a wildcard`(
+    func `a topic of the node itself is refused by publish`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
