@@ -59,12 +59,6 @@ extension NodeDriver {
         }
     }
 
-    /// Has something stored after everything before it.
-    func keep(_ item: Persistence, in state: inout State) {
-        state.unpersisted.append(item)
-        self.persistenceQueue.yield()
-    }
-
     private func carryOut(_ effect: PeerEffect, in state: inout State) {
         switch effect {
         case .dial(let peer, let addresses): self.jobQueue.yield(.dial(peer, addresses))
@@ -85,7 +79,7 @@ extension NodeDriver {
             self.note(.refused(byPeer: true, reason: code.explanation), of: peer, in: &state)
             self.events.send(.refusedByPeer(peer, network, reason: code.explanation))
             state.waiters.refuse(peer, in: network, .refusedByPeer(peer, code.explanation))
-        case .persist(let peer, let network, let address): self.keep(.peer(peer, network, address), in: &state)
+        case .persist(let peer, let network, let address): self.persistence.add(.peer(peer, network, address))
         case .discovered(let peer, let network, let addresses):
             self.events.send(.peerDiscovered(peer, network, addresses))
         case .lost(let peer, let network): self.events.send(.peerLost(peer, network))
@@ -107,11 +101,11 @@ extension NodeDriver {
     private func carryOut(_ effect: MembershipEffect, in state: inout State) {
         switch effect {
         case .persistRevocations(let entries):
-            self.keep(.revocations(entries), in: &state)
+            self.persistence.add(.revocations(entries))
             for entry in entries { self.events.send(.revoked(entry.peerId, entry.networkId)) }
-        case .persistSecrets(let secrets): self.keep(.memberSecrets(secrets), in: &state)
+        case .persistSecrets(let secrets): self.persistence.add(.memberSecrets(secrets))
         case .tokenRenewed(let token):
-            self.keep(.tokenRenewed(token), in: &state)
+            self.persistence.add(.tokenRenewed(token))
             self.configuration.logs[.membership].info("the token of network \(token.networkId.short) was renewed")
             self.events.send(.tokenRenewed(token.networkId, expirationSeconds: token.expirationSeconds))
         case .tokenExpiring(let network, let seconds):
@@ -119,9 +113,9 @@ extension NodeDriver {
             self.events.send(.tokenExpiring(network, seconds: seconds))
         case .renewalRequested(let id, let peer, let network, let token):
             let request = RenewalRequest(peer: peer, network: network, token: token, connection: id)
-            self.keep(.renewalRequested(request), in: &state)
+            self.persistence.add(.renewalRequested(request))
         case .ended(let network, let code):
-            if code == .revoked { self.keep(.revokedHere(network), in: &state) }
+            if code == .revoked { self.persistence.add(.revokedHere(network)) }
             self.events.send(.membershipEnded(network, reason: code.explanation))
         case .deviceKeyUsedTwice(let peer):
             self.configuration.logs[.membership].warning("the key of peer \(peer.short) is used in two places")

@@ -80,8 +80,8 @@ extension NodeDriver {
         case .finished(let id, let outcome, let effort):
             let answer = TableAnswer(outcome: outcome, effort: effort)
             state.requests.removeValue(forKey: id)?.fulfil(.success(answer))
-        case .persist(let record): self.keep(.record(network, record), in: &state)
-        case .forget(let id): self.keep(.recordForgotten(network, id), in: &state)
+        case .persist(let record): self.persistence.add(.record(network, record))
+        case .forget(let id): self.persistence.add(.recordForgotten(network, id))
         }
     }
 

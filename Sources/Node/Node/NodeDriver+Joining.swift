@@ -51,7 +51,7 @@ extension NodeDriver {
                 connection: id.number
             )
             self.events.send(.joinRequested(request))
-            if question.isPreallowed { self.keep(.joinAllowed(request), in: &state) }
+            if question.isPreallowed { self.persistence.add(.joinAllowed(request)) }
         case .requestEnded(_, let peer, let network, let failure):
             self.events.send(.joinRequestEnded(peer, network, reason: failure))
         case .invitationEnded(let invitation, let network, let failure):
@@ -60,7 +60,7 @@ extension NodeDriver {
             state.joiners[inviter]?.onPending(digits)
             self.events.send(.joinPending(inviter, network, digits: digits))
         case .granted(let inviter, let grant):
-            self.keep(.joinGranted(grant), in: &state)
+            self.persistence.add(.joinGranted(grant))
             self.events.send(.joinGranted(grant.metadata))
             Self.endJoin(through: inviter, .success(grant), in: &state)
         case .failed(let inviter, let network, let failure):

@@ -109,8 +109,6 @@ package final class NodeDriver: Sendable {
         var requests: [Kademlia.RequestId: Promise<Result<TableAnswer, any Error>>] = [:]
         /// Events that were taken out of their queue and are not signed yet.
         var unsigned: [EventQueue.Pending] = []
-        /// What is to be stored, in order.
-        var unpersisted: [Persistence] = []
         /// The local network, while others are looked for there.
         var link: (any DiscoveryLink)?
         /// What tells of this machine's addresses while others are not looked for.
@@ -157,9 +155,7 @@ package final class NodeDriver: Sendable {
     let state: Locked<State>
     let jobs: AsyncStream<Job>
     let jobQueue: AsyncStream<Job>.Continuation
-    /// Says that there is something to store.
-    let persistence: AsyncStream<Void>
-    let persistenceQueue: AsyncStream<Void>.Continuation
+    let persistence = PersistenceQueue()
     /// The earliest deadline of all requests, whenever an earlier one comes.
     let deadlines: AsyncStream<Duration>
     let deadlineQueue: AsyncStream<Duration>.Continuation
@@ -183,10 +179,6 @@ package final class NodeDriver: Sendable {
         self.configuration = configuration
         self.state = Locked(State(core: NodeCore(core)))
         (self.jobs, self.jobQueue) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .unbounded)
-        (self.persistence, self.persistenceQueue) = AsyncStream.makeStream(
-            of: Void.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
         (self.deadlines, self.deadlineQueue) = AsyncStream.makeStream(
             of: Duration.self,
             bufferingPolicy: .bufferingNewest(1)
@@ -201,10 +193,7 @@ package final class NodeDriver: Sendable {
     /// What the core wants kept is stored before this returns.
     package func run() async {
         await withDiscardingTaskGroup { outer in
-            outer.addTask {
-                for await _ in self.persistence { await self.persist() }
-                await self.persist()
-            }
+            outer.addTask { await self.persistence.drain(into: self.configuration.persist) }
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.acceptConnections() }
                 group.addTask { await self.takeProbes() }
@@ -216,7 +205,7 @@ package final class NodeDriver: Sendable {
                 await self.stop()
                 group.cancelAll()
             }
-            self.persistenceQueue.finish()
+            self.persistence.finish()
         }
         self.endMeasuring()
     }
@@ -273,14 +262,6 @@ package final class NodeDriver: Sendable {
         }
         await arriving.value
         limit.cancel()
-    }
-
-    private func persist() async {
-        let items = self.state.withLock { state in
-            defer { state.unpersisted = [] }
-            return state.unpersisted
-        }
-        if !items.isEmpty { await self.configuration.persist(items) }
     }
 
     private func acceptConnections() async {
