@@ -43,7 +43,7 @@ extension NodeDriver {
     package func isResponsive() async -> Bool {
         let answer = Promise<Bool>()
         self.state.withLock { state in
-            if state.isStopped { answer.fulfil(false) } else { self.jobQueue.yield(.answer(answer)) }
+            if state.lifecycle.isStopped { answer.fulfil(false) } else { self.jobQueue.yield(.answer(answer)) }
         }
         return await answer.waitIgnoringCancellation()
     }
@@ -64,22 +64,9 @@ extension NodeDriver {
         }
     }
 
-    /// Ends the wait for the last stream if no stream is left.
-    func noteStreams(in state: inout State) {
-        guard state.isRetiring, state.isAtRest else { return }
-        state.rest?.fulfil(())
-        state.rest = nil
-    }
-
     private func waitForStreams() async {
-        let rest = self.state.withLock { state -> Promise<Void>? in
-            state.isRetiring = true
-            guard !state.isAtRest, !state.isStopped else { return nil }
-            let rest = state.rest ?? Promise()
-            state.rest = rest
-            return rest
-        }
-        try? await rest?.wait()  // cancelled when the patience is over
+        let lastStreamEnded = self.state.withLock { $0.lifecycle.drain(hasStreams: !$0.isAtRest) }
+        try? await lastStreamEnded?.wait()  // cancelled when the patience is over
     }
 }
 

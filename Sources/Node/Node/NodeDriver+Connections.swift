@@ -208,7 +208,7 @@ extension NodeDriver {
         guard let bytes = try? await reader.read(count: StreamHeader.byteCount),  // ended before it began
             let header = StreamHeader(bytes)
         else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
-        guard !self.state.withLock({ $0.isStopped }) else { return await self.turnAway(header.kind, stream) }
+        guard !self.state.withLock({ $0.lifecycle.isStopped }) else { return await self.turnAway(header.kind, stream) }
         if header.kind == .hello {
             guard !connection.isDialler, let reading = self.claimControlStream(of: id) else {
                 return stream.reset(code: CloseCode.protocolViolation.rawValue)
@@ -220,7 +220,7 @@ extension NodeDriver {
             let peer = connection.remotePeerId
             return await self.serveRequest(on: stream, reader, header.networkIndex, of: id, from: peer)
         }
-        guard !self.state.withLock({ $0.isRetiring }) else { return stream.reset(code: CloseCode.goodbye.rawValue) }
+        guard self.state.withLock({ $0.lifecycle.isRunning }) else { return stream.reset(code: CloseCode.goodbye.rawValue) }
         guard let (network, number) = self.admit(stream, header.networkIndex, on: id) else {
             return await self.refuse(header.kind, stream)
         }

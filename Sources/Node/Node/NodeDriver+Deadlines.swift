@@ -64,7 +64,7 @@ extension NodeDriver {
             let entry = state.links[id]?.streams.removeValue(forKey: number)
             if entry?.request?.isOurs == false { state.links[id]?.incomingRequests -= 1 }
             self.apply(.connection(.streamEnded(id)), to: &state)
-            self.noteStreams(in: &state)
+            if state.lifecycle.awaitsLastStream, state.isAtRest { state.lifecycle.noteLastStreamEnded() }
             if state.links[id]?.isDraining == true { Self.closeDrained(id, evenIfBusy: false, in: &state) }
         }
     }

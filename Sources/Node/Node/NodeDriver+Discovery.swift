@@ -11,7 +11,7 @@ extension NodeDriver {
     /// Looks for members on `link` from now on, in place of an earlier one.
     package func startDiscovery(on link: any DiscoveryLink) {
         let isOver = self.state.withLock { state in
-            guard !state.isStopped, state.link == nil else { return true }
+            guard !state.lifecycle.isStopped, state.link == nil else { return true }
             state.link = link
             self.beginMeasuringSearch(in: state.core.networks)
             self.jobQueue.yield(.discover(link))
@@ -47,7 +47,7 @@ extension NodeDriver {
     /// Follows this machine's addresses while others are not looked for; `link` is asked for nothing else.
     package func watchAddresses(of link: any DiscoveryLink) {
         self.state.withLock { state in
-            guard !state.isStopped, state.addressWatch == nil else { return }
+            guard !state.lifecycle.isStopped, state.addressWatch == nil else { return }
             state.addressWatch = link
             self.jobQueue.yield(.watch(link))
         }

@@ -143,12 +143,12 @@ extension NodeDriver {
         guard let link = self.forget(id, in: &state) else { return }
         link.outbox.finish()
         // Without a control stream there is nobody to hear anything.
-        guard lingers || state.isStopped, link.frames != nil else {
+        guard lingers || state.lifecycle.isStopped, link.frames != nil else {
             return link.connection.close(code: code.rawValue, reason: code.explanation)
         }
         state.farewells[id] = Farewell(connection: link.connection, outbox: link.outbox, code: code)
         // What has come or was answered on its streams stays good to the end.
-        guard !state.isStopped else { return }
+        guard !state.lifecycle.isStopped else { return }
         for entry in link.streams.values { entry.stream.reset(code: code.rawValue) }
         self.jobQueue.yield(.linger(id))
     }

@@ -18,7 +18,7 @@ extension NodeDriver {
     ///   while it waits for room in the queue.
     package func publish(_ event: some Collection<UInt8>, to topic: String, in network: NetworkId) async throws {
         try self.state.withLock { state in
-            guard !state.isStopped else { throw NodeError.notRunning }
+            guard !state.lifecycle.isStopped else { throw NodeError.notRunning }
             guard state.core.isMember(of: network) else { throw NodeError.notAMember(network) }
         }
         try await self.eventQueue.add(event, to: topic, of: network)
@@ -59,7 +59,7 @@ extension NodeDriver {
     private func signNext() -> EventQueue.Pending? {
         self.state.withLock { state in
             if state.unsigned.isEmpty { state.unsigned = self.eventQueue.takeAll() }
-            guard !state.isStopped, !state.unsigned.isEmpty else { return nil }
+            guard !state.lifecycle.isStopped, !state.unsigned.isEmpty else { return nil }
             let pending = state.unsigned.removeFirst()
             self.apply(pending.input, to: &state)
             return pending
@@ -69,7 +69,7 @@ extension NodeDriver {
     /// The same with all of it, so that it leaves before the goodbye.
     func signAll() {
         self.state.withLock { state in
-            guard !state.isStopped else { return }
+            guard !state.lifecycle.isStopped else { return }
             for pending in state.unsigned + self.eventQueue.takeAll() { self.apply(pending.input, to: &state) }
             state.unsigned = []
         }
@@ -80,7 +80,7 @@ extension NodeDriver {
     /// Waits until no peer has too much unread, or those that have read hardly anything.
     private func waitForRoom() async {
         let room = self.state.withLock { state -> Promise<Void>? in
-            guard !state.isStopped, self.markCrowded(in: &state) else { return nil }
+            guard !state.lifecycle.isStopped, self.markCrowded(in: &state) else { return nil }
             let room = Promise<Void>()
             state.roomWaiter = room
             return room

@@ -43,7 +43,7 @@ extension NodeDriver {
         try Task.checkCancellation()
         let answer = Promise<Result<TableAnswer, any Error>>()
         try self.state.withLock { state in
-            guard !state.isStopped else { throw NodeError.notRunning }
+            guard !state.lifecycle.isStopped else { throw NodeError.notRunning }
             state.requests[id] = answer
             self.apply(.table(.requested(id, network, request, policy)), to: &state)
         }

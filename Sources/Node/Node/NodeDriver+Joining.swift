@@ -20,7 +20,7 @@ extension NodeDriver {
         try Task.checkCancellation()
         let outcome = Promise<Result<JoinGrant, any Error>>()
         try self.state.withLock { state in
-            guard !state.isStopped else { throw NodeError.notRunning }
+            guard !state.lifecycle.isStopped else { throw NodeError.notRunning }
             guard state.joiners[inviter] == nil else { throw JoinFailure.underWay }
             state.joiners[inviter] = Joiner(onPending: onPending, outcome: outcome)
             self.apply(.join(.wanted(invitation)), to: &state)

@@ -78,7 +78,7 @@ extension NodeDriver {
         _ body: (any Stream, _ header: [UInt8]) async throws -> Result
     ) async throws -> Result {
         let opened = try self.state.withLock { state throws -> (any Stream, Int, Route)? in
-            guard !state.isRetiring else { throw NodeError.notRunning }
+            guard state.lifecycle.isRunning else { throw NodeError.notRunning }
             guard let route = state.core.route(to: peer, in: network),
                 let connection = state.links[route.connection]?.connection
             else { return nil }
@@ -253,7 +253,7 @@ extension NodeDriver {
         by approach: Approach,
         in state: inout State
     ) throws(NodeError) -> Bool {
-        guard !state.isStopped else { throw .notRunning }
+        guard !state.lifecycle.isStopped else { throw .notRunning }
         guard state.core.route(to: peer, in: network) == nil else { return false }
         switch approach {
         case .call(let isRelayOnly, let error):

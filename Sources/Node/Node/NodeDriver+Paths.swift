@@ -87,7 +87,7 @@ extension NodeDriver {
     /// Finds out whom this device's NAT lets in, by a second member; it takes two seconds at most.
     package func askFiltering() async -> FilteringBehaviour {
         let answer = self.state.withLock { state -> Promise<FilteringBehaviour>? in
-            guard !state.isStopped else { return nil }
+            guard !state.lifecycle.isStopped else { return nil }
             let answer = state.filtering ?? Promise()
             state.filtering = answer
             self.apply(.paths(.filteringAsked), to: &state)

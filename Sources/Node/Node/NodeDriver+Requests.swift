@@ -242,7 +242,7 @@ extension NodeDriver {
     /// Calls `body` under the lock of a node that runs and belongs to the network.
     private func opening<Result>(in network: NetworkId, _ body: (inout State) throws -> Result) throws -> Result {
         try self.state.withLock { state throws -> Result in
-            guard !state.isStopped, !state.isRetiring else { throw NodeError.notRunning }
+            guard state.lifecycle.isRunning else { throw NodeError.notRunning }
             guard state.core.isMember(of: network) else { throw NodeError.notAMember(network) }
             return try body(&state)
         }

@@ -62,7 +62,7 @@ extension NodeDriver {
         guard let serve = self.configuration.serve else {
             return await incoming.fail(ServiceFailure(kind: .noService, context: String(incoming.header.servicePath)))
         }
-        guard !self.state.withLock({ $0.isRetiring }) else {
+        guard self.state.withLock({ $0.lifecycle.isRunning }) else {
             return await incoming.fail(Self.stopping)
         }
         guard self.hasRoom(on: id) else { return await incoming.fail(ServiceFailure(kind: .busy)) }
@@ -80,7 +80,7 @@ extension NodeDriver {
 
     /// Refuses a stream of whoever is not admitted; a node that says its last words admits nobody.
     func refuse(_ kind: StreamHeader.Kind, _ stream: any Stream) async {
-        if self.state.withLock({ $0.isStopped }) { return await self.turnAway(kind, stream) }
+        if self.state.withLock({ $0.lifecycle.isStopped }) { return await self.turnAway(kind, stream) }
         stream.reset(code: CloseCode.networkNotShared.rawValue)
     }
 

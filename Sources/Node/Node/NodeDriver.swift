@@ -133,11 +133,7 @@ package final class NodeDriver: Sendable {
         var missingServices: [MissingService: Duration] = [:]
         /// When requests are looked through for what is overdue.
         var requestsDueAt: Duration?
-        /// Fulfilled when the last stream has ended; nil while no task waits for that.
-        var rest: Promise<Void>?
-        /// Whether nothing new begins, because the node is about to stop.
-        var isRetiring = false
-        var isStopped = false
+        var lifecycle = Lifecycle()
         /// What the core had counted when it was measured last.
         var tallies = Tallies()
     }
@@ -214,19 +210,17 @@ package final class NodeDriver: Sendable {
     package func stop() async {
         self.signAll()
         let links = self.state.withLock { state -> [any DiscoveryLink] in
-            guard !state.isStopped else { return [] }
+            guard !state.lifecycle.isStopped else { return [] }
             for inviter in Array(state.joiners.keys) {
                 Self.endJoin(through: inviter, .failure(NodeError.notRunning), in: &state)
             }
-            state.isStopped = true
+            state.lifecycle.stop()
             self.apply(.stopping, to: &state)
             state.waiters.failAll(.notRunning)
             for request in state.requests.values { request.fulfil(.failure(NodeError.notRunning)) }
             state.requests = [:]
             state.filtering?.fulfil(.unknown(.noAnswer))
             state.filtering = nil
-            state.rest?.fulfil(())
-            state.rest = nil
             Self.endWaitForRoom(in: &state)
             defer { (state.link, state.addressWatch) = (nil, nil) }
             return [state.link, state.addressWatch].compactMap(\.self)
@@ -291,7 +285,7 @@ package final class NodeDriver: Sendable {
             return false  // gone before it was looked at
         }
         return self.state.withLock { state in
-            guard !state.isStopped else {
+            guard !state.lifecycle.isStopped else {
                 connection.close(code: CloseCode.goodbye.rawValue, reason: CloseCode.goodbye.explanation)
                 return false
             }
@@ -317,7 +311,7 @@ package final class NodeDriver: Sendable {
         case .wake(let time, let generation):
             guard (try? await self.configuration.clock.sleep(time)) != nil else { return }  // nil: the node stops
             self.state.withLock { state in
-                guard state.wakeGeneration == generation, !state.isStopped else { return }
+                guard state.wakeGeneration == generation, !state.lifecycle.isStopped else { return }
                 self.apply(.timeReached, to: &state)
             }
             self.noteWake(due: time)
@@ -333,7 +327,7 @@ package final class NodeDriver: Sendable {
             let clock = self.configuration.clock
             try? await clock.sleep(clock.now().monotonic + Self.roomPatience)  // cut short by a stop
             self.lookAtRoom(generation)
-        case .answer(let answer): answer.fulfil(self.state.withLock { !$0.isStopped })
+        case .answer(let answer): answer.fulfil(self.state.withLock { !$0.lifecycle.isStopped })
         }
     }
 
