@@ -44,7 +44,9 @@ internal import Transport
             let listener = nodes[1].messages.listen()
             let peer = nodes[1].peerId
             let route = try #require(nodes[0].driver.state.withLock { $0.core.route(to: peer) })
-            let connection = try #require(nodes[0].driver.state.withLock { $0.links[route.connection]?.connection })
+            let connection = try #require(
+                nodes[0].driver.state.withLock { $0.connections[route.connection]?.connection }
+            )
             let header = StreamHeader(kind: .message, networkIndex: route.index).bytes
             let large = [UInt8](repeating: 8, count: 400 << 10)
             let streams = try (0..<3).map { _ in try connection.openStream() }

@@ -160,7 +160,7 @@ internal import Transport
             let (_, bytes) = try await answer
             #expect(bytes == [1])
             await retirement
-            #expect(nodes[1].driver.state.withLock { $0.isAtRest })
+            #expect(nodes[1].driver.state.withLock { $0.connections.isAtRest })
         }
     }
 

@@ -29,7 +29,7 @@ internal import Transport
             try await nodes[0].waitForProviders(2, of: "math", in: lab)
             let driver = nodes[0].driver
             let route = try #require(driver.state.withLock { $0.core.route(to: nodes[1].peerId) })
-            let connection = try #require(driver.state.withLock { $0.links[route.connection]?.connection })
+            let connection = try #require(driver.state.withLock { $0.connections[route.connection]?.connection })
             connection.close(code: CloseCode.goodbye.rawValue, reason: "")
             _ = await connection.closed()
             // The core may not have heard of it, or has connected to the peer again.

@@ -46,7 +46,7 @@ package final class IncomingRequest: Sendable {
         _ header: RequestHeader,
         on stream: any Stream,
         _ reader: StreamReader,
-        _ request: NodeDriver.TrackedRequest,
+        _ request: TrackedRequest,
         byteLimit: Int,
         room: ResponseRoom,
         metrics: NodeMetrics?

@@ -65,12 +65,7 @@ extension NodeDriver {
     }
 
     private func waitForStreams() async {
-        let lastStreamEnded = self.state.withLock { $0.lifecycle.drain(hasStreams: !$0.isAtRest) }
+        let lastStreamEnded = self.state.withLock { $0.lifecycle.drain(hasStreams: !$0.connections.isAtRest) }
         try? await lastStreamEnded?.wait()  // cancelled when the patience is over
     }
-}
-
-extension NodeDriver.State {
-    /// Whether nothing is under way with any peer.
-    var isAtRest: Bool { self.links.values.allSatisfy(\.streams.isEmpty) }
 }

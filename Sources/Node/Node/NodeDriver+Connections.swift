@@ -6,24 +6,6 @@ internal import Transport
 
 // Dialling, and serving the streams of a connection.
 extension NodeDriver {
-    /// A connection as the driver sees it.
-    struct LinkState: Sendable {
-        let connection: any Connection
-        let outbox: Outbox
-        /// The peer's, which all its connections share.
-        let responses: ResponseRoom
-        /// Ends when the control stream has been read to its end; nil before there is one.
-        var frames: AsyncStream<Void>?
-        /// Whether nothing new begins here and the connection is closed when the last stream has ended.
-        var isDraining = false
-        /// Whether the core knows that it cannot take events for now.
-        var isCongested = false
-        /// Streams under way, by number, with their network.
-        var streams: [Int: TrackedStream] = [:]
-        /// The number of them that are requests of the peer.
-        var incomingRequests = 0
-    }
-
     /// Dials the addresses one after the other, a little apart, and keeps the first that answers.
     func dial(_ peer: PeerId, at addresses: [SocketAddress]) async {
         let (winner, failure) = await self.race(to: peer, at: addresses)
@@ -58,7 +40,7 @@ extension NodeDriver {
                     winner = connection
                     group.cancelAll()
                 case .success(let connection):
-                    connection.close(code: CloseCode.superseded.rawValue, reason: CloseCode.superseded.explanation)
+                    connection.close(code: .superseded)
                 case .failure(let error):
                     if !(error is CancellationError) { failure = "\(error)" }
                 }
@@ -123,14 +105,14 @@ extension NodeDriver {
         _ outbox: Outbox
     ) async {
         guard let stream = try? connection.openStream(),  // closed() reports why
-            let reading = self.claimControlStream(of: id)
+            let ended = self.state.withLock({ $0.connections.claimControlStream(of: id) })
         else { return }
         await self.exchangeFrames(
             on: id,
             stream,
             StreamReader(stream),
             outbox,
-            reading,
+            ended,
             first: StreamHeader(kind: .hello).bytes
         )
     }
@@ -141,7 +123,7 @@ extension NodeDriver {
         _ stream: any Stream,
         _ reader: StreamReader,
         _ outbox: Outbox,
-        _ reading: Reading,
+        _ ended: Promise<Void>,
         first: [UInt8]
     ) async {
         await withDiscardingTaskGroup { group in
@@ -162,7 +144,7 @@ extension NodeDriver {
                 }
             }
             await self.readFrames(on: id, reader)
-            reading.finish()
+            ended.fulfil(())
         }
     }
 
@@ -183,18 +165,12 @@ extension NodeDriver {
 
     /// The longest frame that a peer may send now; nil when its connection is about to be closed, and nothing changes.
     private func frameByteLimit(on id: ConnectionId) -> Int? {
-        self.state.withLock { $0.farewells[id] == nil ? $0.core.frameByteLimit(on: id) : nil }
+        self.state.withLock { $0.connections.lingering[id] == nil ? $0.core.frameByteLimit(on: id) : nil }
     }
 
     /// Without its control stream a connection is of no use.
     private func closeAfterControlStream(_ id: ConnectionId) {
-        self.state.withLock { state in
-            guard let link = state.links[id] else { return }
-            link.connection.close(
-                code: CloseCode.protocolViolation.rawValue,
-                reason: CloseCode.protocolViolation.explanation
-            )
-        }
+        self.state.withLock { $0.connections[id]?.connection.close(code: .protocolViolation) }
     }
 
     private func serve(
@@ -210,17 +186,19 @@ extension NodeDriver {
         else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
         guard !self.state.withLock({ $0.lifecycle.isStopped }) else { return await self.turnAway(header.kind, stream) }
         if header.kind == .hello {
-            guard !connection.isDialler, let reading = self.claimControlStream(of: id) else {
-                return stream.reset(code: CloseCode.protocolViolation.rawValue)
-            }
-            return await self.exchangeFrames(on: id, stream, reader, outbox, reading, first: [])
+            guard !connection.isDialler,
+                let ended = self.state.withLock({ $0.connections.claimControlStream(of: id) })
+            else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
+            return await self.exchangeFrames(on: id, stream, reader, outbox, ended, first: [])
         }
         if header.kind == .request {
             reader.keepRoom(in: inbox)
             let peer = connection.remotePeerId
             return await self.serveRequest(on: stream, reader, header.networkIndex, of: id, from: peer)
         }
-        guard self.state.withLock({ $0.lifecycle.isRunning }) else { return stream.reset(code: CloseCode.goodbye.rawValue) }
+        guard self.state.withLock({ $0.lifecycle.isRunning }) else {
+            return stream.reset(code: CloseCode.goodbye.rawValue)
+        }
         guard let (network, number) = self.admit(stream, header.networkIndex, on: id) else {
             return await self.refuse(header.kind, stream)
         }
@@ -266,25 +244,12 @@ extension NodeDriver {
         }
     }
 
-    /// Makes a stream the control stream of its connection; nil when there is one, or the connection is gone.
-    private func claimControlStream(of id: ConnectionId) -> Reading? {
-        self.state.withLock { state in
-            guard let link = state.links[id], link.frames == nil else { return nil }
-            let (frames, reading) = AsyncStream.makeStream(of: Void.self)
-            state.links[id]?.frames = frames
-            return reading
-        }
-    }
-
     /// Waits until every frame was taken that came before the end of a connection: it may be the one that admits, or an
     /// event.
     private func readRest(of id: ConnectionId) async {
-        guard let frames = self.state.withLock({ $0.links[id]?.frames }) else { return }
-        for await _ in frames {}
+        let ended = self.state.withLock { $0.connections[id]?.controlStreamEnded }
+        try? await ended?.wait()  // cancelled: the node stops
     }
-
-    /// Is finished when a control stream has been read to its end.
-    private typealias Reading = AsyncStream<Void>.Continuation
 }
 
 extension NodeDriver.Configuration {

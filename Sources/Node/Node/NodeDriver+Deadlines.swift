@@ -9,37 +9,6 @@ internal import Transport
 // the timer alone, so that a request costs neither a task nor an entry in a queue; when the timer comes it looks
 // through what is under way and waits for the earliest of that.
 extension NodeDriver {
-    /// A stream of an admitted network.
-    struct TrackedStream: Sendable {
-        let network: NetworkId
-        let stream: any Stream
-        /// Of a request's stream.
-        var request: TrackedRequest?
-    }
-
-    /// A request under way.
-    struct TrackedRequest: Sendable {
-        let end: RequestEnd
-        /// By the monotonic clock.
-        let deadline: Duration
-        /// Whether this node asks; otherwise it answers.
-        let isOurs: Bool
-        /// Who else may be asked in the peer's place; nil when only its answer counts.
-        var alternative: Alternative?
-    }
-
-    /// What another provider would be asked.
-    struct Alternative: Sendable {
-        let path: String
-        /// Who was asked before, and who is being asked.
-        let tried: [PeerId]
-        /// When the peer is next made to give a sign of life: until it is heard the request may be with the dead.
-        var probeAt: Duration
-    }
-
-    /// How long such a request waits before its peer is made to give a sign of life, and before the next one.
-    static let probePause = Duration.seconds(1)
-
     /// Remembers a stream so that the end of its admission resets it; nil when the connection is gone.
     func track(
         _ stream: any Stream,
@@ -48,24 +17,19 @@ extension NodeDriver {
         _ request: TrackedRequest? = nil,
         in state: inout State
     ) -> Int? {
-        guard state.links[id] != nil else { return nil }
-        state.nextNumber += 1
-        state.links[id]?.streams[state.nextNumber] = TrackedStream(network: network, stream: stream, request: request)
-        if let request {
-            if !request.isOurs { state.links[id]?.incomingRequests += 1 }
-            self.arm(request.deadline, in: &state)
-        }
+        let tracked = TrackedStream(network: network, stream: stream, request: request)
+        guard let number = state.connections.beginStream(tracked, on: id) else { return nil }
+        if let request { self.arm(request.deadline, in: &state) }
         self.apply(.connection(.streamBegan(id)), to: &state)
-        return state.nextNumber
+        return number
     }
 
     func untrack(_ number: Int, on id: ConnectionId) {
         self.state.withLock { state in
-            let entry = state.links[id]?.streams.removeValue(forKey: number)
-            if entry?.request?.isOurs == false { state.links[id]?.incomingRequests -= 1 }
+            state.connections.endStream(number, on: id)
             self.apply(.connection(.streamEnded(id)), to: &state)
-            if state.lifecycle.awaitsLastStream, state.isAtRest { state.lifecycle.noteLastStreamEnded() }
-            if state.links[id]?.isDraining == true { Self.closeDrained(id, evenIfBusy: false, in: &state) }
+            if state.lifecycle.awaitsLastStream, state.connections.isAtRest { state.lifecycle.noteLastStreamEnded() }
+            state.connections.closeDrained(id)
         }
     }
 
@@ -96,37 +60,14 @@ extension NodeDriver {
     /// Ends requests whose time is over, and probes the peers of those that others could answer.
     private func lookThroughRequests() {
         let now = self.configuration.clock.now().monotonic
-        let (overdue, silent) = self.state.withLock { state -> ([TrackedStream], [any Connection]) in
-            var overdue: [TrackedStream] = []
-            var silent: [any Connection] = []
-            var earliest: Duration?
-            for (id, link) in state.links {
-                var isSilent = false
-                for (number, entry) in link.streams {
-                    guard let request = entry.request else { continue }
-                    if request.deadline <= now {
-                        overdue.append(entry)
-                        continue
-                    }
-                    var next = request.deadline
-                    if var probeAt = request.alternative?.probeAt {
-                        if probeAt <= now {
-                            isSilent = true
-                            probeAt = now + Self.probePause
-                            state.links[id]?.streams[number]?.request?.alternative?.probeAt = probeAt
-                        }
-                        next = min(next, probeAt)
-                    }
-                    earliest = min(earliest ?? next, next)
-                }
-                if isSilent { silent.append(link.connection) }
-            }
+        let review = self.state.withLock { state in
+            let review = state.connections.reviewRequests(at: now)
             state.requestsDueAt = nil
-            if let earliest { self.arm(earliest, in: &state) }
-            return (overdue, silent)
+            if let nextAt = review.nextAt { self.arm(nextAt, in: &state) }
+            return review
         }
-        for connection in silent { connection.probe() }
-        for entry in overdue {
+        for connection in review.silent { connection.probe() }
+        for entry in review.overdue {
             guard let request = entry.request else { continue }
             request.end.end(.overdue)
             // One that was answered waits for nothing but its delivery.

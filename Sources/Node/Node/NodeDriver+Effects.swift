@@ -45,16 +45,15 @@ extension NodeDriver {
         switch effect {
         case .send(let id, let frame): self.send(frame, on: id, in: &state)
         case .close(let id, let code, let lingers): self.close(id, code, lingers: lingers, in: &state)
-        case .admitted(let id): state.links[id]?.connection.extendLimits()
+        case .admitted(let id): state.connections[id]?.connection.extendLimits()
         case .drain(let id): self.jobQueue.yield(.drain(id))
         case .moveRequests(let id): self.moveRequests(from: id, in: &state)
         case .resetStreams(let id, let network, let code):
-            for (_, entry) in state.links[id]?.streams ?? [:] where entry.network == network {
-                entry.stream.reset(code: code.rawValue)
-            }
-        case .migrate(let id, let address, let port): state.links[id]?.connection.migrate(to: address, from: port)
+            state.connections.resetStreams(of: network, on: id, code: code)
+        case .migrate(let id, let address, let port): state.connections[id]?.connection.migrate(to: address, from: port)
         case .openChannel(let channel, let relay):
-            if let connection = state.links[relay]?.connection { self.endpoint.openChannel(channel, over: connection) }
+            guard let connection = state.connections[relay]?.connection else { return }
+            self.endpoint.openChannel(channel, over: connection)
         case .relay(let first, let second): self.relay(first, second, in: &state)
         }
     }
@@ -129,10 +128,10 @@ extension NodeDriver {
     }
 
     private func send(_ frame: Frame, on id: ConnectionId, in state: inout State) {
-        guard let link = state.links[id] else { return }
-        if link.outbox.offer(frame.prefixedBytes) { return self.noteBacklog(on: id, of: frame, in: &state) }
+        guard let entry = state.connections[id] else { return }
+        if entry.outbox.offer(frame.prefixedBytes) { return self.noteBacklog(on: id, of: frame, in: &state) }
         // The peer reads nothing any more. The end of the connection tells the core.
-        link.connection.close(code: CloseCode.tooLarge.rawValue, reason: CloseCode.tooLarge.explanation)
+        entry.connection.close(code: .tooLarge)
     }
 
     /// Closes a connection; if it lingers, the frames sent just before get a moment to arrive.
@@ -140,29 +139,22 @@ extension NodeDriver {
     /// Nothing is accepted on it meanwhile: the core has forgotten it. When the node stops, that moment is the same for
     /// all connections, and it is ``stop()`` that ends it.
     private func close(_ id: ConnectionId, _ code: CloseCode, lingers: Bool, in state: inout State) {
-        guard let link = self.forget(id, in: &state) else { return }
-        link.outbox.finish()
-        // Without a control stream there is nobody to hear anything.
-        guard lingers || state.lifecycle.isStopped, link.frames != nil else {
-            return link.connection.close(code: code.rawValue, reason: code.explanation)
+        guard let entry = self.forget(id, in: &state) else { return }
+        entry.outbox.finish()
+        // Without a control stream no frame can arrive.
+        guard lingers || state.lifecycle.isStopped, entry.controlStreamEnded != nil else {
+            return entry.connection.close(code: code)
         }
-        state.farewells[id] = Farewell(connection: link.connection, outbox: link.outbox, code: code)
-        // What has come or was answered on its streams stays good to the end.
+        state.connections.linger(entry, as: id, closingWith: code)
+        // When the node stops, bytes that are on the way on other streams may still arrive.
         guard !state.lifecycle.isStopped else { return }
-        for entry in link.streams.values { entry.stream.reset(code: code.rawValue) }
+        for stream in entry.streams.values { stream.stream.reset(code: code.rawValue) }
         self.jobQueue.yield(.linger(id))
     }
 
-    /// Closes a connection whose last words had their moment.
-    func endFarewell(of id: ConnectionId) {
-        let farewell = self.state.withLock { $0.farewells.removeValue(forKey: id) }
-        guard let farewell else { return }
-        farewell.connection.close(code: farewell.code.rawValue, reason: farewell.code.explanation)
-    }
-
-    static func closeDrained(_ id: ConnectionId, evenIfBusy: Bool, in state: inout State) {
-        guard let link = state.links[id], link.isDraining, evenIfBusy || link.streams.isEmpty else { return }
-        link.connection.close(code: CloseCode.superseded.rawValue, reason: CloseCode.superseded.explanation)
+    /// Closes a connection whose last frames had time to arrive.
+    func endLinger(of id: ConnectionId) {
+        self.state.withLock { $0.connections.endLinger(of: id) }?.close()
     }
 }
 

@@ -91,9 +91,9 @@ extension NodeDriver {
     /// Notes how far the peers are that have too much unread, and looks at them again after a while; false if there is
     /// none.
     private func markCrowded(in state: inout State) -> Bool {
-        let crowded = state.links.filter { !$0.value.isCongested && $0.value.outbox.waitingBytes > Outbox.highWater }
+        let crowded = state.connections.crowded
         guard !crowded.isEmpty else { return false }
-        state.roomMarks = crowded.mapValues(\.outbox.writtenBytes)
+        state.roomMarks = crowded
         state.roomGeneration += 1
         self.jobQueue.yield(.roomOverdue(generation: state.roomGeneration))
         return true
@@ -104,8 +104,8 @@ extension NodeDriver {
         self.state.withLock { state in
             guard generation == state.roomGeneration, state.roomWaiter != nil else { return }
             for (id, mark) in state.roomMarks {
-                guard let link = state.links[id], link.outbox.waitingBytes > Outbox.highWater,
-                    link.outbox.writtenBytes - mark < Self.leastProgress
+                guard let entry = state.connections[id], entry.outbox.isCrowded,
+                    entry.outbox.writtenBytes - mark < Self.leastProgress
                 else { continue }
                 self.setCongested(true, id, in: &state)
             }
@@ -138,15 +138,12 @@ extension NodeDriver {
 
     /// Looks at what waits for a peer after something was added that comes from others and cannot wait.
     func noteBacklog(on id: ConnectionId, of frame: Frame, in state: inout State) {
-        guard case .events = frame, let link = state.links[id], link.outbox.waitingBytes > Outbox.congestion else {
-            return
-        }
+        guard case .events = frame, let entry = state.connections[id], entry.outbox.isCongested else { return }
         self.setCongested(true, id, in: &state)
     }
 
     private func setCongested(_ isCongested: Bool, _ id: ConnectionId, in state: inout State) {
-        guard let link = state.links[id], link.isCongested != isCongested else { return }
-        state.links[id]?.isCongested = isCongested
+        guard state.connections.setCongested(isCongested, id) else { return }
         // Later, because the core may be in the middle of something.
         self.jobQueue.yield(.congestion(id))
     }
@@ -154,8 +151,8 @@ extension NodeDriver {
     /// Tells the core how it is now, since one of two changes may be told of before the other.
     func tellCongestion(of id: ConnectionId) {
         self.state.withLock { state in
-            guard let link = state.links[id] else { return }
-            self.apply(.connection(.congestionChanged(id, link.isCongested)), to: &state)
+            guard let entry = state.connections[id] else { return }
+            self.apply(.connection(.congestionChanged(id, entry.isCongested)), to: &state)
         }
     }
 }

@@ -80,7 +80,7 @@ extension NodeDriver {
         let opened = try self.state.withLock { state throws -> (any Stream, Int, Route)? in
             guard state.lifecycle.isRunning else { throw NodeError.notRunning }
             guard let route = state.core.route(to: peer, in: network),
-                let connection = state.links[route.connection]?.connection
+                let connection = state.connections[route.connection]?.connection
             else { return nil }
             let stream = try Self.openStream(on: connection)
             let number = self.track(stream, route.network, on: route.connection, in: &state)

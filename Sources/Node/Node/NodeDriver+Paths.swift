@@ -56,8 +56,8 @@ extension NodeDriver {
 
     /// Forwards between two channels, each of a connection of its own.
     func relay(_ first: RelaySide, _ second: RelaySide, in state: inout State) {
-        guard let one = state.links[first.connection]?.connection,
-            let other = state.links[second.connection]?.connection
+        guard let one = state.connections[first.connection]?.connection,
+            let other = state.connections[second.connection]?.connection
         else { return }
         self.endpoint.relay(
             RelayEnd(channel: first.channel, connection: one),
@@ -109,7 +109,7 @@ extension NodeDriver {
     /// How long packets to a peer and their answers take; nil when it is not connected, or before it was measured.
     package func roundTrip(to peer: PeerId) -> Duration? {
         self.state.withLock { state in
-            state.core.route(to: peer).flatMap { state.links[$0.connection]?.connection.roundTrip }
+            state.core.route(to: peer).flatMap { state.connections[$0.connection]?.connection.roundTrip }
         }
     }
 
@@ -117,7 +117,7 @@ extension NodeDriver {
     package func path(to peer: PeerId) -> PeerPath? {
         self.state.withLock { state in
             guard let route = state.core.route(to: peer),
-                let address = state.links[route.connection]?.connection.remoteAddress
+                let address = state.connections[route.connection]?.connection.remoteAddress
             else { return nil }
             guard ChannelId(address: address) != nil else { return .direct(address) }
             return .relayed(over: state.core.relay(at: address))

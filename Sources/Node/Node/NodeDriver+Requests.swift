@@ -166,22 +166,18 @@ extension NodeDriver {
     private func letMove(_ opening: Opening, _ path: String, _ tried: [PeerId]) {
         let id = opening.route.connection
         self.state.withLock { state in
-            let probeAt = self.configuration.clock.now().monotonic + Self.probePause
-            let alternative = Alternative(path: path, tried: tried + [opening.peer], probeAt: probeAt)
+            let probeAt = self.configuration.clock.now().monotonic + TrackedRequest.Alternative.probePause
+            let alternative = TrackedRequest.Alternative(path: path, tried: tried + [opening.peer], probeAt: probeAt)
             self.arm(probeAt, in: &state)
-            state.links[id]?.streams[opening.number]?.request?.alternative = alternative
+            state.connections.setAlternative(alternative, of: opening.number, on: id)
             if state.core.isSuspect(id) { self.moveRequests(from: id, in: &state) }
         }
     }
 
     /// Gives up those requests on a connection that somebody else can answer; each is tried anew with the next provider.
     func moveRequests(from id: ConnectionId, in state: inout State) {
-        for entry in (state.links[id]?.streams ?? [:]).values {
-            guard let request = entry.request, let alternative = request.alternative,
-                state.core.hasProvider(of: alternative.path, in: entry.network, excluding: alternative.tried)
-            else { continue }
-            request.end.end(.stopped(.timedOut))
-            entry.stream.reset(code: CloseCode.requestCancelled.rawValue)
+        state.connections.cancelRequests(on: id) { alternative, network in
+            state.core.hasProvider(of: alternative.path, in: network, excluding: alternative.tried)
         }
     }
 
@@ -256,7 +252,7 @@ extension NodeDriver {
         _ state: inout State
     ) -> Opening? {
         guard let route = state.core.route(to: peer, in: network),
-            let connection = state.links[route.connection]?.connection,
+            let connection = state.connections[route.connection]?.connection,
             let stream = try? connection.openStream()  // the connection just ended, and the core will hear of it
         else { return nil }
         let end = RequestEnd()

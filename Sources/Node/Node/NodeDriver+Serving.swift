@@ -35,7 +35,7 @@ extension NodeDriver {
             return await self.refuse(.request, stream)
         }
         defer { self.untrack(number, on: id) }
-        guard let room = self.state.withLock({ $0.links[id]?.responses }) else { return }
+        guard let room = self.state.withLock({ $0.connections[id]?.responses }) else { return }
         let incoming = IncomingRequest(
             from: peer,
             in: network,
@@ -121,6 +121,6 @@ extension NodeDriver {
     }
 
     private func hasRoom(on id: ConnectionId) -> Bool {
-        self.state.withLock { $0.links[id]?.incomingRequests ?? 0 } <= self.configuration.requestLimit
+        self.state.withLock { $0.connections[id]?.incomingRequests ?? 0 } <= self.configuration.requestLimit
     }
 }

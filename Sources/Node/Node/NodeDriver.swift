@@ -99,9 +99,7 @@ package final class NodeDriver: Sendable {
 
     struct State: Sendable {
         var core: NodeCore
-        var links: [ConnectionId: LinkState] = [:]
-        /// Connections that the core has closed, while their last words are on the way.
-        var farewells: [ConnectionId: Farewell] = [:]
+        var connections = ConnectionTable()
         var waiters = AdmissionWaiters()
         /// Who waits for the end of a join, by its inviter.
         var joiners: [PeerId: Joiner] = [:]
@@ -121,7 +119,6 @@ package final class NodeDriver: Sendable {
         var refusalLine = RepeatedLine()
         /// What was tried to reach each peer.
         var pathHistory = PathHistory()
-        var nextConnection: UInt64 = 0
         var nextNumber = 0
         var wakeGeneration = 0
         /// Whoever sends events and waits for slow peers.
@@ -136,13 +133,6 @@ package final class NodeDriver: Sendable {
         var lifecycle = Lifecycle()
         /// What the core had counted when it was measured last.
         var tallies = Tallies()
-    }
-
-    /// A connection that is closed with a code when its last words had their moment.
-    struct Farewell: Sendable {
-        let connection: any Connection
-        let outbox: Outbox
-        let code: CloseCode
     }
 
     package let localPeerId: PeerId
@@ -238,14 +228,14 @@ package final class NodeDriver: Sendable {
     ///
     /// A peer that reads nothing, or is gone, gets no more of them after a moment. A caller that is cancelled waits, too.
     private func sayLastWords() async {
-        let farewells = self.state.withLock { $0.farewells }
+        let lingering = self.state.withLock { $0.connections.lingering }
         let (clock, pause) = (self.configuration.clock, self.configuration.lingerPause)
         let arriving = Task {
             await withDiscardingTaskGroup { group in
-                for (id, farewell) in farewells {
+                for (id, connection) in lingering {
                     group.addTask {
-                        await farewell.outbox.ended()
-                        self.endFarewell(of: id)
+                        await connection.outbox.ended()
+                        self.endLinger(of: id)
                     }
                 }
             }
@@ -286,15 +276,12 @@ package final class NodeDriver: Sendable {
         }
         return self.state.withLock { state in
             guard !state.lifecycle.isStopped else {
-                connection.close(code: CloseCode.goodbye.rawValue, reason: CloseCode.goodbye.explanation)
+                connection.close(code: .goodbye)
                 return false
             }
-            state.nextConnection += 1
-            let id = ConnectionId(state.nextConnection)
-            let outbox = Outbox()
-            let sibling = state.links.values.first { $0.connection.remotePeerId == connection.remotePeerId }
-            let responses = sibling?.responses ?? ResponseRoom(byteLimit: self.configuration.responseBytes)
-            state.links[id] = LinkState(connection: connection, outbox: outbox, responses: responses)
+            let (id, outbox) = state.connections.add(connection) {
+                ResponseRoom(byteLimit: self.configuration.responseBytes)
+            }
             self.configuration.metrics?.p2p.recordConnection(success: true)
             self.jobQueue.yield(.serve(id, connection, outbox))
             self.apply(.connection(.up(id, link)), to: &state)
@@ -320,7 +307,7 @@ package final class NodeDriver: Sendable {
         case .linger(let id):
             let clock = self.configuration.clock
             try? await clock.sleep(clock.now().monotonic + self.configuration.lingerPause)  // cut short by a stop
-            self.endFarewell(of: id)
+            self.endLinger(of: id)
         case .discover(let link): await self.discover(on: link)
         case .congestion(let id): self.tellCongestion(of: id)
         case .roomOverdue(let generation):
@@ -336,12 +323,9 @@ package final class NodeDriver: Sendable {
         let clock = self.configuration.clock
         let start = clock.now().monotonic
         guard (try? await clock.sleep(start + self.configuration.drainPause)) != nil else { return }  // nil: stop
-        self.state.withLock { state in
-            state.links[id]?.isDraining = true
-            Self.closeDrained(id, evenIfBusy: false, in: &state)
-        }
+        self.state.withLock { $0.connections.drain(id) }
         guard (try? await clock.sleep(start + self.configuration.patience)) != nil else { return }  // nil: stop
-        self.state.withLock { Self.closeDrained(id, evenIfBusy: true, in: &$0) }
+        self.state.withLock { $0.connections.closeDrained(id, evenIfBusy: true) }
     }
 }
 

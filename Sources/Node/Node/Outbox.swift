@@ -5,9 +5,9 @@ final class Outbox: Sendable {
     /// A peer that leaves so much unread is not reading any more.
     static let byteLimit = 16 << 20
     /// Beyond so many bytes the peer is slow: publishers wait a moment for it.
-    static let highWater = 1 << 20
+    private static let highWater = 1 << 20
     /// Beyond so many it is only told which events there are, until it has caught up.
-    static let congestion = 4 << 20
+    private static let congestion = 4 << 20
     /// With so few left it has, and there is still enough to write until the next events are signed.
     private static let lowWater = 768 << 10
 
@@ -48,6 +48,12 @@ final class Outbox: Sendable {
 
     /// How many bytes wait.
     var waitingBytes: Int { self.counts.withLock { $0.waiting } }
+
+    /// Whether the peer is slow.
+    var isCrowded: Bool { self.waitingBytes > Self.highWater }
+
+    /// Whether the peer is so slow that it can take no events.
+    var isCongested: Bool { self.waitingBytes > Self.congestion }
 
     /// How many bytes were written so far.
     var writtenBytes: Int { self.counts.withLock { $0.written } }

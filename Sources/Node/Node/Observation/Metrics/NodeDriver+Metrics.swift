@@ -40,10 +40,10 @@ extension NodeDriver {
     }
 
     /// Takes a connection out of the table; nil when it is there no more.
-    func forget(_ id: ConnectionId, in state: inout State) -> LinkState? {
-        guard let link = state.links.removeValue(forKey: id) else { return nil }
+    func forget(_ id: ConnectionId, in state: inout State) -> ConnectionTable.Entry? {
+        guard let entry = state.connections.remove(id) else { return nil }
         self.configuration.metrics?.p2p.recordDisconnection()
-        return link
+        return entry
     }
 
     /// Measures a message that its receiver has confirmed.
@@ -85,9 +85,8 @@ extension NodeDriver {
     /// The node has stopped.
     func endMeasuring() {
         guard let metrics = self.configuration.metrics else { return }
-        self.state.withLock { state in
-            for id in state.links.keys { _ = self.forget(id, in: &state) }
-        }
+        let count = self.state.withLock { $0.connections.removeAll() }
+        for _ in 0..<count { metrics.p2p.recordDisconnection() }
         metrics.noteEnd()
     }
 
