@@ -6,11 +6,6 @@ package import PubSub
 
 // Events: published ones go out batch by batch, and slow peers are waited for, but not for ever.
 extension NodeDriver {
-    /// How long publishers wait for a slow peer before they look whether it reads at all.
-    static let roomPatience = Duration.seconds(1)
-    /// Whoever read fewer bytes in that time is only told which events there are.
-    private static let leastProgress = 64 * 1024
-
     /// Publishes an event, after all that this node published before; returns once it is on its way to the neighbours
     /// or kept for them.
     ///
@@ -58,73 +53,54 @@ extension NodeDriver {
     /// Signs the first of what waits and hands it to those who write frames.
     private func signNext() -> EventQueue.Pending? {
         self.state.withLock { state in
-            if state.unsigned.isEmpty { state.unsigned = self.eventQueue.takeAll() }
-            guard !state.lifecycle.isStopped, !state.unsigned.isEmpty else { return nil }
-            let pending = state.unsigned.removeFirst()
+            guard !state.lifecycle.isStopped, let pending = self.eventQueue.takeNext() else { return nil }
             self.apply(pending.input, to: &state)
             return pending
         }
     }
 
-    /// The same with all of it, so that it leaves before the goodbye.
+    /// Signs and sends everything that waits, so that it leaves before the connections are closed.
     func signAll() {
         self.state.withLock { state in
             guard !state.lifecycle.isStopped else { return }
-            for pending in state.unsigned + self.eventQueue.takeAll() { self.apply(pending.input, to: &state) }
-            state.unsigned = []
+            for pending in self.eventQueue.takeAll() { self.apply(pending.input, to: &state) }
         }
     }
 
     // MARK: Slow peers
 
-    /// Waits until no peer has too much unread, or those that have read hardly anything.
+    /// Waits until no peer is crowded, except those that hardly read.
     private func waitForRoom() async {
         let room = self.state.withLock { state -> Promise<Void>? in
-            guard !state.lifecycle.isStopped, self.markCrowded(in: &state) else { return nil }
-            let room = Promise<Void>()
-            state.roomWaiter = room
-            return room
+            guard !state.lifecycle.isStopped, let wait = state.backpressure.begin(for: state.connections) else {
+                return nil
+            }
+            self.jobQueue.yield(.checkRoom(wait.check))
+            return wait.room
         }
         await room?.waitIgnoringCancellation()
     }
 
-    /// Notes how far the peers are that have too much unread, and looks at them again after a while; false if there is
-    /// none.
-    private func markCrowded(in state: inout State) -> Bool {
-        let crowded = state.connections.crowded
-        guard !crowded.isEmpty else { return false }
-        state.roomMarks = crowded
-        state.roomGeneration += 1
-        self.jobQueue.yield(.roomOverdue(generation: state.roomGeneration))
-        return true
-    }
-
-    /// Publishers have waited for a while: from now on they do so only for peers that went on reading.
-    func lookAtRoom(_ generation: Int) {
+    /// Stops waiting for the peers that hardly read.
+    func checkRoom(_ check: Int) {
         self.state.withLock { state in
-            guard generation == state.roomGeneration, state.roomWaiter != nil else { return }
-            for (id, mark) in state.roomMarks {
-                guard let entry = state.connections[id], entry.outbox.isCrowded,
-                    entry.outbox.writtenBytes - mark < Self.leastProgress
-                else { continue }
-                self.setCongested(true, id, in: &state)
-            }
-            if !self.markCrowded(in: &state) { Self.endWaitForRoom(in: &state) }
+            guard let stalled = state.backpressure.stalled(at: check, in: state.connections) else { return }
+            for id in stalled { self.setCongested(true, id, in: &state) }
+            self.reviewRoom(in: &state)
         }
     }
 
-    /// Lets the publishers go on, whoever is slow.
-    static func endWaitForRoom(in state: inout State) {
-        state.roomWaiter?.fulfil(())
-        state.roomWaiter = nil
-    }
-
-    /// A peer has read nearly everything that waited for it.
+    /// Notes that a peer has read nearly all that waited for it.
     func noteRoom(on id: ConnectionId) {
         self.state.withLock { state in
             self.setCongested(false, id, in: &state)
-            if state.roomWaiter != nil, !self.markCrowded(in: &state) { Self.endWaitForRoom(in: &state) }
+            self.reviewRoom(in: &state)
         }
+    }
+
+    private func reviewRoom(in state: inout State) {
+        guard let check = state.backpressure.review(state.connections) else { return }
+        self.jobQueue.yield(.checkRoom(check))
     }
 
     func carryOut(_ effect: PubSub.HostEffect, of network: NetworkId) {

@@ -91,8 +91,8 @@ package final class NodeDriver: Sendable {
         case discover(any DiscoveryLink)
         /// Whether a connection can take events at the moment changed.
         case congestion(ConnectionId)
-        /// Publishers have waited long enough for slow peers.
-        case roomOverdue(generation: Int)
+        /// Checks the progress of the peers that publishers wait for.
+        case checkRoom(Int)
         /// Somebody wants to know whether jobs are done.
         case answer(Promise<Bool>)
     }
@@ -105,8 +105,6 @@ package final class NodeDriver: Sendable {
         var joiners: [PeerId: Joiner] = [:]
         /// Who waits for the end of a request to a hash table.
         var requests: [Kademlia.RequestId: Promise<Result<TableAnswer, any Error>>] = [:]
-        /// Events that were taken out of their queue and are not signed yet.
-        var unsigned: [EventQueue.Pending] = []
         /// The local network, while others are looked for there.
         var link: (any DiscoveryLink)?
         /// What tells of this machine's addresses while others are not looked for.
@@ -121,11 +119,7 @@ package final class NodeDriver: Sendable {
         var pathHistory = PathHistory()
         var nextNumber = 0
         var wakeGeneration = 0
-        /// Whoever sends events and waits for slow peers.
-        var roomWaiter: Promise<Void>?
-        /// What each slow peer had been written when it was looked at last.
-        var roomMarks: [ConnectionId: Int] = [:]
-        var roomGeneration = 0
+        var backpressure = Backpressure()
         /// Services that nobody offered according to the hash table, until when that is believed.
         var missingServices: [MissingService: Duration] = [:]
         /// When requests are looked through for what is overdue.
@@ -211,7 +205,7 @@ package final class NodeDriver: Sendable {
             state.requests = [:]
             state.filtering?.fulfil(.unknown(.noAnswer))
             state.filtering = nil
-            Self.endWaitForRoom(in: &state)
+            state.backpressure.end()
             defer { (state.link, state.addressWatch) = (nil, nil) }
             return [state.link, state.addressWatch].compactMap(\.self)
         }
@@ -310,10 +304,10 @@ package final class NodeDriver: Sendable {
             self.endLinger(of: id)
         case .discover(let link): await self.discover(on: link)
         case .congestion(let id): self.tellCongestion(of: id)
-        case .roomOverdue(let generation):
+        case .checkRoom(let check):
             let clock = self.configuration.clock
-            try? await clock.sleep(clock.now().monotonic + Self.roomPatience)  // cut short by a stop
-            self.lookAtRoom(generation)
+            try? await clock.sleep(clock.now().monotonic + Backpressure.patience)  // cut short by a stop
+            self.checkRoom(check)
         case .answer(let answer): answer.fulfil(self.state.withLock { !$0.lifecycle.isStopped })
         }
     }
