@@ -90,14 +90,14 @@ internal import Transport
             lab.network.partition(nodes[0].endpoint.address, from: nodes[1].endpoint.address)
             for isEarly in [true, false] {
                 let waiting = Task { try await nodes[0].driver.send([1], to: nodes[1].peerId) }
-                while !isEarly, nodes[0].driver.state.withLock({ $0.waiters.isEmpty }) {
+                while !isEarly, nodes[0].driver.state.withLock({ $0.pending.admissions.isEmpty }) {
                     try Task.checkCancellation()
                     await Task.yield()
                 }
                 waiting.cancel()
                 await #expect(throws: CancellationError.self) { try await waiting.value }
             }
-            #expect(nodes[0].driver.state.withLock { $0.waiters.isEmpty })
+            #expect(nodes[0].driver.state.withLock { $0.pending.admissions.isEmpty })
         }
     }
 

@@ -21,7 +21,7 @@ extension NodeDriver {
     private func noteEnd(of peer: PeerId, _ code: UInt64) {
         guard code == CloseCode.tooManyPeers.rawValue else { return }
         let error = NodeError.refusedByPeer(peer, CloseCode.tooManyPeers.explanation)
-        self.state.withLock { $0.waiters.refuse(peer, in: nil, error) }
+        self.state.withLock { $0.pending.admissions.refuse(peer, in: nil, error) }
     }
 
     private func race(

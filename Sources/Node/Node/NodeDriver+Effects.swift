@@ -62,13 +62,12 @@ extension NodeDriver {
         switch effect {
         case .dial(let peer, let addresses): self.jobQueue.yield(.dial(peer, addresses))
         case .dialPath(let peer, let address, let port): self.jobQueue.yield(.dialPath(peer, address, port: port))
-        case .unreachable(let peer, let reason):
-            state.waiters.fail(peer, unreachable: reason)
+        case .unreachable(let peer, let reason): state.pending.admissions.fail(peer, unreachable: reason)
         case .joined(let peer, let network):
             self.configuration.logs[.membership].info("peer \(peer.short) joined network \(network.short)")
             self.note(.admitted(network), of: peer, in: &state)
             self.events.send(.peerJoined(peer, network))
-            state.waiters.admit(peer, in: network)
+            state.pending.admissions.admit(peer, in: network)
         case .left(let peer, let network, let code):
             self.configuration.logs[.membership].info("peer \(peer.short) left network \(network.short)")
             self.events.send(.peerLeft(peer, network, reason: code?.explanation))
@@ -77,7 +76,7 @@ extension NodeDriver {
             self.configuration.logs[.membership].notice("peer \(peer.short) refused this node: \(code.explanation)")
             self.note(.refused(byPeer: true, reason: code.explanation), of: peer, in: &state)
             self.events.send(.refusedByPeer(peer, network, reason: code.explanation))
-            state.waiters.refuse(peer, in: network, .refusedByPeer(peer, code.explanation))
+            state.pending.admissions.refuse(peer, in: network, .refusedByPeer(peer, code.explanation))
         case .persist(let peer, let network, let address): self.persistence.add(.peer(peer, network, address))
         case .discovered(let peer, let network, let addresses):
             self.events.send(.peerDiscovered(peer, network, addresses))
@@ -94,7 +93,7 @@ extension NodeDriver {
         self.events.send(.refused(peer, network, reason: "\(refusal)"))
         // Not final: the peer is dialled again, and its waiters time out on their own.
         guard refusal != .helloTimeout else { return }
-        state.waiters.refuse(peer, in: network, .refused(peer, "\(refusal)"))
+        state.pending.admissions.refuse(peer, in: network, .refused(peer, "\(refusal)"))
     }
 
     private func carryOut(_ effect: MembershipEffect, in state: inout State) {

@@ -13,10 +13,7 @@ extension NodeDriver {
         in network: NetworkId,
         _ policy: Kademlia.RequestPolicy
     ) async throws -> TableAnswer {
-        let id = self.state.withLock { state in
-            state.nextNumber += 1
-            return Kademlia.RequestId(UInt64(state.nextNumber))
-        }
+        let id = self.state.withLock { $0.pending.makeTableRequestId() }
         let start = self.configuration.clock.now().monotonic
         defer { self.measure(request, since: start) }
         guard let tell = self.configuration.tableOperations else {
@@ -41,15 +38,15 @@ extension NodeDriver {
         _ policy: Kademlia.RequestPolicy
     ) async throws -> TableAnswer {
         try Task.checkCancellation()
-        let answer = Promise<Result<TableAnswer, any Error>>()
-        try self.state.withLock { state in
-            guard !state.lifecycle.isStopped else { throw NodeError.notRunning }
-            state.requests[id] = answer
+        let answer = try self.state.withLock { state throws(NodeError) in
+            guard !state.lifecycle.isStopped else { throw .notRunning }
+            let answer = state.pending.addTableRequest(id)
             self.apply(.table(.requested(id, network, request, policy)), to: &state)
+            return answer
         }
         return try await answer.get {
             self.state.withLock { state in
-                guard state.requests.removeValue(forKey: id) != nil else { return }
+                guard state.pending.removeTableRequest(id) else { return }
                 self.apply(.table(.cancelled(id)), to: &state)
             }
         }
@@ -78,8 +75,7 @@ extension NodeDriver {
     func carryOut(_ effect: Kademlia.HostEffect, of network: NetworkId, in state: inout State) {
         switch effect {
         case .finished(let id, let outcome, let effort):
-            let answer = TableAnswer(outcome: outcome, effort: effort)
-            state.requests.removeValue(forKey: id)?.fulfil(.success(answer))
+            state.pending.endTableRequest(id, TableAnswer(outcome: outcome, effort: effort))
         case .persist(let record): self.persistence.add(.record(network, record))
         case .forget(let id): self.persistence.add(.recordForgotten(network, id))
         }

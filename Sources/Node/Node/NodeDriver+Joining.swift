@@ -18,25 +18,21 @@ extension NodeDriver {
     ) async throws -> JoinGrant {
         let inviter = invitation.inviter
         try Task.checkCancellation()
-        let outcome = Promise<Result<JoinGrant, any Error>>()
-        try self.state.withLock { state in
+        let outcome = try self.state.withLock { state in
             guard !state.lifecycle.isStopped else { throw NodeError.notRunning }
-            guard state.joiners[inviter] == nil else { throw JoinFailure.underWay }
-            state.joiners[inviter] = Joiner(onPending: onPending, outcome: outcome)
+            guard let outcome = state.pending.addJoin(through: inviter, onPending: onPending) else {
+                throw JoinFailure.underWay
+            }
             self.apply(.join(.wanted(invitation)), to: &state)
+            return outcome
         }
         return try await outcome.get {
             self.state.withLock { state in
-                guard state.joiners[inviter]?.outcome === outcome else { return }
-                // First, so that the effects of giving up do not tell the task of a failure.
-                state.joiners[inviter] = nil
+                // First, so that the core's effects do not end the join with another error.
+                guard state.pending.removeJoin(through: inviter, outcome) else { return }
                 self.apply(.join(.abandoned(inviter)), to: &state)
             }
         }
-    }
-
-    static func endJoin(through inviter: PeerId, _ result: Result<JoinGrant, any Error>, in state: inout State) {
-        state.joiners.removeValue(forKey: inviter)?.outcome.fulfil(result)
     }
 
     func carryOut(_ effect: JoinEffect, in state: inout State) {
@@ -57,22 +53,16 @@ extension NodeDriver {
         case .invitationEnded(let invitation, let network, let failure):
             self.events.send(.invitationEnded(invitation, network, reason: failure))
         case .pending(let inviter, let network, let digits):
-            state.joiners[inviter]?.onPending(digits)
+            state.pending.noteJoinPending(through: inviter, digits: digits)
             self.events.send(.joinPending(inviter, network, digits: digits))
         case .granted(let inviter, let grant):
             self.persistence.add(.joinGranted(grant))
             self.events.send(.joinGranted(grant.metadata))
-            Self.endJoin(through: inviter, .success(grant), in: &state)
+            state.pending.endJoin(through: inviter, .success(grant))
         case .failed(let inviter, let network, let failure):
             self.configuration.logs[.membership].info("the join through \(inviter.short) came to nothing: \(failure)")
             self.events.send(.joinFailed(inviter, network, reason: failure))
-            Self.endJoin(through: inviter, .failure(failure), in: &state)
+            state.pending.endJoin(through: inviter, .failure(failure))
         }
     }
-}
-
-/// A task that waits for the end of a join.
-struct Joiner: Sendable {
-    let onPending: @Sendable (_ digits: String) -> Void
-    let outcome: Promise<Result<JoinGrant, any Error>>
 }

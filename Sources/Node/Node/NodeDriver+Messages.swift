@@ -242,7 +242,7 @@ extension NodeDriver {
         let mustWait = try self.state.withLock { state in
             try self.enroll(outcome, peer, network, by: approach, in: &state)
         }
-        if mustWait { try await outcome.get { self.state.withLock { $0.waiters.remove(outcome) } } }
+        if mustWait { try await outcome.get { self.state.withLock { $0.pending.admissions.remove(outcome) } } }
     }
 
     /// Asks the core for a way to a peer; false if there is one already.
@@ -261,12 +261,12 @@ extension NodeDriver {
             guard let shared = networks.first(where: { state.core.hasCoordinator(in: $0, for: peer) }) else {
                 throw error
             }
-            state.waiters.add(outcome, for: peer, in: network, failure: error)
+            state.pending.admissions.add(outcome, for: peer, in: network, failure: error)
             self.apply(.peer(.called(peer, shared, overRelay: isRelayOnly)), to: &state)
         case .dial:
             guard state.core.knowsWayTo(peer) else { throw .noAddress(peer) }
             guard state.core.sharesNetwork(with: peer) else { throw .noSharedNetwork(peer) }
-            state.waiters.add(outcome, for: peer, in: network)
+            state.pending.admissions.add(outcome, for: peer, in: network)
             self.apply(.peer(.wanted(peer)), to: &state)
         }
         return true

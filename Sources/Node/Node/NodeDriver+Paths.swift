@@ -46,8 +46,7 @@ extension NodeDriver {
         case .stopRelaying(let channel): self.endpoint.stopRelaying(channel)
         case .closeChannel(let channel): self.endpoint.closeChannel(channel)
         case .filteringFound(let behaviour):
-            state.filtering?.fulfil(behaviour)
-            state.filtering = nil
+            state.pending.endFilteringTest(behaviour)
         case .record(let peer, let event):
             self.configuration.logs[.connections].debug("on the way to peer \(peer.short): \(event)")
             self.note(.traversal(event), of: peer, in: &state)
@@ -88,8 +87,7 @@ extension NodeDriver {
     package func askFiltering() async -> FilteringBehaviour {
         let answer = self.state.withLock { state -> Promise<FilteringBehaviour>? in
             guard !state.lifecycle.isStopped else { return nil }
-            let answer = state.filtering ?? Promise()
-            state.filtering = answer
+            let answer = state.pending.addFilteringTest()
             self.apply(.paths(.filteringAsked), to: &state)
             return answer
         }

@@ -100,17 +100,11 @@ package final class NodeDriver: Sendable {
     struct State: Sendable {
         var core: NodeCore
         var connections = ConnectionTable()
-        var waiters = AdmissionWaiters()
-        /// Who waits for the end of a join, by its inviter.
-        var joiners: [PeerId: Joiner] = [:]
-        /// Who waits for the end of a request to a hash table.
-        var requests: [Kademlia.RequestId: Promise<Result<TableAnswer, any Error>>] = [:]
+        var pending = PendingOutcomes()
         /// The local network, while others are looked for there.
         var link: (any DiscoveryLink)?
         /// What tells of this machine's addresses while others are not looked for.
         var addressWatch: (any DiscoveryLink)?
-        /// The filtering of this device's NAT, while it is being determined.
-        var filtering: Promise<FilteringBehaviour>?
         /// Who waits for datagrams of STUN.
         var probeListeners: [Int: @Sendable (ForeignDatagram) -> Void] = [:]
         /// Says who was refused.
@@ -195,16 +189,11 @@ package final class NodeDriver: Sendable {
         self.signAll()
         let links = self.state.withLock { state -> [any DiscoveryLink] in
             guard !state.lifecycle.isStopped else { return [] }
-            for inviter in Array(state.joiners.keys) {
-                Self.endJoin(through: inviter, .failure(NodeError.notRunning), in: &state)
-            }
+            // First, so that the core's effects do not end the joins with another error.
+            state.pending.failJoins(.notRunning)
             state.lifecycle.stop()
             self.apply(.stopping, to: &state)
-            state.waiters.failAll(.notRunning)
-            for request in state.requests.values { request.fulfil(.failure(NodeError.notRunning)) }
-            state.requests = [:]
-            state.filtering?.fulfil(.unknown(.noAnswer))
-            state.filtering = nil
+            state.pending.failAll(.notRunning)
             state.backpressure.end()
             defer { (state.link, state.addressWatch) = (nil, nil) }
             return [state.link, state.addressWatch].compactMap(\.self)
