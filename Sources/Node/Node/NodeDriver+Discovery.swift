@@ -8,27 +8,25 @@ internal import Transport
 
 // The local network, on which members are heard without an address being typed.
 extension NodeDriver {
-    /// Looks for members on `link` from now on, in place of an earlier one.
+    /// Looks for members on `link` from now on, unless discovery is on.
     package func startDiscovery(on link: any DiscoveryLink) {
-        let isOver = self.state.withLock { state in
-            guard !state.lifecycle.isStopped, state.link == nil else { return true }
-            state.link = link
+        let hasStarted = self.state.withLock { state in
+            guard !state.lifecycle.isStopped, state.localNetwork.startDiscovery(on: link) else { return false }
             self.beginMeasuringSearch(in: state.core.networks)
             self.jobQueue.yield(.discover(link))
             self.apply(.discovery(.started), to: &state)
-            return false
+            return true
         }
-        // Nobody will ever read from it; letting go of it closes it.
-        if isOver { self.configuration.logs[.discovery].debug("discovery is on already, or the node stops") }
+        // A link without a reader is closed when it is released.
+        if !hasStarted { self.configuration.logs[.discovery].debug("discovery is on already, or the node stops") }
     }
 
-    /// Says goodbye to whoever listens on the local network, and falls silent there.
+    /// Announces the end to the local network, and sends nothing more there.
     package func stopDiscovery() async {
         let link = self.state.withLock { state -> (any DiscoveryLink)? in
-            guard let link = state.link else { return nil }
+            guard state.localNetwork.discoveryLink != nil else { return nil }
             self.apply(.discovery(.stopped), to: &state)
-            state.link = nil
-            return link
+            return state.localNetwork.stopDiscovery()
         }
         self.configuration.metrics?.noteSearchEnd()
         await link?.close()
@@ -47,8 +45,7 @@ extension NodeDriver {
     /// Follows this machine's addresses while others are not looked for; `link` is asked for nothing else.
     package func watchAddresses(of link: any DiscoveryLink) {
         self.state.withLock { state in
-            guard !state.lifecycle.isStopped, state.addressWatch == nil else { return }
-            state.addressWatch = link
+            guard !state.lifecycle.isStopped, state.localNetwork.watchAddresses(of: link) else { return }
             self.jobQueue.yield(.watch(link))
         }
     }
@@ -63,7 +60,7 @@ extension NodeDriver {
 
     func carryOut(_ effect: Discovery.HostEffect, in state: inout State) {
         switch effect {
-        case .multicast(let bytes): state.link?.send(bytes)
+        case .multicast(let bytes): state.localNetwork.discoveryLink?.send(bytes)
         case .ignored(let reason, let source, let count):
             self.configuration.logs[.discovery].debug("\(count) datagrams from \(source) ignored: \(reason)")
         }
@@ -75,8 +72,10 @@ extension NodeDriver {
     }
 
     /// Whether members are looked for on the local network.
-    package var isDiscovering: Bool { self.state.withLock { $0.link != nil } }
+    package var isDiscovering: Bool { self.state.withLock { $0.localNetwork.discoveryLink != nil } }
 
     /// The names of the interfaces on which they are looked for at this moment.
-    package var discoveryInterfaces: [String] { self.state.withLock { $0.link }?.interfaceNames ?? [] }
+    package var discoveryInterfaces: [String] {
+        self.state.withLock { $0.localNetwork.discoveryLink }?.interfaceNames ?? []
+    }
 }

@@ -101,10 +101,7 @@ package final class NodeDriver: Sendable {
         var core: NodeCore
         var connections = ConnectionTable()
         var pending = PendingOutcomes()
-        /// The local network, while others are looked for there.
-        var link: (any DiscoveryLink)?
-        /// What tells of this machine's addresses while others are not looked for.
-        var addressWatch: (any DiscoveryLink)?
+        var localNetwork = LocalNetwork()
         /// Who waits for datagrams of STUN.
         var probeListeners: [Int: @Sendable (ForeignDatagram) -> Void] = [:]
         /// Says who was refused.
@@ -195,8 +192,7 @@ package final class NodeDriver: Sendable {
             self.apply(.stopping, to: &state)
             state.pending.failAll(.notRunning)
             state.backpressure.end()
-            defer { (state.link, state.addressWatch) = (nil, nil) }
-            return [state.link, state.addressWatch].compactMap(\.self)
+            return state.localNetwork.removeAll()
         }
         self.eventQueue.finish()
         self.deadlineQueue.finish()

@@ -17,7 +17,7 @@ extension NodeDriver {
         var areRecordsOthers = false
         switch input {
         case .membership(.added(let token, _, _)):
-            if state.link != nil { metrics.noteSearchStart(in: token.networkId) }
+            if state.localNetwork.discoveryLink != nil { metrics.noteSearchStart(in: token.networkId) }
         case .membership(.removed), .table(.recordsLoaded): areRecordsOthers = true
         case .connection, .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .timeReached,
             .addressesChanged, .conditionsChanged, .resumed, .stopping:
