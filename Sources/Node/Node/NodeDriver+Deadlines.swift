@@ -4,10 +4,6 @@ internal import NodeCore
 internal import Transport
 
 // Streams under way, and the time that those of requests have.
-//
-// Each request's deadline lies with its stream, and one timer waits for the earliest. A request that ends in time leaves
-// the timer alone, so that a request costs neither a task nor an entry in a queue; when the timer comes it looks
-// through what is under way and waits for the earliest of that.
 extension NodeDriver {
     /// Remembers a stream so that the end of its admission resets it; nil when the connection is gone.
     func track(
@@ -19,7 +15,7 @@ extension NodeDriver {
     ) -> Int? {
         let tracked = TrackedStream(network: network, stream: stream, request: request)
         guard let number = state.connections.beginStream(tracked, on: id) else { return nil }
-        if let request { self.arm(request.deadline, in: &state) }
+        if let request { self.requestTimer.arm(request.deadline) }
         self.apply(.connection(.streamBegan(id)), to: &state)
         return number
     }
@@ -33,37 +29,12 @@ extension NodeDriver {
         }
     }
 
-    /// Sees to it that requests are looked through at `deadline`.
-    func arm(_ deadline: Duration, in state: inout State) {
-        if let armed = state.requestsDueAt, armed <= deadline { return }
-        state.requestsDueAt = deadline
-        self.deadlineQueue.yield(deadline)
-    }
-
-    /// Ends requests whose time is over, until the queue of deadlines is finished.
-    func watchDeadlines() async {
-        var deadlines = self.deadlines.makeAsyncIterator()
-        var next = await deadlines.next()
-        while let deadline = next {
-            next = await withDiscardingTaskGroup { group in
-                group.addTask {
-                    guard (try? await self.configuration.clock.sleep(deadline)) != nil else { return }  // nil: replaced
-                    self.lookThroughRequests()
-                }
-                let earlier = await deadlines.next()
-                group.cancelAll()
-                return earlier
-            }
-        }
-    }
-
     /// Ends requests whose time is over, and probes the peers of those that others could answer.
-    private func lookThroughRequests() {
+    func reviewRequests() {
         let now = self.configuration.clock.now().monotonic
         let review = self.state.withLock { state in
             let review = state.connections.reviewRequests(at: now)
-            state.requestsDueAt = nil
-            if let nextAt = review.nextAt { self.arm(nextAt, in: &state) }
+            self.requestTimer.rearm(review.nextAt)
             return review
         }
         for connection in review.silent { connection.probe() }

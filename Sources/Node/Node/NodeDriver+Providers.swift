@@ -7,18 +7,8 @@ internal import Transport
 
 // Providers that this node is not connected to: the hash table knows them.
 extension NodeDriver {
-    /// A service that nobody offers.
-    struct MissingService: Hashable, Sendable {
-        let network: NetworkId
-        let service: Substring
-    }
-
     /// How long the hash table may take; then the service counts as missing.
     private static let searchPatience = Duration.seconds(2)
-    /// How long a service that nobody offered is not looked for again.
-    private static let missingFor = Duration.seconds(1)
-    /// How many of them are remembered; beyond so many all are looked for anew.
-    private static let missingLimit = 256
     /// How many providers out of the hash table are tried, those that wrote last first.
     private static let searchLimit = 4
 
@@ -63,8 +53,7 @@ extension NodeDriver {
         in network: NetworkId
     ) async throws -> [PeerId] {
         let now = self.configuration.clock.now().monotonic
-        let missing = MissingService(network: network, service: service)
-        let isMissing = self.state.withLock { state in state.missingServices[missing].map { $0 > now } ?? false }
+        let isMissing = self.state.withLock { $0.missingServices.contains(service, in: network, at: now) }
         guard !isMissing, deadline > now else { return [] }
         let policy = Kademlia.RequestPolicy(
             deadline: min(Self.searchPatience, deadline - now),
@@ -75,10 +64,8 @@ extension NodeDriver {
         var providers: [PeerId] = []
         if case .found(let records) = answer.outcome { providers = records.filter { !$0.isTombstone }.map(\.writer) }
         if providers.isEmpty {
-            self.state.withLock { state in
-                if state.missingServices.count >= Self.missingLimit { state.missingServices.removeAll() }
-                state.missingServices[missing] = self.configuration.clock.now().monotonic + Self.missingFor
-            }
+            let now = self.configuration.clock.now().monotonic
+            self.state.withLock { $0.missingServices.add(service, in: network, at: now) }
         }
         return providers
     }

@@ -168,7 +168,7 @@ extension NodeDriver {
         self.state.withLock { state in
             let probeAt = self.configuration.clock.now().monotonic + TrackedRequest.Alternative.probePause
             let alternative = TrackedRequest.Alternative(path: path, tried: tried + [opening.peer], probeAt: probeAt)
-            self.arm(probeAt, in: &state)
+            self.requestTimer.arm(probeAt)
             state.connections.setAlternative(alternative, of: opening.number, on: id)
             if state.core.isSuspect(id) { self.moveRequests(from: id, in: &state) }
         }

@@ -111,10 +111,7 @@ package final class NodeDriver: Sendable {
         var nextNumber = 0
         var wakeGeneration = 0
         var backpressure = Backpressure()
-        /// Services that nobody offered according to the hash table, until when that is believed.
-        var missingServices: [MissingService: Duration] = [:]
-        /// When requests are looked through for what is overdue.
-        var requestsDueAt: Duration?
+        var missingServices = MissingServices()
         var lifecycle = Lifecycle()
         /// What the core had counted when it was measured last.
         var tallies = Tallies()
@@ -127,9 +124,7 @@ package final class NodeDriver: Sendable {
     let jobs: AsyncStream<Job>
     let jobQueue: AsyncStream<Job>.Continuation
     let persistence = PersistenceQueue()
-    /// The earliest deadline of all requests, whenever an earlier one comes.
-    let deadlines: AsyncStream<Duration>
-    let deadlineQueue: AsyncStream<Duration>.Continuation
+    let requestTimer = RequestTimer()
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
     let eventSink: (any EventSink)?
@@ -150,10 +145,6 @@ package final class NodeDriver: Sendable {
         self.configuration = configuration
         self.state = Locked(State(core: NodeCore(core)))
         (self.jobs, self.jobQueue) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .unbounded)
-        (self.deadlines, self.deadlineQueue) = AsyncStream.makeStream(
-            of: Duration.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
         self.messages = messages
         self.events = events
         self.eventSink = eventSink
@@ -169,7 +160,9 @@ package final class NodeDriver: Sendable {
                 group.addTask { await self.acceptConnections() }
                 group.addTask { await self.takeProbes() }
                 group.addTask { await self.sendEvents() }
-                group.addTask { await self.watchDeadlines() }
+                group.addTask {
+                    await self.requestTimer.run(on: self.configuration.clock) { self.reviewRequests() }
+                }
                 for await job in self.jobs {
                     group.addTask { await self.perform(job) }
                 }
@@ -195,7 +188,7 @@ package final class NodeDriver: Sendable {
             return state.localNetwork.removeAll()
         }
         self.eventQueue.finish()
-        self.deadlineQueue.finish()
+        self.requestTimer.finish()
         for link in links { await link.close() }
         await self.sayLastWords()
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)
