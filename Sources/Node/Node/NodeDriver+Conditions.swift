@@ -35,7 +35,7 @@ extension NodeDriver {
 
     /// Gives back memory that is not needed to go on.
     package func freeMemory() {
-        self.state.withLock { $0.pathHistory = PathHistory() }
+        self.state.withLock { $0.observations.freeMemory() }
         SystemMemory.giveBack()
     }
 

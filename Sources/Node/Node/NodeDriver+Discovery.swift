@@ -12,7 +12,7 @@ extension NodeDriver {
     package func startDiscovery(on link: any DiscoveryLink) {
         let hasStarted = self.state.withLock { state in
             guard !state.lifecycle.isStopped, state.localNetwork.startDiscovery(on: link) else { return false }
-            self.beginMeasuringSearch(in: state.core.networks)
+            for network in state.core.networks { self.configuration.metrics?.noteSearchStart(in: network) }
             self.jobQueue.yield(.discover(link))
             self.apply(.discovery(.started), to: &state)
             return true

@@ -16,7 +16,10 @@ extension NodeDriver {
     func apply(_ input: Input, to state: inout State) {
         var effects: [Effect] = []
         state.core.handle(input, at: self.configuration.clock.now(), into: &effects)
-        if self.configuration.metrics != nil { self.measure(input, effects, in: &state) }
+        if let metrics = self.configuration.metrics {
+            let isDiscovering = state.localNetwork.discoveryLink != nil
+            state.observations.measure(input, effects, in: state.core, isDiscovering: isDiscovering, with: metrics)
+        }
         self.carryOut(effects, in: &state)
     }
 
@@ -85,7 +88,7 @@ extension NodeDriver {
     }
 
     private func noteRefusal(_ refusal: Refusal, of peer: PeerId, _ network: NetworkId?, in state: inout State) {
-        if let leftOut = state.refusalLine.note(at: self.configuration.clock.now().monotonic) {
+        if let leftOut = state.observations.noteRefusal(at: self.configuration.clock.now().monotonic) {
             let others = leftOut > 0 ? " (\(leftOut) more since the last such line)" : ""
             self.configuration.logs[.membership].notice("refused peer \(peer.short): \(refusal)\(others)")
         }
@@ -149,6 +152,13 @@ extension NodeDriver {
         guard !state.lifecycle.isStopped else { return }
         for stream in entry.streams.values { stream.stream.reset(code: code.rawValue) }
         self.jobQueue.yield(.linger(id))
+    }
+
+    /// Takes a connection out of the table; nil when it is there no more.
+    func forget(_ id: ConnectionId, in state: inout State) -> ConnectionTable.Entry? {
+        guard let entry = state.connections.remove(id) else { return nil }
+        self.configuration.metrics?.p2p.recordDisconnection()
+        return entry
     }
 
     /// Closes a connection whose last frames had time to arrive.

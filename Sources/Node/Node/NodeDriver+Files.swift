@@ -53,7 +53,7 @@ extension NodeDriver {
             try await stream.write([], finish: true)
             return try await reader.readToEnd(limit: 1)
         }
-        self.measureBytes(sent: file.byteCount, to: peer, in: network)
+        self.measure(with: peer, in: network) { $0.of($1).recordBytes(sent: Int(clamping: file.byteCount)) }
         switch receipt.first {
         case 0: return
         case 1: throw NodeError.damaged(peer)

@@ -15,7 +15,7 @@ extension NodeDriver {
     ) async throws -> TableAnswer {
         let id = self.state.withLock { $0.pending.makeTableRequestId() }
         let start = self.configuration.clock.now().monotonic
-        defer { self.measure(request, since: start) }
+        defer { self.configuration.metrics?.note(request, since: start) }
         guard let tell = self.configuration.tableOperations else {
             return try await self.ask(id, request, network, policy)
         }

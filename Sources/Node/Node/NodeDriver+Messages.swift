@@ -33,7 +33,7 @@ extension NodeDriver {
                 return try await reader.readToEnd(limit: 1)
             }
         }
-        self.measureSent(payload.count, to: peer, in: network, since: start)
+        self.measure(with: peer, in: network) { $0.noteSent(payload.count, to: peer, in: $1, since: start) }
         switch receipt.first.flatMap({ Receipt(rawValue: $0) }) {
         case .delivered: return
         case .nobodyListens: throw NodeError.nobodyListens(peer)
@@ -149,24 +149,37 @@ extension NodeDriver {
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     package func reach(_ peer: PeerId, in network: NetworkId? = nil) async throws {
         if self.state.withLock({ $0.core.route(to: peer, in: network) != nil }) { return }
-        try await self.measuringSearch(for: peer, in: network) {
-            try await self.withPatience(for: peer) {
-                do {
-                    try await self.waitForAdmission(of: peer, in: network)
-                } catch let error as NodeError {
-                    switch error {
-                    case .noAddress, .unreachable, .noSharedNetwork:
-                        let isFound = try await self.lookUp(peer, in: network)
-                        try await self.waitForAdmission(
-                            of: peer,
-                            in: network,
-                            by: isFound ? .dial : .call(overRelay: false, orThrow: error)
-                        )
-                    default: throw error
-                    }
+        let start = self.configuration.clock.now().monotonic
+        var isFound = false
+        defer {
+            self.measure(with: peer, in: network) { metrics, network in
+                metrics.of(network).recordDiscovery(success: isFound, duration: metrics.seconds(since: start))
+            }
+        }
+        try await self.withPatience(for: peer) {
+            do {
+                try await self.waitForAdmission(of: peer, in: network)
+            } catch let error as NodeError {
+                switch error {
+                case .noAddress, .unreachable, .noSharedNetwork:
+                    let isFound = try await self.lookUp(peer, in: network)
+                    try await self.waitForAdmission(
+                        of: peer,
+                        in: network,
+                        by: isFound ? .dial : .call(overRelay: false, orThrow: error)
+                    )
+                default: throw error
                 }
             }
         }
+        isFound = true
+    }
+
+    /// Measures something that concerns a peer, in the given network, or in the one in which it is reached.
+    func measure(with peer: PeerId, in network: NetworkId?, _ body: (NodeMetrics, NetworkId) -> Void) {
+        guard let metrics = self.configuration.metrics else { return }
+        let found = network ?? self.state.withLock { $0.core.route(to: peer)?.network ?? $0.core.networks.first }
+        if let found { body(metrics, found) }
     }
 
     /// Returns once `peer` is admitted in `network` over another member as a relay, even where a direct way would work.

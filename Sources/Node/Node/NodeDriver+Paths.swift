@@ -67,7 +67,7 @@ extension NodeDriver {
 
     /// Remembers what happened on the way to a peer.
     func note(_ event: PathHistory.Event, of peer: PeerId, in state: inout State) {
-        state.pathHistory.note(event, of: peer, at: self.configuration.clock.now())
+        state.observations.note(event, of: peer, at: self.configuration.clock.now())
     }
 
     /// The same for whoever does not hold the lock.
@@ -96,7 +96,7 @@ extension NodeDriver {
 
     /// What was tried lately to reach a peer, the newest last.
     package func pathHistory(of peer: PeerId) -> [PathHistory.Entry] {
-        self.state.withLock { $0.pathHistory[peer] }
+        self.state.withLock { $0.observations.paths[peer] }
     }
 
     /// Whether a peer was admitted in `network` at `start` or later, by the monotonic clock; it may be gone again.

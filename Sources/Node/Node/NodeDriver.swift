@@ -104,17 +104,12 @@ package final class NodeDriver: Sendable {
         var localNetwork = LocalNetwork()
         /// Who waits for datagrams of STUN.
         var probeListeners: [Int: @Sendable (ForeignDatagram) -> Void] = [:]
-        /// Says who was refused.
-        var refusalLine = RepeatedLine()
-        /// What was tried to reach each peer.
-        var pathHistory = PathHistory()
+        var observations = Observations()
         var nextNumber = 0
         var wakeGeneration = 0
         var backpressure = Backpressure()
         var missingServices = MissingServices()
         var lifecycle = Lifecycle()
-        /// What the core had counted when it was measured last.
-        var tallies = Tallies()
     }
 
     package let localPeerId: PeerId
@@ -171,7 +166,8 @@ package final class NodeDriver: Sendable {
             }
             self.persistence.finish()
         }
-        self.endMeasuring()
+        let openConnections = self.state.withLock { $0.connections.removeAll() }
+        self.configuration.metrics?.noteEnd(openConnections: openConnections)
     }
 
     /// Says goodbye, closes the endpoint and lets ``run()`` return.
