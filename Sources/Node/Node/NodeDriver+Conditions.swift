@@ -43,7 +43,7 @@ extension NodeDriver {
     package func isResponsive() async -> Bool {
         let answer = Promise<Bool>()
         self.state.withLock { state in
-            if state.lifecycle.isStopped { answer.fulfil(false) } else { self.jobQueue.yield(.answer(answer)) }
+            if state.lifecycle.isStopped { answer.fulfil(false) } else { self.jobs.add(.answer(answer)) }
         }
         return await answer.waitIgnoringCancellation()
     }

@@ -13,7 +13,7 @@ extension NodeDriver {
         let hasStarted = self.state.withLock { state in
             guard !state.lifecycle.isStopped, state.localNetwork.startDiscovery(on: link) else { return false }
             for network in state.core.networks { self.configuration.metrics?.noteSearchStart(in: network) }
-            self.jobQueue.yield(.discover(link))
+            self.jobs.add(.discover(link))
             self.apply(.discovery(.started), to: &state)
             return true
         }
@@ -46,7 +46,7 @@ extension NodeDriver {
     package func watchAddresses(of link: any DiscoveryLink) {
         self.state.withLock { state in
             guard !state.lifecycle.isStopped, state.localNetwork.watchAddresses(of: link) else { return }
-            self.jobQueue.yield(.watch(link))
+            self.jobs.add(.followAddresses(link))
         }
     }
 

@@ -40,7 +40,7 @@ extension NodeDriver {
         case .services(let network, .changed(let peer)): self.events.send(.servicesChanged(peer, network))
         case .wake(let time):
             state.wakeGeneration += 1
-            self.jobQueue.yield(.wake(at: time, generation: state.wakeGeneration))
+            self.jobs.add(.wake(at: time, generation: state.wakeGeneration))
         }
     }
 
@@ -49,7 +49,7 @@ extension NodeDriver {
         case .send(let id, let frame): self.send(frame, on: id, in: &state)
         case .close(let id, let code, let lingers): self.close(id, code, lingers: lingers, in: &state)
         case .admitted(let id): state.connections[id]?.connection.extendLimits()
-        case .drain(let id): self.jobQueue.yield(.drain(id))
+        case .drain(let id): self.jobs.add(.drain(id))
         case .moveRequests(let id): self.moveRequests(from: id, in: &state)
         case .resetStreams(let id, let network, let code):
             state.connections.resetStreams(of: network, on: id, code: code)
@@ -63,8 +63,8 @@ extension NodeDriver {
 
     private func carryOut(_ effect: PeerEffect, in state: inout State) {
         switch effect {
-        case .dial(let peer, let addresses): self.jobQueue.yield(.dial(peer, addresses))
-        case .dialPath(let peer, let address, let port): self.jobQueue.yield(.dialPath(peer, address, port: port))
+        case .dial(let peer, let addresses): self.jobs.add(.dial(peer, addresses))
+        case .dialPath(let peer, let address, let port): self.jobs.add(.dialPath(peer, address, port: port))
         case .unreachable(let peer, let reason): state.pending.admissions.fail(peer, unreachable: reason)
         case .joined(let peer, let network):
             self.configuration.logs[.membership].info("peer \(peer.short) joined network \(network.short)")
@@ -151,7 +151,7 @@ extension NodeDriver {
         // When the node stops, bytes that are on the way on other streams may still arrive.
         guard !state.lifecycle.isStopped else { return }
         for stream in entry.streams.values { stream.stream.reset(code: code.rawValue) }
-        self.jobQueue.yield(.linger(id))
+        self.jobs.add(.linger(id))
     }
 
     /// Takes a connection out of the table; nil when it is there no more.

@@ -75,7 +75,7 @@ extension NodeDriver {
             guard !state.lifecycle.isStopped, let wait = state.backpressure.begin(for: state.connections) else {
                 return nil
             }
-            self.jobQueue.yield(.checkRoom(wait.check))
+            self.jobs.add(.checkRoom(wait.check))
             return wait.room
         }
         await room?.waitIgnoringCancellation()
@@ -100,7 +100,7 @@ extension NodeDriver {
 
     private func reviewRoom(in state: inout State) {
         guard let check = state.backpressure.review(state.connections) else { return }
-        self.jobQueue.yield(.checkRoom(check))
+        self.jobs.add(.checkRoom(check))
     }
 
     func carryOut(_ effect: PubSub.HostEffect, of network: NetworkId) {
@@ -121,11 +121,11 @@ extension NodeDriver {
     private func setCongested(_ isCongested: Bool, _ id: ConnectionId, in state: inout State) {
         guard state.connections.setCongested(isCongested, id) else { return }
         // Later, because the core may be in the middle of something.
-        self.jobQueue.yield(.congestion(id))
+        self.jobs.add(.reportCongestion(id))
     }
 
     /// Tells the core how it is now, since one of two changes may be told of before the other.
-    func tellCongestion(of id: ConnectionId) {
+    func reportCongestion(of id: ConnectionId) {
         self.state.withLock { state in
             guard let entry = state.connections[id] else { return }
             self.apply(.connection(.congestionChanged(id, entry.isCongested)), to: &state)

@@ -41,7 +41,7 @@ extension NodeDriver {
         switch effect {
         case .sendDatagram(let bytes, let address, let port):
             self.endpoint.sendForeignDatagram(bytes, to: address, from: port)
-        case .openPorts(let count): self.jobQueue.yield(.openPorts(count))
+        case .openPorts(let count): self.jobs.add(.openPorts(count))
         case .closePorts(let ports): self.endpoint.closePorts(ports)
         case .stopRelaying(let channel): self.endpoint.stopRelaying(channel)
         case .closeChannel(let channel): self.endpoint.closeChannel(channel)

@@ -78,52 +78,29 @@ package final class NodeDriver: Sendable {
         case recordForgotten(NetworkId, RecordId)
     }
 
-    /// Work for ``run()``.
-    enum Job: Sendable {
-        case dial(PeerId, [SocketAddress])
-        case dialPath(PeerId, SocketAddress, port: UInt16?)
-        case openPorts(Int)
-        case watch(any DiscoveryLink)
-        case wake(at: Duration, generation: Int)
-        case serve(ConnectionId, any Connection, Outbox)
-        case drain(ConnectionId)
-        case linger(ConnectionId)
-        case discover(any DiscoveryLink)
-        /// Whether a connection can take events at the moment changed.
-        case congestion(ConnectionId)
-        /// Checks the progress of the peers that publishers wait for.
-        case checkRoom(Int)
-        /// Somebody wants to know whether jobs are done.
-        case answer(Promise<Bool>)
-    }
-
     struct State: Sendable {
         var core: NodeCore
         var connections = ConnectionTable()
         var pending = PendingOutcomes()
         var localNetwork = LocalNetwork()
-        /// Who waits for datagrams of STUN.
-        var probeListeners: [Int: @Sendable (ForeignDatagram) -> Void] = [:]
         var observations = Observations()
-        var nextNumber = 0
         var wakeGeneration = 0
         var backpressure = Backpressure()
         var missingServices = MissingServices()
         var lifecycle = Lifecycle()
     }
 
-    package let localPeerId: PeerId
     package let endpoint: any Endpoint
     let configuration: Configuration
     let state: Locked<State>
-    let jobs: AsyncStream<Job>
-    let jobQueue: AsyncStream<Job>.Continuation
+    let jobs = JobQueue()
     let persistence = PersistenceQueue()
     let requestTimer = RequestTimer()
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
     let eventSink: (any EventSink)?
     let eventQueue = EventQueue()
+    let stun: STUNClient
     let fileReceiver = Locked<FileReceiver?>(nil)
 
     /// Creates a driver that reports to `messages`, `events` and `eventSink`; they outlive it.
@@ -135,11 +112,10 @@ package final class NodeDriver: Sendable {
         events: Broadcaster<NodeEvent>,
         eventSink: (any EventSink)? = nil
     ) {
-        self.localPeerId = core.peerId
         self.endpoint = endpoint
         self.configuration = configuration
         self.state = Locked(State(core: NodeCore(core)))
-        (self.jobs, self.jobQueue) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .unbounded)
+        self.stun = STUNClient(endpoint: endpoint, clock: configuration.clock)
         self.messages = messages
         self.events = events
         self.eventSink = eventSink
@@ -153,12 +129,12 @@ package final class NodeDriver: Sendable {
             outer.addTask { await self.persistence.drain(into: self.configuration.persist) }
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.acceptConnections() }
-                group.addTask { await self.takeProbes() }
+                group.addTask { await self.receiveProbes() }
                 group.addTask { await self.sendEvents() }
                 group.addTask {
                     await self.requestTimer.run(on: self.configuration.clock) { self.reviewRequests() }
                 }
-                for await job in self.jobs {
+                for await job in self.jobs.stream {
                     group.addTask { await self.perform(job) }
                 }
                 await self.stop()
@@ -188,7 +164,7 @@ package final class NodeDriver: Sendable {
         for link in links { await link.close() }
         await self.sayLastWords()
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)
-        self.jobQueue.finish()
+        self.jobs.finish()
     }
 
     /// Has the frames arrive that wait, then closes their connections: an admission that just came about must be
@@ -251,18 +227,21 @@ package final class NodeDriver: Sendable {
                 ResponseRoom(byteLimit: self.configuration.responseBytes)
             }
             self.configuration.metrics?.p2p.recordConnection(success: true)
-            self.jobQueue.yield(.serve(id, connection, outbox))
+            self.jobs.add(.serve(id, connection, outbox))
             self.apply(.connection(.up(id, link)), to: &state)
             return true
         }
     }
+
+    /// The peer id of this node.
+    package var localPeerId: PeerId { self.endpoint.localPeerId }
 
     private func perform(_ job: Job) async {
         switch job {
         case .dial(let peer, let addresses): await self.dial(peer, at: addresses)
         case .dialPath(let peer, let address, let port): await self.dial(peer, at: address, from: port)
         case .openPorts(let count): self.apply(.paths(.portsOpened(await self.endpoint.openPorts(count: count))))
-        case .watch(let link): await self.followAddresses(of: link)
+        case .followAddresses(let link): await self.followAddresses(of: link)
         case .wake(let time, let generation):
             guard (try? await self.configuration.clock.sleep(time)) != nil else { return }  // nil: the node stops
             self.state.withLock { state in
@@ -277,7 +256,7 @@ package final class NodeDriver: Sendable {
             try? await clock.sleep(clock.now().monotonic + self.configuration.lingerPause)  // cut short by a stop
             self.endLinger(of: id)
         case .discover(let link): await self.discover(on: link)
-        case .congestion(let id): self.tellCongestion(of: id)
+        case .reportCongestion(let id): self.reportCongestion(of: id)
         case .checkRoom(let check):
             let clock = self.configuration.clock
             try? await clock.sleep(clock.now().monotonic + Backpressure.patience)  // cut short by a stop
