@@ -28,6 +28,9 @@ package final class IncomingRequest: Sendable {
         var sentBytes = 0
     }
 
+    /// The largest response that no longer counts once it is queued: waiting for its delivery would cost more.
+    private static let briefResponse = 64 << 10
+
     package let peer: PeerId
     package let network: NetworkId
     package let header: RequestHeader
@@ -114,10 +117,47 @@ package final class IncomingRequest: Sendable {
     /// Gives back what is kept of the body, whoever still has the request.
     func forgetBody() { self.state.withLock { $0.reader = nil } }
 
+    // MARK: Handling
+
+    /// Runs the handler until it returns, and cancels it when the request ends before.
+    ///
+    /// The handler begins when the peer has room for its response.
+    func run(
+        _ handler: @escaping @Sendable (IncomingRequest) async -> Void,
+        _ tracing: RequestTracing?
+    ) async {
+        self.stream.whenStopped { [end] in end.end(.stopped($0)) }
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                guard (try? await self.room.waitForTurn()) != nil else { return }  // nil: the request is over
+                if let tracing {
+                    await tracing.serving(self.header, in: self.network, from: self.peer) { await handler(self) }
+                } else {
+                    await handler(self)
+                }
+                self.end.finish()
+            }
+            guard let cause = await self.end.wait() else { return }
+            group.cancelAll()
+            if case .overdue = cause { await self.fail(cause.failure) }
+        }
+        self.stream.whenStopped(nil)
+        await self.fail(ServiceFailure(kind: .handler, message: "the handler did not answer"))
+    }
+
+    /// Waits until the peer has a large response, or until the time is over, which resets the stream.
+    ///
+    /// Until then the request counts as under way.
+    func awaitDelivery() async {
+        guard self.sentBytes > Self.briefResponse, self.end.cause == nil else { return }
+        self.end.finish()
+        try? await self.stream.delivered()  // the stream is over, as after its delivery
+    }
+
     // MARK: Answering
 
     /// The bytes of the response that were queued.
-    var sentBytes: Int { self.state.withLock { $0.sentBytes } }
+    private var sentBytes: Int { self.state.withLock { $0.sentBytes } }
 
     /// Answers with a body.
     ///

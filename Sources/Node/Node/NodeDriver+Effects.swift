@@ -1,12 +1,16 @@
 internal import Bytes
 internal import Concurrency
+internal import Discovery
 internal import Identity
+internal import Kademlia
 internal import Logging
 package import NodeCore
+internal import PubSub
 internal import Services
 internal import Transport
+internal import Traversal
 
-// Inputs go in, effects are carried out at once and in order, under the lock.
+// Inputs are applied to the core, and its effects are performed at once and in order, under the lock.
 extension NodeDriver {
     /// Applies an input to the core.
     package func apply(_ input: Input) {
@@ -20,23 +24,23 @@ extension NodeDriver {
             let isDiscovering = state.localNetwork.discoveryLink != nil
             state.observations.measure(input, effects, in: state.core, isDiscovering: isDiscovering, with: metrics)
         }
-        self.carryOut(effects, in: &state)
+        self.perform(effects, in: &state)
     }
 
-    func carryOut(_ effects: [Effect], in state: inout State) {
-        for effect in effects { self.carryOut(effect, in: &state) }
+    func perform(_ effects: [Effect], in state: inout State) {
+        for effect in effects { self.perform(effect, in: &state) }
     }
 
-    private func carryOut(_ effect: Effect, in state: inout State) {
+    private func perform(_ effect: Effect, in state: inout State) {
         switch effect {
-        case .connection(let effect): self.carryOut(effect, in: &state)
-        case .peer(let effect): self.carryOut(effect, in: &state)
-        case .membership(let effect): self.carryOut(effect, in: &state)
-        case .join(let effect): self.carryOut(effect, in: &state)
-        case .paths(let effect): self.carryOut(effect, in: &state)
-        case .discovery(let effect): self.carryOut(effect, in: &state)
-        case .table(let network, let effect): self.carryOut(effect, of: network, in: &state)
-        case .events(let network, let effect): self.carryOut(effect, of: network)
+        case .connection(let effect): self.perform(effect, in: &state)
+        case .peer(let effect): self.perform(effect, in: &state)
+        case .membership(let effect): self.perform(effect, in: &state)
+        case .join(let effect): self.perform(effect, in: &state)
+        case .paths(let effect): self.perform(effect, in: &state)
+        case .discovery(let effect): self.perform(effect, in: &state)
+        case .table(let network, let effect): self.perform(effect, of: network, in: &state)
+        case .events(let network, let effect): self.perform(effect, of: network)
         case .services(let network, .changed(let peer)): self.events.send(.servicesChanged(peer, network))
         case .wake(let time):
             state.wakeGeneration += 1
@@ -44,7 +48,9 @@ extension NodeDriver {
         }
     }
 
-    private func carryOut(_ effect: ConnectionEffect, in state: inout State) {
+    // MARK: Connections
+
+    private func perform(_ effect: ConnectionEffect, in state: inout State) {
         switch effect {
         case .send(let id, let frame): self.send(frame, on: id, in: &state)
         case .close(let id, let code, let lingers): self.close(id, code, lingers: lingers, in: &state)
@@ -61,7 +67,46 @@ extension NodeDriver {
         }
     }
 
-    private func carryOut(_ effect: PeerEffect, in state: inout State) {
+    private func send(_ frame: Frame, on id: ConnectionId, in state: inout State) {
+        guard let entry = state.connections[id] else { return }
+        if entry.outbox.offer(frame.prefixedBytes) { return self.noteBacklog(on: id, of: frame, in: &state) }
+        // The peer no longer reads. The core is notified when the connection ends.
+        entry.connection.close(code: .tooLarge)
+    }
+
+    /// Closes a connection; one that lingers is closed a little later, so that the last frames arrive.
+    ///
+    /// The core has forgotten a connection that lingers, so its frames are ignored. When the node stops, ``stop()`` ends
+    /// all lingers together.
+    private func close(_ id: ConnectionId, _ code: CloseCode, lingers: Bool, in state: inout State) {
+        guard let entry = self.forget(id, in: &state) else { return }
+        entry.outbox.finish()
+        // Without a control stream no frame can arrive.
+        guard lingers || state.lifecycle.isStopped, entry.controlStreamEnded != nil else {
+            return entry.connection.close(code: code)
+        }
+        state.connections.linger(entry, as: id, closingWith: code)
+        // When the node stops, bytes that are on the way on other streams may still arrive.
+        guard !state.lifecycle.isStopped else { return }
+        for stream in entry.streams.values { stream.stream.reset(code: code.rawValue) }
+        self.jobs.add(.linger(id))
+    }
+
+    /// Forwards between two channels of different connections.
+    private func relay(_ first: RelaySide, _ second: RelaySide, in state: inout State) {
+        guard let one = state.connections[first.connection]?.connection,
+            let other = state.connections[second.connection]?.connection
+        else { return }
+        self.endpoint.relay(
+            RelayEnd(channel: first.channel, connection: one),
+            RelayEnd(channel: second.channel, connection: other),
+            bytesPerSecond: self.configuration.relayBytesPerSecond
+        )
+    }
+
+    // MARK: Peers
+
+    private func perform(_ effect: PeerEffect, in state: inout State) {
         switch effect {
         case .dial(let peer, let addresses): self.jobs.add(.dial(peer, addresses))
         case .dialPath(let peer, let address, let port): self.jobs.add(.dialPath(peer, address, port: port))
@@ -88,18 +133,20 @@ extension NodeDriver {
     }
 
     private func noteRefusal(_ refusal: Refusal, of peer: PeerId, _ network: NetworkId?, in state: inout State) {
-        if let leftOut = state.observations.noteRefusal(at: self.configuration.clock.now().monotonic) {
+        if let leftOut = state.observations.noteRefusal(at: self.now) {
             let others = leftOut > 0 ? " (\(leftOut) more since the last such line)" : ""
             self.configuration.logs[.membership].notice("refused peer \(peer.short): \(refusal)\(others)")
         }
         self.note(.refused(byPeer: false, reason: "\(refusal)"), of: peer, in: &state)
         self.events.send(.refused(peer, network, reason: "\(refusal)"))
-        // Not final: the peer is dialled again, and its waiters time out on their own.
+        // Not final: the peer is dialled again, and the waits for it time out on their own.
         guard refusal != .helloTimeout else { return }
         state.pending.admissions.refuse(peer, in: network, .refused(peer, "\(refusal)"))
     }
 
-    private func carryOut(_ effect: MembershipEffect, in state: inout State) {
+    // MARK: Memberships
+
+    private func perform(_ effect: MembershipEffect, in state: inout State) {
         switch effect {
         case .persistRevocations(let entries):
             self.persistence.add(.revocations(entries))
@@ -129,41 +176,92 @@ extension NodeDriver {
         }
     }
 
-    private func send(_ frame: Frame, on id: ConnectionId, in state: inout State) {
-        guard let entry = state.connections[id] else { return }
-        if entry.outbox.offer(frame.prefixedBytes) { return self.noteBacklog(on: id, of: frame, in: &state) }
-        // The peer reads nothing any more. The end of the connection tells the core.
-        entry.connection.close(code: .tooLarge)
-    }
+    // MARK: Joins
 
-    /// Closes a connection; if it lingers, the frames sent just before get a moment to arrive.
-    ///
-    /// Nothing is accepted on it meanwhile: the core has forgotten it. When the node stops, that moment is the same for
-    /// all connections, and it is ``stop()`` that ends it.
-    private func close(_ id: ConnectionId, _ code: CloseCode, lingers: Bool, in state: inout State) {
-        guard let entry = self.forget(id, in: &state) else { return }
-        entry.outbox.finish()
-        // Without a control stream no frame can arrive.
-        guard lingers || state.lifecycle.isStopped, entry.controlStreamEnded != nil else {
-            return entry.connection.close(code: code)
+    private func perform(_ effect: JoinEffect, in state: inout State) {
+        switch effect {
+        case .requested(let id, let question):
+            let request = JoinRequest(
+                invitation: question.invitation,
+                peer: question.peer,
+                network: question.network,
+                digits: question.digits,
+                isPreallowed: question.isPreallowed,
+                connection: id.number
+            )
+            self.events.send(.joinRequested(request))
+            if question.isPreallowed { self.persistence.add(.joinAllowed(request)) }
+        case .requestEnded(_, let peer, let network, let failure):
+            self.events.send(.joinRequestEnded(peer, network, reason: failure))
+        case .invitationEnded(let invitation, let network, let failure):
+            self.events.send(.invitationEnded(invitation, network, reason: failure))
+        case .pending(let inviter, let network, let digits):
+            state.pending.noteJoinPending(through: inviter, digits: digits)
+            self.events.send(.joinPending(inviter, network, digits: digits))
+        case .granted(let inviter, let grant):
+            self.persistence.add(.joinGranted(grant))
+            self.events.send(.joinGranted(grant.metadata))
+            state.pending.endJoin(through: inviter, .success(grant))
+        case .failed(let inviter, let network, let failure):
+            self.configuration.logs[.membership].info("the join through \(inviter.short) came to nothing: \(failure)")
+            self.events.send(.joinFailed(inviter, network, reason: failure))
+            state.pending.endJoin(through: inviter, .failure(failure))
         }
-        state.connections.linger(entry, as: id, closingWith: code)
-        // When the node stops, bytes that are on the way on other streams may still arrive.
-        guard !state.lifecycle.isStopped else { return }
-        for stream in entry.streams.values { stream.stream.reset(code: code.rawValue) }
-        self.jobs.add(.linger(id))
     }
 
-    /// Takes a connection out of the table; nil when it is there no more.
-    func forget(_ id: ConnectionId, in state: inout State) -> ConnectionTable.Entry? {
-        guard let entry = state.connections.remove(id) else { return nil }
-        self.configuration.metrics?.p2p.recordDisconnection()
-        return entry
+    // MARK: Paths
+
+    private func perform(_ effect: Reach.HostEffect, in state: inout State) {
+        switch effect {
+        case .sendDatagram(let bytes, let address, let port):
+            self.endpoint.sendForeignDatagram(bytes, to: address, from: port)
+        case .openPorts(let count): self.jobs.add(.openPorts(count))
+        case .closePorts(let ports): self.endpoint.closePorts(ports)
+        case .stopRelaying(let channel): self.endpoint.stopRelaying(channel)
+        case .closeChannel(let channel): self.endpoint.closeChannel(channel)
+        case .filteringFound(let behaviour): state.pending.endFilteringTest(behaviour)
+        case .record(let peer, let event):
+            self.configuration.logs[.connections].debug("on the way to peer \(peer.short): \(event)")
+            self.note(.traversal(event), of: peer, in: &state)
+        }
     }
 
-    /// Closes a connection whose last frames had time to arrive.
-    func endLinger(of id: ConnectionId) {
-        self.state.withLock { $0.connections.endLinger(of: id) }?.close()
+    /// Records an attempt to reach a peer.
+    func note(_ event: PathHistory.Event, of peer: PeerId, in state: inout State) {
+        state.observations.note(event, of: peer, at: self.configuration.clock.now())
+    }
+
+    /// Records an attempt to reach a peer, without the lock.
+    func note(_ event: PathHistory.Event, of peer: PeerId) {
+        self.state.withLock { self.note(event, of: peer, in: &$0) }
+    }
+
+    // MARK: Discovery, hash tables and events
+
+    private func perform(_ effect: Discovery.HostEffect, in state: inout State) {
+        switch effect {
+        case .multicast(let bytes): state.localNetwork.discoveryLink?.send(bytes)
+        case .ignored(let reason, let source, let count):
+            self.configuration.logs[.discovery].debug("\(count) datagrams from \(source) ignored: \(reason)")
+        }
+    }
+
+    private func perform(_ effect: Kademlia.HostEffect, of network: NetworkId, in state: inout State) {
+        switch effect {
+        case .finished(let id, let outcome, let effort):
+            state.pending.endTableRequest(id, TableAnswer(outcome: outcome, effort: effort))
+        case .persist(let record): self.persistence.add(.record(network, record))
+        case .forget(let id): self.persistence.add(.recordForgotten(network, id))
+        }
+    }
+
+    private func perform(_ effect: PubSub.HostEffect, of network: NetworkId) {
+        switch effect {
+        case .deliver(let batch, let publishedAt, _):
+            self.eventSink?.receive(batch, in: network, publishedAt: publishedAt)
+        case .missed(_, let count): self.eventSink?.noteMissed(count, in: network)
+        case .isolated(let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
+        }
     }
 }
 

@@ -4,10 +4,9 @@ package import Identity
 internal import NodeCore
 package import PubSub
 
-// Events: published ones go out batch by batch, and slow peers are waited for, but not for ever.
+// Events: they are signed and sent batch by batch, and publishers wait for slow peers for a bounded time.
 extension NodeDriver {
-    /// Publishes an event, after all that this node published before; returns once it is on its way to the neighbours
-    /// or kept for them.
+    /// Publishes an event after all earlier ones of this node; returns once it is queued.
     ///
     /// - Throws: ``NodeError/notRunning``, ``NodeError/notAMember(_:)``; `CancellationError` when the task is cancelled
     ///   while it waits for room in the queue.
@@ -19,9 +18,9 @@ extension NodeDriver {
         try await self.eventQueue.add(event, to: topic, of: network)
     }
 
-    /// Publishes an event at once if it goes with others that this node has just published there; false otherwise.
+    /// Adds an event to the batch of the previous ones if it has the same topic and network; false otherwise.
     ///
-    /// What was checked for those, topic and membership, holds for it.
+    /// The topic and the membership were checked for those.
     package func append(_ event: some Collection<UInt8>, to topic: String, in network: NetworkId) -> Bool {
         self.eventQueue.append(event, to: topic, of: network)
     }
@@ -35,12 +34,12 @@ extension NodeDriver {
         }
     }
 
-    /// Whether there is nobody with whom to exchange events of a network.
+    /// Whether no neighbour exchanges events of a network with this node.
     package func isIsolated(in network: NetworkId) -> Bool {
         self.state.withLock { $0.core.isIsolated(in: network) }
     }
 
-    /// Signs and sends what waits, until the queue is finished.
+    /// Signs and sends the batches that wait, until the queue is finished.
     func sendEvents() async {
         for await _ in self.eventQueue.signals {
             while let pending = self.signNext() {
@@ -50,7 +49,7 @@ extension NodeDriver {
         }
     }
 
-    /// Signs the first of what waits and hands it to those who write frames.
+    /// Signs the first batch that waits and adds it to the outboxes.
     private func signNext() -> EventQueue.Pending? {
         self.state.withLock { state in
             guard !state.lifecycle.isStopped, let pending = self.eventQueue.takeNext() else { return nil }
@@ -103,16 +102,7 @@ extension NodeDriver {
         self.jobs.add(.checkRoom(check))
     }
 
-    func carryOut(_ effect: PubSub.HostEffect, of network: NetworkId) {
-        switch effect {
-        case .deliver(let batch, let publishedAt, _):
-            self.eventSink?.receive(batch, in: network, publishedAt: publishedAt)
-        case .missed(_, let count): self.eventSink?.noteMissed(count, in: network)
-        case .isolated(let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
-        }
-    }
-
-    /// Looks at what waits for a peer after something was added that comes from others and cannot wait.
+    /// Notes that a peer is congested after events were added to its outbox.
     func noteBacklog(on id: ConnectionId, of frame: Frame, in state: inout State) {
         guard case .events = frame, let entry = state.connections[id], entry.outbox.isCongested else { return }
         self.setCongested(true, id, in: &state)
@@ -120,11 +110,11 @@ extension NodeDriver {
 
     private func setCongested(_ isCongested: Bool, _ id: ConnectionId, in state: inout State) {
         guard state.connections.setCongested(isCongested, id) else { return }
-        // Later, because the core may be in the middle of something.
+        // In a job, because the core may be handling another input.
         self.jobs.add(.reportCongestion(id))
     }
 
-    /// Tells the core how it is now, since one of two changes may be told of before the other.
+    /// Reports the present state to the core, since jobs for two changes may run in either order.
     func reportCongestion(of id: ConnectionId) {
         self.state.withLock { state in
             guard let entry = state.connections[id] else { return }

@@ -3,13 +3,13 @@ package import Identity
 package import Kademlia
 package import Logging
 package import NodeCore
+internal import Platform
 package import Transport
-internal import Traversal
 
-/// Carries out what ``NodeCore`` decides over any transport: the thin, asynchronous shell of a node.
+/// Performs the effects of ``NodeCore`` over any transport: the thin, asynchronous shell of a node.
 ///
-/// One lock guards the core and the table of connections. An input is applied and its effects are carried out under
-/// that lock, so effects keep their order; none of them blocks: frames go to a connection's outbox, dials and wakes
+/// One lock guards the core and the table of connections. An input is applied and its effects are performed under that
+/// lock, so effects keep their order; none of them blocks: frames go to a connection's outbox, dials and wakes
 /// to the queue of jobs that ``run()`` works off. Bodies of messages and files never touch the lock.
 package final class NodeDriver: Sendable {
     /// How a driver is set up.
@@ -90,6 +90,11 @@ package final class NodeDriver: Sendable {
         var lifecycle = Lifecycle()
     }
 
+    /// The peer id of this node.
+    package var localPeerId: PeerId { self.endpoint.localPeerId }
+    /// The time by the monotonic clock.
+    var now: Duration { self.configuration.clock.now().monotonic }
+
     package let endpoint: any Endpoint
     let configuration: Configuration
     let state: Locked<State>
@@ -121,6 +126,8 @@ package final class NodeDriver: Sendable {
         self.eventSink = eventSink
     }
 
+    // MARK: Start and stop
+
     /// Accepts, dials and serves until ``stop()``, or until its task is cancelled; may be called once.
     ///
     /// What the core wants kept is stored before this returns.
@@ -142,8 +149,9 @@ package final class NodeDriver: Sendable {
             }
             self.persistence.finish()
         }
-        let openConnections = self.state.withLock { $0.connections.removeAll() }
-        self.configuration.metrics?.noteEnd(openConnections: openConnections)
+        if let metrics = self.configuration.metrics {
+            metrics.noteEnd(openConnections: self.state.withLock { $0.connections.removeAll() })
+        }
     }
 
     /// Says goodbye, closes the endpoint and lets ``run()`` return.
@@ -162,79 +170,74 @@ package final class NodeDriver: Sendable {
         self.eventQueue.finish()
         self.requestTimer.finish()
         for link in links { await link.close() }
-        await self.sayLastWords()
+        await self.endLingers()
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)
         self.jobs.finish()
     }
 
-    /// Has the frames arrive that wait, then closes their connections: an admission that just came about must be
-    /// acknowledged, and values are handed on by whoever leaves.
+    /// Drains the node: begins nothing new, and returns when all streams have ended, or after `patience`.
     ///
-    /// A peer that reads nothing, or is gone, gets no more of them after a moment. A caller that is cancelled waits, too.
-    private func sayLastWords() async {
-        let lingering = self.state.withLock { $0.connections.lingering }
-        let (clock, pause) = (self.configuration.clock, self.configuration.lingerPause)
-        let arriving = Task {
-            await withDiscardingTaskGroup { group in
-                for (id, connection) in lingering {
-                    group.addTask {
-                        await connection.outbox.ended()
-                        self.endLinger(of: id)
-                    }
-                }
-            }
-        }
-        let limit = Task {
-            try await clock.sleep(clock.now().monotonic + pause)
-            arriving.cancel()
-        }
-        await arriving.value
-        limit.cancel()
-    }
-
-    private func acceptConnections() async {
-        while let connection = try? await self.endpoint.accept() {  // the endpoint only throws when it is over
-            self.register(connection)
+    /// Requests of peers are refused meanwhile, so that they move to other providers.
+    package func retire(within patience: Duration) async {
+        let clock = self.configuration.clock
+        let deadline = clock.now().monotonic + patience
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.waitForStreams() }
+            group.addTask { try? await clock.sleep(deadline) }  // cut short when the streams have ended
+            await group.next()
+            group.cancelAll()
         }
     }
 
-    /// Makes a connection known to the core and has it served.
-    @discardableResult
-    func register(_ connection: any Connection) -> Bool {
-        let link: Link
-        do {
-            link = Link(
-                peer: connection.remotePeerId,
-                isDialler: connection.isDialler,
-                address: connection.remoteAddress,
-                exporter: try connection.exportKeyingMaterial(
-                    label: Link.exporterLabel,
-                    byteCount: Link.exporterByteCount
-                ),
-                pathKey: PathKey(
-                    try connection.exportKeyingMaterial(label: Link.pathLabel, byteCount: PathKey.byteCount)
-                )
-            )
-        } catch {
-            return false  // gone before it was looked at
-        }
-        return self.state.withLock { state in
-            guard !state.lifecycle.isStopped else {
-                connection.close(code: .goodbye)
-                return false
-            }
-            let (id, outbox) = state.connections.add(connection) {
-                ResponseRoom(byteLimit: self.configuration.responseBytes)
-            }
-            self.configuration.metrics?.p2p.recordConnection(success: true)
-            self.jobs.add(.serve(id, connection, outbox))
-            self.apply(.connection(.up(id, link)), to: &state)
-            return true
-        }
+    private func waitForStreams() async {
+        let lastStreamEnded = self.state.withLock { $0.lifecycle.drain(hasStreams: !$0.connections.isAtRest) }
+        try? await lastStreamEnded?.wait()  // cancelled when the patience is over
     }
 
-    /// The peer id of this node.
-    package var localPeerId: PeerId { self.endpoint.localPeerId }
+    // MARK: Conditions
+
+    /// The delay of a timer that the load of a machine does not explain: the machine was asleep.
+    private static let oversleep = Duration.seconds(5)
+
+    /// Adapts to the resources that this node may use.
+    package func adapt(to conditions: Conditions) {
+        self.apply(.conditionsChanged(conditions))
+    }
+
+    /// Examines all paths again and dials peers at once, because the machine slept or has moved.
+    package func noteResumed() {
+        self.endpoint.networkChanged()
+        self.apply(.resumed)
+    }
+
+    /// Detects from the delay of a timer that the machine was asleep.
+    ///
+    /// The node's clock goes on during sleep, so no other sign is available.
+    private func noteWake(due time: Duration) {
+        let late = self.now - time
+        guard late > Self.oversleep else { return }
+        self.configuration.logs[.lifecycle].info(
+            "the machine slept for \(late.components.seconds) s: looking for peers again"
+        )
+        self.noteResumed()
+    }
+
+    /// Releases memory that is not needed to go on.
+    package func freeMemory() {
+        self.state.withLock { $0.observations.freeMemory() }
+        SystemMemory.giveBack()
+    }
+
+    /// Whether the jobs of this node are performed; returns when that is certain.
+    package func isResponsive() async -> Bool {
+        let answer = Promise<Bool>()
+        self.state.withLock { state in
+            if state.lifecycle.isStopped { answer.fulfil(false) } else { self.jobs.add(.answer(answer)) }
+        }
+        return await answer.waitIgnoringCancellation()
+    }
+
+    // MARK: Jobs
 
     private func perform(_ job: Job) async {
         switch job {
@@ -265,20 +268,4 @@ package final class NodeDriver: Sendable {
         }
     }
 
-    /// Lets streams that are under way come to their end, also those that the peer opens before it knows.
-    private func drain(_ id: ConnectionId) async {
-        let clock = self.configuration.clock
-        let start = clock.now().monotonic
-        guard (try? await clock.sleep(start + self.configuration.drainPause)) != nil else { return }  // nil: stop
-        self.state.withLock { $0.connections.drain(id) }
-        guard (try? await clock.sleep(start + self.configuration.patience)) != nil else { return }  // nil: stop
-        self.state.withLock { $0.connections.closeDrained(id, evenIfBusy: true) }
-    }
-}
-
-/// A message and who sent it.
-package struct ReceivedMessage: Sendable {
-    package let peer: PeerId
-    package let network: NetworkId
-    package let payload: [UInt8]
 }

@@ -41,7 +41,7 @@ package final class OutgoingRequest: Sendable {
     private let byteLimit: Int
     private let state: Locked<State>
 
-    init(_ driver: NodeDriver, _ opening: NodeDriver.Opening) {
+    init(_ driver: NodeDriver, _ opening: RequestStream) {
         self.peer = opening.peer
         self.isIdempotent = opening.isIdempotent
         self.driver = driver
@@ -228,7 +228,7 @@ package final class OutgoingRequest: Sendable {
             case .reset(CloseCode.requestOverdue.rawValue): ServiceFailure(kind: .deadline)
             case .reset(CloseCode.tooLarge.rawValue), .stopped(CloseCode.tooLarge.rawValue):
                 ServiceFailure(kind: .tooLarge)
-            default: NodeDriver.nodeError(for: error, peer)
+            default: NodeError(error, of: peer)
             }
         case StreamReader.Failure.tooLong: ServiceFailure(kind: .tooLarge)
         case is StreamReader.Failure: NodeError.interrupted(peer, "the response ended early")
