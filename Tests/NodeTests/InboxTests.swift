@@ -14,7 +14,7 @@ internal import Transport
     /// Runs two members, of whom the second has little room for each connection.
     private func run(over wire: Lab.Wire, _ body: (Lab, [LabNode]) async throws -> Void) async throws {
         let lab = Lab(over: wire)
-        let nodes = [try lab.makeNode(), try lab.makeNode { $0.inboxByteLimit = Self.limit }]
+        let nodes = [try lab.makeNode(), try lab.makeNode { $0.limits.inboxBytes = Self.limit }]
         lab.introduce(nodes[1], to: nodes[0])
         try await lab.run(nodes) {
             try await nodes[0].driver.reach(nodes[1].peerId)

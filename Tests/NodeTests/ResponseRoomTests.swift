@@ -15,7 +15,7 @@ internal import Transport
     /// Runs two members, of whom the second has room for `count` responses that wait.
     private func run(roomFor count: Int, _ body: (Lab, [LabNode], ResponseRoom) async throws -> Void) async throws {
         let lab = Lab()
-        let nodes = [try lab.makeNode(), try lab.makeNode { $0.responseByteLimit = count * Self.byteCount }]
+        let nodes = [try lab.makeNode(), try lab.makeNode { $0.limits.responseBytes = count * Self.byteCount }]
         lab.introduce(nodes[1], to: nodes[0])
         try await lab.run(nodes) {
             try await nodes[0].driver.reach(nodes[1].peerId, in: lab.networkId)

@@ -129,7 +129,7 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// Takes nothing any more, and lets everybody go on who waits.
+    /// Takes no further events, and lets all publishers go on.
     func finish() {
         self.state.withLock { $0.isFinished = true }
         self.room.broadcast()

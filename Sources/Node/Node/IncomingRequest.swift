@@ -6,8 +6,8 @@ internal import Transport
 
 /// A request of a peer: its body to be read, its response to be written.
 ///
-/// One task may read while another one answers. Whoever is asked gets it in a task that is cancelled when the requester
-/// gives up, when the time is over, and when the connection goes. What was not answered by the end of that task is
+/// One task may read while another one responds. The handler runs in a task that is cancelled when the client cancels the
+/// request, when the time is over, and when the connection ends. A request without a response at the end of that task is
 /// answered with a failure.
 package final class IncomingRequest: Sendable {
     /// How far the response has come.
@@ -21,7 +21,7 @@ package final class IncomingRequest: Sendable {
     }
 
     private struct State: Sendable {
-        /// Nil while somebody reads.
+        /// Nil while a task reads.
         var reader: StreamReader?
         var isRead = false
         var phase = Phase.unanswered
@@ -80,7 +80,7 @@ package final class IncomingRequest: Sendable {
 
     /// The next item of the request, or nil at its end; a request that is not streamed counts as one item.
     ///
-    /// Where the handler has begun, an item without room is no reason to ask somebody else.
+    /// Once the handler has begun, an item without room fails in a way that does not move the request.
     ///
     /// - Throws: ``ServiceFailure``, also the one that the requester sent in place of the rest; `CancellationError` when
     ///   cancelled.
@@ -114,7 +114,7 @@ package final class IncomingRequest: Sendable {
         return item
     }
 
-    /// Gives back what is kept of the body, whoever still has the request.
+    /// Releases the bytes of the body, even if the handler still has the request.
     func forgetBody() { self.state.withLock { $0.reader = nil } }
 
     // MARK: Handling
@@ -213,7 +213,7 @@ package final class IncomingRequest: Sendable {
             case .over: break
             }
         } catch {
-            // Cancelled, or nobody there to hear it: whoever waits for the rest is told that there is none.
+            // Cancelled, or the stream is broken: the reset tells the client that nothing follows.
             self.stream.reset(code: CloseCode.goodbye.rawValue)
         }
     }

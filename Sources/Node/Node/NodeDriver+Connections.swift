@@ -14,7 +14,7 @@ extension NodeDriver {
         let dialler = Dialler(
             endpoint: self.endpoint,
             clock: self.configuration.clock,
-            stagger: self.configuration.dialStagger,
+            stagger: self.configuration.pauses.dialStagger,
             record: { self.note($0, of: peer) }
         )
         let (winner, failure) = await dialler.race(to: peer, at: addresses)
@@ -82,7 +82,7 @@ extension NodeDriver {
                 return false
             }
             let (id, outbox) = state.connections.add(connection) {
-                ResponseRoom(byteLimit: self.configuration.responseBytes)
+                ResponseRoom(byteLimit: self.configuration.limits.responseBytesOrDefault)
             }
             self.configuration.metrics?.p2p.recordConnection(success: true)
             self.jobs.add(.serve(id, connection, outbox))
@@ -93,7 +93,7 @@ extension NodeDriver {
 
     /// Serves a connection until it ends.
     func serve(_ id: ConnectionId, _ connection: any Connection, _ outbox: Outbox) async {
-        let inbox = Inbox(byteLimit: self.configuration.inboxBytes)
+        let inbox = Inbox(byteLimit: self.configuration.limits.inboxBytesOrDefault)
         await withDiscardingTaskGroup { group in
             if connection.isDialler {
                 group.addTask { await self.openControlStream(on: id, connection, outbox) }
@@ -195,9 +195,9 @@ extension NodeDriver {
     func drain(_ id: ConnectionId) async {
         let clock = self.configuration.clock
         let start = clock.now().monotonic
-        guard (try? await clock.sleep(start + self.configuration.drainPause)) != nil else { return }  // nil: stop
+        guard (try? await clock.sleep(start + self.configuration.pauses.drain)) != nil else { return }  // nil: stop
         self.state.withLock { $0.connections.drain(id) }
-        guard (try? await clock.sleep(start + self.configuration.patience)) != nil else { return }  // nil: stop
+        guard (try? await clock.sleep(start + self.configuration.pauses.patience)) != nil else { return }  // nil: stop
         self.state.withLock { $0.connections.closeDrained(id, evenIfBusy: true) }
     }
 
@@ -209,10 +209,10 @@ extension NodeDriver {
     /// Lets the frames that wait arrive and then closes their connections: an admission that was just made must be
     /// acknowledged, and a node that leaves republishes its records.
     ///
-    /// This takes ``Configuration/lingerPause`` at most, even if the calling task is cancelled.
+    /// This takes ``DriverPauses/linger`` at most, even if the calling task is cancelled.
     func endLingers() async {
         let lingering = self.state.withLock { $0.connections.lingering }
-        let (clock, pause) = (self.configuration.clock, self.configuration.lingerPause)
+        let (clock, pause) = (self.configuration.clock, self.configuration.pauses.linger)
         let arriving = Task {
             await withDiscardingTaskGroup { group in
                 for (id, connection) in lingering {
@@ -229,20 +229,5 @@ extension NodeDriver {
         }
         await arriving.value
         limit.cancel()
-    }
-}
-
-extension NodeDriver.Configuration {
-    /// The bytes of bodies that are not whole yet, of one connection.
-    fileprivate var inboxBytes: Int { self.inboxByteLimit ?? Self.waitingByteLimit(of: self.messageByteLimit) }
-
-    /// The bytes of responses to one peer that wait to be queued.
-    fileprivate var responseBytes: Int {
-        self.responseByteLimit ?? Self.waitingByteLimit(of: self.messageByteLimit)
-    }
-
-    /// The bytes that may wait in one place where the largest message has so many: 64 of them, and 64 MiB at least.
-    package static func waitingByteLimit(of messageByteLimit: Int) -> Int {
-        64 * max(1 << 20, min(messageByteLimit, Int.max / 64))
     }
 }

@@ -100,7 +100,7 @@ extension NodeDriver {
         self.endpoint.relay(
             RelayEnd(channel: first.channel, connection: one),
             RelayEnd(channel: second.channel, connection: other),
-            bytesPerSecond: self.configuration.relayBytesPerSecond
+            bytesPerSecond: self.configuration.limits.relayBytesPerSecond
         )
     }
 

@@ -7,7 +7,7 @@ internal import Transport
 
 // Messages and files. A message is a stream of its own: header, payload, end, and a receipt of one byte in return.
 extension NodeDriver {
-    /// What the receiver of a message answers.
+    /// The answer to a message.
     enum Receipt: UInt8 {
         case delivered = 0
         case nobodyListens = 1
@@ -18,8 +18,8 @@ extension NodeDriver {
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     package func send(_ payload: [UInt8], to peer: PeerId, in network: NetworkId? = nil) async throws {
-        guard payload.count <= self.configuration.messageByteLimit else {
-            throw NodeError.tooLarge(limit: self.configuration.messageByteLimit, found: payload.count)
+        guard payload.count <= self.configuration.limits.messageBytes else {
+            throw NodeError.tooLarge(limit: self.configuration.limits.messageBytes, found: payload.count)
         }
         try await self.reach(peer, in: network)
         let start = self.now
@@ -28,7 +28,7 @@ extension NodeDriver {
                 do {
                     try await stream.write(header + payload, finish: true)
                 } catch TransportError.stopped {
-                    // Whoever wants no more of it may have said why all the same.
+                    // The peer may have sent a receipt before STOP_SENDING, so read it anyway.
                 }
                 var reader = StreamReader(stream)
                 return try await reader.readToEnd(limit: 1)
@@ -43,6 +43,7 @@ extension NodeDriver {
         }
     }
 
+    /// Receives a message, passes it to the listeners and confirms it.
     func receiveMessage(
         on stream: any Stream,
         _ reader: inout StreamReader,
@@ -52,7 +53,7 @@ extension NodeDriver {
         do {
             let receipt: Receipt
             do {
-                let payload = try await reader.readToEnd(limit: self.configuration.messageByteLimit)
+                let payload = try await reader.readToEnd(limit: self.configuration.limits.messageBytes)
                 self.configuration.metrics?.noteReceived(payload.count, in: network)
                 receipt =
                     switch self.messages.send(ReceivedMessage(peer: peer, network: network, payload: payload)) {

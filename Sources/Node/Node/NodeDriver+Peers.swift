@@ -86,12 +86,12 @@ extension NodeDriver {
         return false
     }
 
-    /// Runs `body`, for ``Configuration/patience`` at most.
+    /// Runs `body`, for ``DriverPauses/patience`` at most.
     func withPatience<Result: Sendable>(
         for peer: PeerId,
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        let deadline = self.now + self.configuration.patience
+        let deadline = self.now + self.configuration.pauses.patience
         return try await self.within(deadline, orThrow: NodeError.timedOut(peer), body)
     }
 

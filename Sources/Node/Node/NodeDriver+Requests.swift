@@ -48,10 +48,11 @@ extension NodeDriver {
         in network: NetworkId,
         to peer: PeerId? = nil
     ) async throws -> (ContentType, [UInt8]) {
-        guard body.count <= self.configuration.messageByteLimit else {
+        guard body.count <= self.configuration.limits.messageBytes else {
             throw ServiceFailure(
                 kind: .tooLarge,
-                message: "a request of \(body.count) bytes, at most \(self.configuration.messageByteLimit) are allowed"
+                message:
+                    "a request of \(body.count) bytes, at most \(self.configuration.limits.messageBytes) are allowed"
             )
         }
         var header = header

@@ -98,7 +98,7 @@ extension NodeDriver {
             on: stream,
             reader,
             request,
-            byteLimit: self.configuration.messageByteLimit,
+            byteLimit: self.configuration.limits.messageBytes,
             room: room,
             metrics: self.configuration.metrics
         )
@@ -115,7 +115,9 @@ extension NodeDriver {
             (state.lifecycle.isRunning, state.connections[id]?.incomingRequests ?? 0)
         }
         guard isRunning else { return await incoming.fail(Self.stopping) }
-        guard count <= self.configuration.requestLimit else { return await incoming.fail(ServiceFailure(kind: .busy)) }
+        guard count <= self.configuration.limits.requests else {
+            return await incoming.fail(ServiceFailure(kind: .busy))
+        }
         await incoming.run(handler, self.configuration.tracing)
     }
 

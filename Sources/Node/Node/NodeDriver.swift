@@ -12,42 +12,24 @@ package import Transport
 /// lock, so effects keep their order; none of them blocks: frames go to a connection's outbox, dials and wakes
 /// to the queue of jobs that ``run()`` works off. Bodies of messages and files never touch the lock.
 package final class NodeDriver: Sendable {
-    /// How a driver is set up.
+    /// The configuration of a driver.
     package struct Configuration: Sendable {
         package var clock: NodeClock
         package var logs: NodeLogs
-        /// The largest message, in bytes.
-        package var messageByteLimit = 1 << 20
-        /// How many bytes of messages and of bodies of requests that are not whole yet are kept for each connection;
-        /// nil for room for 64 of the largest, and 64 MiB at least.
-        package var inboxByteLimit: Int?
-        /// The bytes of responses to each peer that may wait until it takes earlier ones; nil for as many.
-        package var responseByteLimit: Int?
-        /// How long to wait for a peer to be admitted, or to confirm a message.
-        package var patience = Duration.seconds(15)
-        /// The pause before the next address of a peer is dialled beside the earlier ones: the least that RFC 8305,
-        /// section 5, allows, so that a bad address hardly delays a good one, and a near one answers before the next.
-        package var dialStagger = Duration.milliseconds(10)
-        /// How long a connection that is given up for another one waits for streams that the peer opens meanwhile.
-        package var drainPause = Duration.seconds(1)
-        /// How much this node forwards for each pair of peers that it relays, in bytes per second.
-        package var relayBytesPerSecond = 32 << 20
-        /// How long the last words before a close may take.
-        package var lingerPause = Duration.milliseconds(300)
-        /// How many requests of one connection may be under way; further ones are told that there is no room.
-        package var requestLimit = 1024
-        /// Answers requests of peers; without it there is no service here.
+        package var limits = DriverLimits()
+        package var pauses = DriverPauses()
+        /// The handler of requests; without it they are refused.
         ///
-        /// It is called in a task of its own, which is cancelled when the requester gives up, when the time is over, and
-        /// when the connection goes.
+        /// It is called in a task of its own, which is cancelled when the client cancels the request, when the time is
+        /// over, and when the connection ends.
         package var serve: (@Sendable (IncomingRequest) async -> Void)?
-        /// Hears of requests to hash tables; nil where nobody watches.
+        /// The observer of requests to hash tables.
         package var tableOperations: (@Sendable (TableOperation) -> Void)?
-        /// What measures this node; nil where nobody collects.
+        /// The instruments of this node; nil if no metrics are collected.
         package var metrics: NodeMetrics?
-        /// What follows requests from device to device; nil where nobody traces.
+        /// The spans of requests; nil if requests are not traced.
         package var tracing: RequestTracing?
-        /// Stores what the core wants kept, in order and off the path of messages; what came up meanwhile comes together.
+        /// Stores changes in order, in a task of its own; changes that are added meanwhile form the next batch.
         package var persist: @Sendable ([Persistence]) async -> Void
 
         package init(
@@ -61,7 +43,7 @@ package final class NodeDriver: Sendable {
         }
     }
 
-    /// What the core wants kept.
+    /// A change that the core wants stored.
     package enum Persistence: Hashable, Sendable {
         case revocations([Revocation])
         case peer(PeerId, NetworkId, SocketAddress?)
@@ -69,15 +51,16 @@ package final class NodeDriver: Sendable {
         case joinGranted(JoinGrant)
         /// A joiner to whom the owner consented beforehand.
         case joinAllowed(JoinRequest)
-        /// Secrets: they belong where keys are kept.
+        /// Secrets, which belong in the key storage.
         case memberSecrets(MemberSecrets)
         case tokenRenewed(AccessToken)
-        /// A member who wants a new token in place of this one; answer it with ``NodeDriver/renew(_:with:)``.
+        /// A member that requests a new token in place of this one; answer it with ``NodeDriver/renew(_:with:)``.
         case renewalRequested(RenewalRequest)
         case record(NetworkId, Record)
         case recordForgotten(NetworkId, RecordId)
     }
 
+    /// The core, and what its effects and the tasks of the driver share; guarded by one lock.
     struct State: Sendable {
         var core: NodeCore
         var connections = ConnectionTable()
@@ -130,7 +113,7 @@ package final class NodeDriver: Sendable {
 
     /// Accepts, dials and serves until ``stop()``, or until its task is cancelled; may be called once.
     ///
-    /// What the core wants kept is stored before this returns.
+    /// All changes are stored before this returns.
     package func run() async {
         await withDiscardingTaskGroup { outer in
             outer.addTask { await self.persistence.drain(into: self.configuration.persist) }
@@ -256,7 +239,7 @@ package final class NodeDriver: Sendable {
         case .drain(let id): await self.drain(id)
         case .linger(let id):
             let clock = self.configuration.clock
-            try? await clock.sleep(clock.now().monotonic + self.configuration.lingerPause)  // cut short by a stop
+            try? await clock.sleep(clock.now().monotonic + self.configuration.pauses.linger)  // cut short by a stop
             self.endLinger(of: id)
         case .discover(let link): await self.discover(on: link)
         case .reportCongestion(let id): self.reportCongestion(of: id)

@@ -21,14 +21,14 @@ package final class OutgoingRequest: Sendable {
     }
 
     private struct State: Sendable {
-        /// Nil while somebody reads.
+        /// Nil while a task reads.
         var reader: StreamReader?
         var phase = Phase.awaiting
         var contentType = ContentType.none
         var isTracked = true
     }
 
-    /// Who was asked.
+    /// The provider.
     package let peer: PeerId
     /// Whether the provider says that the action may be carried out twice without harm.
     let isIdempotent: Bool
@@ -50,7 +50,7 @@ package final class OutgoingRequest: Sendable {
         self.network = opening.route.network
         self.number = opening.number
         self.end = opening.end
-        self.byteLimit = driver.configuration.messageByteLimit
+        self.byteLimit = driver.configuration.limits.messageBytes
         self.state = Locked(State(reader: StreamReader(opening.stream)))
     }
 
@@ -180,7 +180,7 @@ package final class OutgoingRequest: Sendable {
         }
     }
 
-    /// Runs `body` with the reader, which nobody else has meanwhile; after a failure there is no more to read.
+    /// Runs `body` with exclusive use of the reader; after a failure nothing more can be read.
     private func reading<Result: Sendable>(
         _ body: (inout StreamReader) async throws -> Result
     ) async throws -> Result {
