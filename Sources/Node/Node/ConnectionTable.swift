@@ -153,14 +153,14 @@ struct ConnectionTable: Sendable {
                     review.overdue.append(stream)
                     continue
                 }
-                review.look(at: request.deadline)
+                review.reviewAgain(at: request.deadline)
                 guard var probeAt = request.alternative?.probeAt else { continue }
                 if probeAt <= now {
                     isSilent = true
                     probeAt = now + TrackedRequest.Alternative.probePause
                     self.entries[id]?.streams[number]?.request?.alternative?.probeAt = probeAt
                 }
-                review.look(at: probeAt)
+                review.reviewAgain(at: probeAt)
             }
             if isSilent { review.silent.append(entry.connection) }
         }

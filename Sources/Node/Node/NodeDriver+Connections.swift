@@ -5,7 +5,7 @@ internal import NodeCore
 internal import Transport
 internal import Traversal
 
-// Dialling, and serving the streams of a connection.
+// Connections: dials, their control streams, and their end.
 extension NodeDriver {
     // MARK: Dials
 

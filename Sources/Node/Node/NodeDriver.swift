@@ -137,7 +137,7 @@ package final class NodeDriver: Sendable {
         }
     }
 
-    /// Says goodbye, closes the endpoint and lets ``run()`` return.
+    /// Closes all connections and the endpoint, and lets ``run()`` return.
     package func stop() async {
         self.signAll()
         let links = self.state.withLock { state -> [any DiscoveryLink] in

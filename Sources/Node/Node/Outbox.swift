@@ -2,13 +2,13 @@ internal import Concurrency
 
 /// The control frames that wait to be written on a connection, bounded in bytes.
 final class Outbox: Sendable {
-    /// A peer that leaves so many bytes unread no longer reads.
+    /// The bytes that may wait; a peer that leaves more unread no longer reads.
     static let byteLimit = 16 << 20
-    /// Beyond so many bytes the peer is crowded: publishers wait for it for a while.
+    /// The waiting bytes beyond which the peer is crowded: publishers wait for it for a while.
     private static let highWater = 1 << 20
-    /// Beyond so many bytes the peer is congested: it is only notified of events until it has caught up.
+    /// The waiting bytes beyond which the peer is congested: it is only notified of events until it has caught up.
     private static let congestion = 4 << 20
-    /// With so few bytes left it has caught up, and there is still enough to write until the next events are signed.
+    /// The waiting bytes with which the peer has caught up: enough to write until the next events are signed.
     private static let lowWater = 768 << 10
 
     let frames: AsyncStream<[UInt8]>
@@ -49,10 +49,10 @@ final class Outbox: Sendable {
     /// How many bytes wait.
     var waitingBytes: Int { self.counts.withLock { $0.waiting } }
 
-    /// Whether so many bytes wait that publishers wait for the peer.
+    /// Whether publishers wait for the peer.
     var isCrowded: Bool { self.waitingBytes > Self.highWater }
 
-    /// Whether so many bytes wait that the peer can take no events.
+    /// Whether the peer can take no events.
     var isCongested: Bool { self.waitingBytes > Self.congestion }
 
     /// How many bytes were written so far.

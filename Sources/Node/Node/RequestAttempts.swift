@@ -21,7 +21,7 @@ struct RequestStream: Sendable {
 struct RequestAttempts {
     /// The number of attempts.
     private static let limit = 8
-    /// How long the hash table may take; then the service counts as missing.
+    /// The time for a search of the hash table; then the service counts as missing.
     private static let searchPatience = Duration.seconds(2)
     /// The number of providers from the hash table that are tried, those with the newest records first.
     private static let searchLimit = 4

@@ -14,7 +14,7 @@ final class RequestTimer: Sendable {
         (self.deadlines, self.queue) = AsyncStream.makeStream(of: Duration.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// When the timer fires; nil while it is not armed.
+    /// The time at which the timer fires; nil while it is not armed.
     var deadline: Duration? { self.armed.withLock { $0 } }
 
     /// Makes the timer fire at `deadline`, unless it fires earlier.

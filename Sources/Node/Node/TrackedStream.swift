@@ -17,10 +17,10 @@ struct TrackedRequest: Sendable {
     let deadline: Duration
     /// Whether this node is the client.
     let isOurs: Bool
-    /// Where the request may move; nil when only the peer may answer it.
+    /// The request to other providers; nil when only the peer may answer.
     var alternative: Alternative?
 
-    /// The request to other providers in place of this one.
+    /// The same request to other providers.
     struct Alternative: Sendable {
         /// The pause before the peer is probed, and between two probes.
         static let probePause = Duration.seconds(1)
@@ -28,20 +28,20 @@ struct TrackedRequest: Sendable {
         let path: String
         /// The earlier providers and the present one.
         let tried: [PeerId]
-        /// When the peer is probed next: until it responds, it may be gone.
+        /// The time of the next probe: until the peer responds, it may be gone.
         var probeAt: Duration
     }
 }
 
-/// The result of a look at all requests under way.
+/// The result of a review of all requests under way.
 struct RequestReview: Sendable {
     /// The streams of requests whose time is over.
     var overdue: [TrackedStream] = []
     /// The connections whose peers must be probed.
     var silent: [any Connection] = []
-    /// When the next look is due; nil without requests.
+    /// The time of the next review; nil without requests.
     var nextAt: Duration?
 
-    /// Makes the next look due at `time`, unless it is due earlier.
-    mutating func look(at time: Duration) { self.nextAt = min(self.nextAt ?? time, time) }
+    /// Makes the next review due at `time`, unless it is due earlier.
+    mutating func reviewAgain(at time: Duration) { self.nextAt = min(self.nextAt ?? time, time) }
 }

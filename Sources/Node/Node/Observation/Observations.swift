@@ -16,7 +16,7 @@ struct Observations: Sendable {
         self.paths.note(event, of: peer, at: time)
     }
 
-    /// Releases the memory of what is not needed to go on.
+    /// Forgets the path history to release memory.
     mutating func freeMemory() { self.paths = PathHistory() }
 
     /// Counts a refused peer; if a line is to be logged, returns the number of earlier ones that were not.

@@ -106,7 +106,7 @@ package final class NodeMetrics: Sendable {
         self.p2p.recordDHTOperation(type: request.metricType, duration: self.seconds(since: start))
     }
 
-    /// Resets the gauges when the node has stopped with so many connections.
+    /// Resets the gauges when the node has stopped, and counts the connections that were open.
     func noteEnd(openConnections: Int) {
         for _ in 0..<openConnections { self.p2p.recordDisconnection() }
         self.noteSearchEnd()
