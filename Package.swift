@@ -163,7 +163,8 @@ let package = Package(
             "Node",
             in: "Node",
             [
-                "Bytes", "Identity", "Concurrency", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore", "Transport",
+                "Bytes", "Identity", "Concurrency", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore",
+                "Transport",
                 "Discovery", "Platform", logging, metrics, tracing, collections, crypto,
             ]
         ),
@@ -279,7 +280,7 @@ let package = Package(
             path: "Tests/TransportConformance",
             swiftSettings: house
         ),
-        tests(of: "Transport", ["Bytes", "Identity", "Concurrency", "Transport", "TransportConformance"]),
+        tests(of: "Transport", ["Bytes", "Identity", "Transport", "TransportConformance"]),
         tests(
             of: "QUIC",
             [
@@ -345,8 +346,8 @@ let package = Package(
         tests(
             of: "Node",
             [
-                "Bytes", "Identity", "Concurrency", "Kademlia", "NodeCore", "Node", "Platform", "PubSub", "QUIC",
-                "Services", "Transport", "TestSupport", logging, tracing, inMemoryTracing,
+                "Bytes", "Identity", "Concurrency", "Kademlia", "NodeCore", "Node", "Platform", "QUIC", "Services",
+                "Transport", "TestSupport", logging, tracing, inMemoryTracing,
             ]
         ),
         tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),
@@ -371,8 +372,9 @@ let package = Package(
         tests(
             of: "RunarNode",
             [
-                "Concurrency", "NodeCore", "RunarNode", "Simulation", "Transport", "QUIC", "Platform", "Traversal",
-                "TestSupport", "runar", logging,
+                "Bytes", "Concurrency", "Identity", "NodeCore", "PubSub", "RunarNode", "Simulation", "Transport",
+                "QUIC",
+                "Platform", "Traversal", "TestSupport", "runar", logging,
             ]
         ),
     ]

@@ -184,6 +184,10 @@ internal import Testing
         #expect(net.closeCodes(by: bob).isEmpty)
         net.advance(by: .milliseconds(1))
         #expect(net.closeCodes(by: bob) == [.helloTimeout])
+        let lingering = net.count(by: bob) { effect in
+            if case .connection(.close(_, _, lingers: true)) = effect { true } else { false }
+        }
+        #expect(lingering == 0)
         #expect(net.refusals(by: bob) == [.helloTimeout])
     }
 

@@ -14,8 +14,8 @@ internal import Testing
         var ends: [Duration] = []
         var shares: Set<Duration> = []
         while ends.count < 20 {
-            if let known = net.nodes[0].core.peers[peer], case .waiting(let end) = known.dialling, ends.last != end {
-                let full = min(Duration.seconds(300), .milliseconds(500) * (1 << known.failures))
+            if let known = net.nodes[0].core.peers[peer], case .waiting(let end) = known.dial.state, ends.last != end {
+                let full = min(Duration.seconds(300), .milliseconds(500) * (1 << known.dial.failures))
                 let pause = end - net.now.monotonic
                 #expect(pause >= full / 2 - .milliseconds(10) && pause <= full, "pause \(ends.count): \(pause)")
                 if full == .seconds(300) { shares.insert(pause) }

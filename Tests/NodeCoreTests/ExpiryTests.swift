@@ -32,7 +32,7 @@ internal import Testing
             net.connect(1, 0)
         }
         let membership = try #require(net.nodes[0].core.memberships[net.network()])
-        #expect(net.areAdmitted(0, 1) && membership.endCount <= 32)
+        #expect(net.areAdmitted(0, 1) && membership.tokenEnds.count <= 32)
         net.advance(by: .seconds(3661))
         #expect(!net.isAdmitted(0, 1) && !net.isAdmitted(1, 0))
     }

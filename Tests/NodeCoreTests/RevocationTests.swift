@@ -33,6 +33,15 @@ internal import Traversal
         #expect(resets > 0)
     }
 
+    @Test func `the close of a revoked connection lingers, so that the revocation arrives`() throws {
+        var net = try self.line(of: 2)
+        net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[1].peerId)])))
+        let closes = net.count(by: 0) { effect in
+            if case .connection(.close(_, .revoked, lingers: true)) = effect { true } else { false }
+        }
+        #expect(closes == 1)
+    }
+
     @Test func `the revoked is not dialled again`() throws {
         var net = try self.line(of: 2)
         net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[1].peerId)])))

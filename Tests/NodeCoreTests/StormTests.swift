@@ -146,7 +146,7 @@ struct Storm {
             for state in core.connections.states.values {
                 for (network, peering) in state.peerings where peering.state == .admitted {
                     #expect(peering.token?.peerId == state.link.peer)
-                    #expect(core.isGood(peering, in: network, self.net.now))
+                    #expect(core.memberships.isGood(peering, in: network, self.net.now))
                 }
             }
         }

@@ -87,7 +87,7 @@ package enum MembershipEffect: Hashable, Sendable {
     case renewalRequested(ConnectionId, PeerId, NetworkId, AccessToken)
     /// This node's own membership ended: for good when it was revoked, until a new token comes when its token expired.
     case ended(NetworkId, CloseCode)
-    /// The same device key runs in two places.
+    /// Two running nodes use one device key.
     case deviceKeyUsedTwice(PeerId)
     /// This machine's clock is this number of seconds behind a time that the network's owner signed.
     case clockBehind(NetworkId, seconds: UInt64)

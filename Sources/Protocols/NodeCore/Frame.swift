@@ -96,6 +96,13 @@ package enum Frame: Hashable, Sendable {
     package static let tokenLimit = 8
     /// The most revocations in one frame; longer lists are sent in pages, so that checking one does not take long.
     package static let revocationPage = 512
+    /// The frames that send revocations of one network, page by page.
+    static func pages(of entries: [Revocation], index: UInt8) -> [Frame] {
+        stride(from: 0, to: entries.count, by: self.revocationPage).map { start in
+            .revocations(index: index, Array(entries[start..<min(start + self.revocationPage, entries.count)]))
+        }
+    }
+
     /// The number of bytes of a join's proof (HMAC-SHA256).
     package static let proofByteCount = 32
 }

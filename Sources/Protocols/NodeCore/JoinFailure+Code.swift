@@ -31,4 +31,16 @@ extension JoinFailure {
         case .unknown, .unreachable, .gone, .own, .underWay, .other: .joinRefused
         }
     }
+
+    /// The failure in the inviter's words about the joiner.
+    var ofJoiner: String {
+        switch self {
+        case .expired: "the invitation it came with has expired"
+        case .used: "the invitation it came with was used before"
+        case .burnt: "the invitation it came with had ended after five wrong proofs"
+        case .withdrawn: "the invitation it came with was taken back"
+        case .unknown, .unreachable, .gone, .own, .underWay, .declined, .undecided, .revoked, .other:
+            "its proof fits no invitation of this device"
+        }
+    }
 }

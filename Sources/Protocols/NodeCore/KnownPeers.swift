@@ -45,9 +45,9 @@ struct KnownPeers: Sendable {
     private mutating func makeRoom() {
         guard self.peers.count >= self.limits.knownPeers else { return }
         let idle = self.peers.filter {
-            $0.value.connections.isEmpty && $0.value.dialling != .dialling && !$0.value.isInviter
+            $0.value.connections.isEmpty && $0.value.dial.state != .dialling && !$0.value.reasons.isInviter
         }
-        let unwanted = idle.filter { !$0.value.isWanted }
+        let unwanted = idle.filter { !$0.value.reasons.isWanted }
         let oldest = (unwanted.isEmpty ? idle : unwanted).sorted { $0.value.number < $1.value.number }
         for (peer, _) in oldest.prefix(max(1, self.limits.knownPeers / 8)) { self.peers.removeValue(forKey: peer) }
     }
@@ -61,8 +61,7 @@ struct KnownPeers: Sendable {
     mutating func forget(_ network: NetworkId, of peer: PeerId) {
         self.peers[peer]?.networks.removeAll { $0 == network }
         guard self.peers[peer]?.networks.isEmpty == true else { return }
-        self.peers[peer]?.isWanted = false
-        self.peers[peer]?.isSought = false
+        self.peers[peer]?.unwant()
     }
 
     /// Drops the evidence that any peer is in a network.
@@ -86,58 +85,50 @@ struct KnownPeers: Sendable {
     var hasRoomForDial: Bool { self.dialCount < self.limits.dials }
 
     /// Notes how far the dial of a peer has come.
-    mutating func setDialling(_ dialling: KnownPeer.Dialling, of peer: PeerId) {
-        guard let before = self.peers[peer]?.dialling else { return }
+    mutating func setDialState(_ state: PeerDial.State, of peer: PeerId) {
+        guard let before = self.peers[peer]?.dial.state else { return }
         if before == .dialling { self.dialCount -= 1 }
-        if dialling == .dialling { self.dialCount += 1 }
-        self.peers[peer]?.dialling = dialling
+        if state == .dialling { self.dialCount += 1 }
+        self.peers[peer]?.dial.state = state
     }
 
     /// Cancels a dial that waits for its time, or its turn.
     mutating func stopWaiting(for peer: PeerId) {
-        if self.peers[peer]?.dialling != .dialling { self.setDialling(.idle, of: peer) }
+        if self.peers[peer]?.dial.state != .dialling { self.setDialState(.idle, of: peer) }
     }
 
     /// Begins a dial and returns the addresses for it.
     mutating func beginDial(of peer: PeerId) -> [SocketAddress] {
         let addresses = self.peers[peer]?.addresses ?? []
-        self.setDialling(.dialling, of: peer)
-        self.peers[peer]?.dialledAddresses = addresses
-        self.peers[peer]?.dialsUnderWay += 1
+        self.setDialState(.dialling, of: peer)
+        self.peers[peer]?.dial.begin(at: addresses)
         return addresses
     }
 
-    /// Begins a dial beside the one under way and returns the addresses for it, which became known since that began.
+    /// Begins another dial and returns the addresses for it, which became known since the one under way began.
     ///
     /// Returns nil if there are none, or enough dials of the peer are under way.
     mutating func beginFurtherDial(of peer: PeerId) -> [SocketAddress]? {
-        guard let known = self.peers[peer], known.dialsUnderWay < self.limits.dialsPerPeer else { return nil }
+        guard let known = self.peers[peer], known.dial.underWay < self.limits.dialsPerPeer else { return nil }
         let untried = known.untriedAddresses
         guard !untried.isEmpty else { return nil }
-        self.peers[peer]?.dialledAddresses += untried
-        self.peers[peer]?.dialsUnderWay += 1
+        self.peers[peer]?.dial.beginFurther(at: untried)
         return untried
     }
 
-    /// Notes that one of the dials of a peer ended; they go on as long as others are under way.
-    mutating func endDial(of peer: PeerId) {
-        guard let known = self.peers[peer] else { return }
-        self.peers[peer]?.dialsUnderWay = max(0, known.dialsUnderWay - 1)
-    }
-
-    /// Has a peer wait for its turn; false if too many do.
+    /// Queues a peer until its turn comes; returns false if the queue is full.
     mutating func enqueue(_ peer: PeerId) -> Bool {
         guard self.dialQueue.count < self.limits.queuedDials else { return false }
         self.dialQueue.append(peer)
-        self.setDialling(.queued, of: peer)
+        self.setDialState(.queued, of: peer)
         return true
     }
 
     /// Takes the next peer whose turn it is.
     mutating func takeQueued() -> PeerId? {
         while let peer = self.dialQueue.popFirst() {
-            guard self.peers[peer]?.dialling == .queued else { continue }
-            self.setDialling(.idle, of: peer)
+            guard self.peers[peer]?.dial.state == .queued else { continue }
+            self.setDialState(.idle, of: peer)
             return peer
         }
         return nil

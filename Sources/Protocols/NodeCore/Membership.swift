@@ -1,4 +1,3 @@
-internal import HeapModule
 internal import Identity
 
 /// A network this node belongs to.
@@ -29,10 +28,8 @@ struct Membership: Sendable {
     /// by the wall clock.
     var askedSeconds: UInt64?
     var warnedSeconds: UInt64?
-    /// The ends of peers' tokens, the earliest first; an entry that differs from `endsByConnection` is stale.
-    private var ends: Heap<TokenEnd> = []
-    /// The end of the last token on each connection, in seconds since 1970.
-    private var endsByConnection: [ConnectionId: UInt64] = [:]
+    /// The ends of the tokens that peers showed.
+    var tokenEnds = TokenEnds()
 
     init(token: AccessToken, obtainedSeconds: UInt64, revocations: RevocationSet) {
         self.token = token
@@ -59,6 +56,31 @@ struct Membership: Sendable {
         self.warnedSeconds = nil
     }
 
+    /// Merges revocations that `verifySignature` accepts, all of them or none.
+    ///
+    /// Returns those that are new, or newer than before; nil if nothing changed.
+    mutating func merge(
+        _ entries: [Revocation],
+        verifySignature: (Revocation) -> Bool
+    ) throws(IdentityError) -> [Revocation]? {
+        let before = self.revocations
+        var after = before
+        guard try after.merge(entries, verifySignature: verifySignature) > 0 else { return nil }
+        self.replaceRevocations(with: after)
+        return after.revocations.filter { before[$0.peerId] != $0 }
+    }
+
+    /// Adds a member secret; returns whether it is the one in use from now on.
+    mutating func insert(_ secret: MemberSecret) -> Bool {
+        guard var secrets = self.secrets else {
+            self.secrets = MemberSecrets(secret)
+            return true
+        }
+        let isInUse = secrets.insert(secret)
+        self.secrets = secrets
+        return isInUse
+    }
+
     mutating func replaceRevocations(with set: RevocationSet) {
         self.revocations = set
         self.knownDigest = nil
@@ -69,52 +91,5 @@ struct Membership: Sendable {
         for entry in self.revocations.revocations {
             self.latestSignedSeconds = max(self.latestSignedSeconds, entry.seconds)
         }
-    }
-
-    // MARK: Ends of tokens
-
-    mutating func noteEnd(of token: AccessToken, on id: ConnectionId) {
-        guard let seconds = token.expirationSeconds else { return self.forgetEnd(on: id) }
-        guard self.endsByConnection.updateValue(seconds, forKey: id) != seconds else { return }
-        self.ends.insert(TokenEnd(seconds: seconds, connection: id))
-        self.dropStaleEnds()
-    }
-
-    /// Forgets the end of the token that a peer showed on a connection.
-    mutating func forgetEnd(on id: ConnectionId) {
-        if self.endsByConnection.removeValue(forKey: id) != nil { self.dropStaleEnds() }
-    }
-
-    /// Builds the heap anew when most of it is stale, so that it never holds more than a few times what counts.
-    private mutating func dropStaleEnds() {
-        guard self.ends.count > 2 * self.endsByConnection.count + 16 else { return }
-        self.ends = Heap(self.endsByConnection.map { TokenEnd(seconds: $0.value, connection: $0.key) })
-    }
-
-    /// The number of entries in memory, stale ones included.
-    var endCount: Int { self.ends.count }
-
-    /// When the next token of a peer ends.
-    var nextEnd: UInt64? { self.ends.min?.seconds }
-
-    /// Takes the connection of a token that has ended by `seconds`.
-    mutating func takeEnded(at seconds: UInt64) -> ConnectionId? {
-        while let first = self.ends.min, UnixTime.isPast(first.seconds, at: seconds) {
-            self.ends.removeMin()
-            guard self.endsByConnection[first.connection] == first.seconds else { continue }
-            self.endsByConnection[first.connection] = nil
-            return first.connection
-        }
-        return nil
-    }
-}
-
-/// When the token that a peer showed on a connection ends.
-private struct TokenEnd: Comparable, Sendable {
-    let seconds: UInt64
-    let connection: ConnectionId
-
-    static func < (left: TokenEnd, right: TokenEnd) -> Bool {
-        left.seconds == right.seconds ? left.connection < right.connection : left.seconds < right.seconds
     }
 }

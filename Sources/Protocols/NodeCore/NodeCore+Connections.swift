@@ -6,7 +6,7 @@ internal import PubSub
 internal import Services
 internal import Traversal
 
-// Connections come, replace each other and go.
+// Connections come, replace each other and go; the number of them is bounded.
 extension NodeCore {
     mutating func handle(_ input: ConnectionInput, _ now: NodeTime, _ effects: inout [Effect]) {
         switch input {
@@ -49,7 +49,7 @@ extension NodeCore {
         else {
             effects.append(.peer(.refused(link.peer, nil, .tooManyPeers)))
             effects.append(.connection(.close(id, .tooManyPeers, lingers: false)))
-            if link.isDialler { self.peers[link.peer]?.noteFailure(at: now.monotonic) }
+            if link.isDialler { self.peers[link.peer]?.dial.noteFailure(at: now.monotonic) }
             return self.afterFailure(of: link.peer, now, &effects)
         }
         let deadline = now.monotonic + limits.helloTimeout
@@ -104,7 +104,7 @@ extension NodeCore {
         self.peers[state.link.peer]?.connections.removeAll { $0 == id }
         for network in state.peerings.keys {
             self.memberships[network]?.connections.remove(id)
-            self.memberships[network]?.forgetEnd(on: id)
+            self.memberships[network]?.tokenEnds.forget(on: id)
         }
         return state
     }
@@ -120,19 +120,7 @@ extension NodeCore {
         if let known = self.peers[peer], known.connections.isEmpty {
             let limits = self.configuration.limits
             let isStable = state.admittedSince.map { now.monotonic - $0 >= limits.stableAfter } ?? false
-            self.peers[peer]?.isRefused = reason?.isFinal == true
-            if reason == .surplus {
-                self.peers[peer]?.isSought = false
-                self.peers[peer]?.notSoughtBefore = now.monotonic + limits.surplusPause
-            } else if reason == .parted {
-                self.peers[peer]?.failures = 0
-            } else if let reason, reason.isFinal {
-                self.peers[peer]?.failures = KnownPeer.mostFailures
-            } else if isStable {
-                self.peers[peer]?.failures = 0
-            } else {
-                self.peers[peer]?.noteFailure(at: now.monotonic)
-            }
+            self.peers[peer]?.noteEnd(reason, wasStable: isStable, at: now.monotonic, limits)
             self.afterFailure(of: peer, now, &effects)
         }
         self.dialNext(now, &effects)
@@ -212,7 +200,7 @@ extension NodeCore {
 
     mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {
         self.tellDiscovery(.stopping, now, &effects)
-        for network in Array(self.memberships.keys) {
+        for network in self.memberships.networks {
             self.tell(.stopping, of: network, now, &effects)
             self.tellEvents(.stopping, of: network, now, &effects)
         }
@@ -220,34 +208,6 @@ extension NodeCore {
         for id in self.connections.ids {
             self.close(id, .goodbye, now, &effects)
         }
-    }
-
-    /// Sends a frame of a network, made with its index there, to a member that is admitted; false if there is no way.
-    mutating func send(
-        to peer: PeerId,
-        in network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect],
-        _ frame: (UInt8) -> Frame
-    ) -> Bool {
-        guard let ids = self.peers[peer]?.connections,
-            let route = self.connections.route(among: ids, in: network)
-        else { return false }
-        self.connections[route.connection]?.lastUsed = now.monotonic
-        self.connections.send(frame(route.index), on: route.connection, &effects)
-        return true
-    }
-
-    /// Who sent a frame with this index, and of which network, which counts as a use of the connection; nil unless the
-    /// two are admitted there.
-    mutating func sender(
-        of index: UInt8,
-        on id: ConnectionId,
-        _ now: NodeTime
-    ) -> (peer: PeerId, network: NetworkId)? {
-        guard let state = self.connections[id], let network = state.admittedNetwork(index) else { return nil }
-        self.connections[id]?.lastUsed = now.monotonic
-        return (state.link.peer, network)
     }
 
     /// Closes every connection of a peer that broke the protocol.
@@ -335,5 +295,85 @@ extension NodeCore {
         for id in dispensable.prefix(surplus) {
             self.close(id, .superseded, now, &effects)
         }
+    }
+}
+
+// MARK: - Bounds
+
+extension NodeCore {
+    /// Whether there is room for another unadmitted connection, if need be at the cost of the source that has the most.
+    mutating func hasRoomForUnadmitted(
+        from address: SocketAddress,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        if self.connections.hasRoomForUnadmitted(within: self.configuration.limits) { return true }
+        guard let oldest = self.connections.yielding(to: address) else { return false }
+        effects.append(.peer(.refused(oldest.peer, nil, .tooManyPeers)))
+        self.close(oldest.id, .tooManyPeers, now, &effects)
+        return true
+    }
+
+    /// Whether an unadmitted peer may be admitted; several may have come for the last place.
+    mutating func hasRoomForPeer(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+        guard let state = self.connections[id], state.unadmittedSource != nil,
+            self.connections.peerCount >= self.configuration.limits.connections
+        else { return true }
+        effects.append(.peer(.refused(state.link.peer, nil, .tooManyPeers)))
+        self.close(id, .tooManyPeers, now, &effects)
+        return false
+    }
+
+    /// Whether connections are kept for as many peers as should be.
+    var isBudgetSpent: Bool {
+        self.connections.count + self.peers.dialCount >= self.configuration.limits.keptConnections
+    }
+
+    /// Sees to it that connections too many are looked through once they have been idle.
+    mutating func armBudget(_ now: NodeTime, _ effects: inout [Effect]) {
+        let kept = self.configuration.limits.keptConnections
+        guard !self.timers.isSurplusArmed, self.connections.count > kept else { return }
+        self.timers.armSurplus(at: now.monotonic + self.configuration.limits.idlePause, &effects)
+    }
+
+    /// Closes what has been idle, the least recently used first, until no more are left than are kept.
+    mutating func closeSurplus(_ now: NodeTime, _ effects: inout [Effect]) {
+        let limits = self.configuration.limits
+        var surplus = self.connections.count - limits.keptConnections
+        guard surplus > 0 else { return }
+        var idle: [(lastUsed: Duration, id: ConnectionId)] = []
+        var next = now.monotonic + limits.idlePause
+        for (id, state) in self.connections.states where self.isDispensable(state) {
+            let end = state.lastUsed + limits.idlePause
+            if end <= now.monotonic { idle.append((state.lastUsed, id)) } else { next = min(next, end) }
+        }
+        for (_, id) in idle.sorted(by: <) where surplus > 0 && !self.isWorthKeeping(id) {
+            self.close(id, .surplus, now, &effects)
+            surplus -= 1
+        }
+        guard surplus > 0 else { return }
+        // Not all the time, because all connections were looked at.
+        self.timers.armSurplus(at: max(next, now.monotonic + limits.surplusLook), &effects)
+    }
+
+    private func isDispensable(_ state: ConnectionState) -> Bool {
+        guard state.isAdmitted, state.streams == 0, state.join == .none else { return false }
+        return self.peers[state.link.peer]?.reasons.isWanted != true
+    }
+
+    /// Whether a hash table wants to have the peer at hand, or events come from it and that leaves room for others.
+    private func isWorthKeeping(_ id: ConnectionId) -> Bool {
+        guard let state = self.connections[id] else { return false }
+        let peer = state.link.peer
+        let hasRoom = 2 * self.configuration.eventLimits.neighbourLimit <= self.configuration.limits.keptConnections
+        return state.peerings.keys.contains {
+            self.protocols.tables[$0]?.keeps(peer) == true
+                || hasRoom && self.protocols.events[$0]?.isNeighbour(peer) == true
+        }
+    }
+
+    mutating func noteStream(_ change: Int, on id: ConnectionId, _ now: NodeTime) {
+        self.connections[id]?.streams += change
+        self.connections[id]?.lastUsed = now.monotonic
     }
 }

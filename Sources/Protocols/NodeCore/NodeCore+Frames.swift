@@ -63,4 +63,35 @@ extension NodeCore {
         case .reach(let index, let bytes): self.reachReceived(index, bytes, on: id, now, &effects)
         }
     }
+
+    // MARK: Frames of a network
+
+    /// Sends a frame of a network, made with its index there, to a member that is admitted; false if there is no way.
+    mutating func send(
+        to peer: PeerId,
+        in network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect],
+        _ frame: (UInt8) -> Frame
+    ) -> Bool {
+        guard let ids = self.peers[peer]?.connections,
+            let route = self.connections.route(among: ids, in: network)
+        else { return false }
+        self.connections[route.connection]?.lastUsed = now.monotonic
+        self.connections.send(frame(route.index), on: route.connection, &effects)
+        return true
+    }
+
+    /// Returns the sender and the network of a frame with this index, which counts as a use of the connection.
+    ///
+    /// Returns nil unless the two are admitted there.
+    mutating func sender(
+        of index: UInt8,
+        on id: ConnectionId,
+        _ now: NodeTime
+    ) -> (peer: PeerId, network: NetworkId)? {
+        guard let state = self.connections[id], let network = state.admittedNetwork(index) else { return nil }
+        self.connections[id]?.lastUsed = now.monotonic
+        return (state.link.peer, network)
+    }
 }

@@ -28,30 +28,14 @@ extension NodeCore {
     ) {
         let network = token.networkId
         guard token.peerId == self.configuration.peerId, revocations.networkId == network else { return }
-        var merged = self.memberships[network]?.revocations ?? RevocationSet(networkId: network)
-        do {
-            try merged.formUnion(revocations)
-        } catch {
-            // More entries than a set may hold: those that are known already stay.
-        }
-        let revoked = merged.revocations.map(\.peerId).filter {
-            self.memberships[network]?.revocations.contains($0) != true
-        }
-        if self.memberships[network] == nil {
-            self.memberships[network] = Membership(
-                token: token,
-                obtainedSeconds: obtainedSeconds,
-                revocations: merged
-            )
+        let (isNew, revoked) = self.memberships.add(token, obtainedSeconds: obtainedSeconds, revocations)
+        if isNew {
             self.protocols.add(network, self.configuration, using: &self.random)
             if let offers = self.serviceRecords.offers(in: network) {
                 self.tellServices(.offered(offers), of: network, now, &effects)
             }
-        } else {
-            self.memberships[network]?.replaceToken(with: token, obtainedSeconds: obtainedSeconds)
-            self.memberships[network]?.replaceRevocations(with: merged)
         }
-        if merged.contains(self.configuration.peerId) {
+        if self.memberships[network]?.revocations.contains(self.configuration.peerId) == true {
             return self.endMembership(network, .revoked, now, &effects)
         }
         for peer in revoked {
@@ -68,9 +52,7 @@ extension NodeCore {
         self.announce(network, now, &effects)
         for id in self.connections.ids {
             guard let peer = self.connections[id]?.link.peer, self.peers[peer]?.networks.contains(network) == true
-            else {
-                continue
-            }
+            else { continue }
             _ = self.sendHello(for: [network], on: id, now, &effects)
         }
         self.dialMembers(of: network, now, &effects)
@@ -90,13 +72,327 @@ extension NodeCore {
         if code == .tokenExpired {
             self.memberships[network]?.isExpired = true
         } else {
-            self.memberships.removeValue(forKey: network)
+            self.memberships.remove(network)
             self.protocols.remove(network)
             self.serviceRecords.forgetWrites(in: network)
             self.peers.forget(network)
         }
-        if code != .leftNetwork {
-            effects.append(.membership(.ended(network, code)))
+        if code != .leftNetwork { effects.append(.membership(.ended(network, code))) }
+    }
+}
+
+// MARK: - Revocations
+
+// Revocation sets only grow, merge by union and spread at once to all admitted peers.
+extension NodeCore {
+    mutating func sendRevocationDigest(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
+        guard let index = self.connections[id]?.peerings[network]?.index,
+            let count = self.memberships[network]?.revocations.count,
+            let digest = self.memberships[network]?.revocationDigest
+        else { return }
+        self.connections.send(.revocationDigest(index: index, count: UInt32(count), digest: digest), on: id, &effects)
+    }
+
+    mutating func revocationDigestReceived(
+        _ index: UInt8,
+        _ count: UInt32,
+        _ digest: [UInt8],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
+        guard Int(count) != set.count || digest != self.memberships[network]?.revocationDigest else {
+            return self.revocationsTold(in: network, on: id, &effects)
         }
+        let fingerprints = set.revocations.map(\.fingerprint)
+        self.connections.send(.revocationsKnown(index: index, fingerprints: fingerprints), on: id, &effects)
+    }
+
+    mutating func fingerprintsReceived(
+        _ index: UInt8,
+        _ fingerprints: [UInt64],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
+        let known = Set(fingerprints)
+        let missing = set.revocations.filter { !known.contains($0.fingerprint) }
+        self.send(missing, index: index, on: id, &effects)
+        self.revocationsTold(in: network, on: id, &effects)
+        // So that the other side knows too when it has told all, whatever either learnt meanwhile.
+        self.sendRevocationDigest(of: network, on: id, &effects)
+    }
+
+    mutating func revocationsReceived(
+        _ index: UInt8,
+        _ entries: [Revocation],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let network = self.connections[id]?.admittedNetwork(index) else { return }
+        guard entries.allSatisfy({ $0.networkId == network }) else {
+            return self.punish(id, "revocations of another network", now, &effects)
+        }
+        self.learn(entries, from: id, now, &effects)
+    }
+
+    /// The network and the set to compare with what the peer sent; nil when it may not ask.
+    private mutating func compare(
+        _ index: UInt8,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> (NetworkId, RevocationSet)? {
+        guard let network = self.connections[id]?.admittedNetwork(index) else { return nil }
+        let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.comparisonsPerConnection)
+        guard self.connections[id]?.allowances.comparisons.take(under: rate, at: now.monotonic) == true else {
+            self.punish(id, "too many comparisons of revocations", now, &effects)
+            return nil
+        }
+        return self.memberships[network].map { (network, $0.revocations) }
+    }
+
+    private mutating func send(_ entries: [Revocation], index: UInt8, on id: ConnectionId, _ effects: inout [Effect]) {
+        for page in Frame.pages(of: entries, index: index) { self.connections.send(page, on: id, &effects) }
+    }
+
+    /// Verifies and merges entries of one or several networks, cuts the revoked off, and passes on what was new.
+    mutating func learn(
+        _ entries: [Revocation],
+        from source: ConnectionId?,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        var byNetwork: OrderedDictionary<NetworkId, [Revocation]> = [:]
+        for entry in entries { byNetwork[entry.networkId, default: []].append(entry) }
+        for (network, entries) in byNetwork {
+            self.learn(entries, in: network, from: source, now, &effects)
+        }
+    }
+
+    private mutating func learn(
+        _ entries: [Revocation],
+        in network: NetworkId,
+        from source: ConnectionId?,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let before = self.memberships[network]?.revocations else { return }
+        let merged: [Revocation]?
+        do throws(IdentityError) {
+            let verify = self.configuration.verifier.revocation
+            merged = try self.memberships[network]?.merge(entries, verifySignature: verify)
+        } catch {
+            if case .invalidSignature = error, let source {
+                self.punish(source, "a revocation that the network's key did not sign", now, &effects)
+            }
+            return
+        }
+        guard let fresh = merged else { return }
+        effects.append(.membership(.persistRevocations(fresh)))
+        for id in self.memberships[network]?.connections.elements ?? [] where id != source {
+            guard let peering = self.connections[id]?.peerings[network], peering.state == .admitted else { continue }
+            self.send(fresh, index: peering.index, on: id, &effects)
+        }
+        for entry in fresh where !before.contains(entry.peerId) {
+            self.cutOff(entry.peerId, in: network, now, &effects)
+        }
+        self.memberships.checkClock(of: network, now, &effects)
+    }
+
+    private mutating func cutOff(
+        _ peer: PeerId,
+        in network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        if peer == self.configuration.peerId {
+            return self.endMembership(network, .revoked, now, &effects)
+        }
+        self.peers.forget(network, of: peer)
+        self.tell(.memberRevoked(peer), of: network, now, &effects)
+        self.tellEvents(.memberRevoked(peer), of: network, now, &effects)
+        self.tellDiscovery(.memberRevoked(peer, network), now, &effects)
+        self.memberships[network]?.heard[peer] = nil
+        for id in self.peers[peer]?.connections ?? [] {
+            if case .deciding(network, _) = self.connections[id]?.join { self.decideJoin(on: id, nil, now, &effects) }
+            self.endAdmission(of: network, on: id, .revoked, now, &effects)
+        }
+    }
+}
+
+// MARK: - Member secrets
+
+// Member secrets go from member to member, always after the revocations that led to them.
+//
+// The owner's node makes a new secret at each revocation, and sends the revocation first on every connection. A member
+// passes the secret on only where it has told every revocation that it knows: so by induction no member learns a secret
+// without knowing which peers must not learn it.
+extension NodeCore {
+    /// Takes in a secret whose signature was verified.
+    mutating func addSecret(
+        _ secret: MemberSecret,
+        from source: ConnectionId? = nil,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let network = secret.networkId
+        guard let before = self.memberships[network] else { return }
+        let isInUse = self.memberships[network]?.insert(secret) ?? false
+        guard let secrets = self.memberships[network]?.secrets, secrets != before.secrets else { return }
+        effects.append(.membership(.persistSecrets(secrets)))
+        self.announce(network, now, &effects)
+        guard isInUse else { return }
+        for id in before.connections.elements where id != source { self.offerSecret(of: network, on: id, &effects) }
+    }
+
+    /// Names the secret in use here, so that a peer with a later one sends that.
+    mutating func sendSecretStamp(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
+        guard let index = self.connections[id]?.peerings[network]?.index else { return }
+        let stamp = SecretStamp(of: self.memberships[network]?.secrets?.newest)
+        self.connections.send(.memberSecretKnown(index: index, stamp), on: id, &effects)
+    }
+
+    /// Sends the secret in use, now or after the revocations.
+    private mutating func offerSecret(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
+        guard let peering = self.connections[id]?.peerings[network], peering.state == .admitted,
+            let secret = self.memberships[network]?.secrets?.newest
+        else { return }
+        guard peering.knowsRevocations else {
+            self.connections[id]?.peerings[network]?.isOwedSecret = true
+            return
+        }
+        self.connections.send(.memberSecret(index: peering.index, secret), on: id, &effects)
+    }
+
+    /// Everything that this node knows of revocations was told on the connection.
+    mutating func revocationsTold(in network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
+        self.connections[id]?.peerings[network]?.knowsRevocations = true
+        guard self.connections[id]?.peerings[network]?.isOwedSecret == true else { return }
+        self.connections[id]?.peerings[network]?.isOwedSecret = false
+        self.offerSecret(of: network, on: id, &effects)
+    }
+
+    mutating func secretStampReceived(
+        _ index: UInt8,
+        _ stamp: SecretStamp,
+        on id: ConnectionId,
+        _ effects: inout [Effect]
+    ) {
+        guard let network = self.connections[id]?.admittedNetwork(index),
+            SecretStamp(of: self.memberships[network]?.secrets?.newest).replaces(stamp)
+        else { return }
+        self.offerSecret(of: network, on: id, &effects)
+    }
+
+    mutating func secretReceived(
+        _ index: UInt8,
+        _ secret: MemberSecret,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let network = self.connections[id]?.admittedNetwork(index) else { return }
+        guard secret.networkId == network else {
+            return self.punish(id, "a member secret of another network", now, &effects)
+        }
+        // A secret that is known already costs no signature check.
+        guard self.memberships[network]?.secrets?.all.contains(secret) != true else { return }
+        guard self.configuration.verifier.memberSecret(secret) else {
+            return self.punish(id, "a member secret that the network's key did not sign", now, &effects)
+        }
+        self.addSecret(secret, from: id, now, &effects)
+    }
+}
+
+// MARK: - Renewal of tokens
+
+// A token is renewed before it ends: its holder asks the members it is connected to, and an owner among them answers.
+extension NodeCore {
+    /// Asks for a new token where two thirds of the old one's life are over, and warns of its end.
+    mutating func lookAtRenewal(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let membership = self.memberships[network], !membership.isExpired else { return }
+        let seconds = self.memberships.expiryTime(in: membership, now)
+        if let left = self.memberships[network]?.takeWarning(at: seconds) {
+            effects.append(.membership(.tokenExpiring(network, seconds: left)))
+        }
+        if self.configuration.renewsTokens, self.memberships[network]?.takeRenewal(at: seconds) == true {
+            for id in membership.connections.elements { self.askForRenewal(of: network, on: id, now, &effects) }
+        }
+        self.timers.armClock(self.memberships[network]?.warningSeconds, now, &effects)
+        guard self.configuration.renewsTokens else { return }
+        self.timers.armClock(self.memberships[network]?.renewalSeconds, now, &effects)
+    }
+
+    /// Asks one member if it is time.
+    mutating func askForRenewal(
+        of network: NetworkId,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let membership = self.memberships[network], self.configuration.renewsTokens,
+            membership.isRenewalDue(at: self.memberships.expiryTime(in: membership, now)),
+            let peering = self.connections[id]?.peerings[network], peering.state == .admitted
+        else { return }
+        self.connections.send(.renewalRequest(index: peering.index, membership.token), on: id, &effects)
+    }
+
+    // MARK: The owner
+
+    mutating func renewalRequestReceived(
+        _ index: UInt8,
+        _ token: AccessToken,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.connections[id], let network = state.admittedNetwork(index) else { return }
+        guard token.networkId == network, token == state.peerings[network]?.token else {
+            return self.punish(id, "a request to renew another token than the one shown", now, &effects)
+        }
+        // A member that asks more often gets no answer.
+        let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.renewalsPerConnection)
+        guard self.connections[id]?.allowances.renewals.take(under: rate, at: now.monotonic) == true else { return }
+        effects.append(.membership(.renewalRequested(id, state.link.peer, network, token)))
+    }
+
+    mutating func decideRenewal(
+        on id: ConnectionId,
+        _ network: NetworkId,
+        _ token: AccessToken?,
+        _ effects: inout [Effect]
+    ) {
+        guard let token, let state = self.connections[id], let peering = state.peerings[network],
+            peering.state == .admitted, token.peerId == state.link.peer, token.networkId == network,
+            self.memberships[network]?.revocations.contains(token.peerId) == false
+        else { return }
+        self.connections.send(.renewalGrant(index: peering.index, token), on: id, &effects)
+    }
+
+    // MARK: The member
+
+    mutating func renewalGrantReceived(
+        _ index: UInt8,
+        _ token: AccessToken,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let network = self.connections[id]?.admittedNetwork(index),
+            let membership = self.memberships[network]
+        else { return }
+        // Several owners may have answered: one new token is enough.
+        guard membership.isRenewalDue(at: self.memberships.expiryTime(in: membership, now)),
+            let end = membership.token.expirationSeconds, (token.expirationSeconds ?? .max) > end
+        else { return }
+        guard token.networkId == network, self.problem(with: token, at: now) == nil else {
+            return self.punish(id, "a renewed token that is no good", now, &effects)
+        }
+        effects.append(.membership(.tokenRenewed(token)))
+        self.addMembership(token, obtainedSeconds: now.wallSeconds, membership.revocations, now, &effects)
     }
 }

@@ -1,5 +1,4 @@
 package import Bytes
-internal import DequeModule
 package import Discovery
 package import Identity
 package import Kademlia
@@ -10,9 +9,13 @@ internal import Traversal
 
 /// One node as a value: admission, revocation and dialling, free of I/O.
 ///
-/// The driver feeds it ``Input``s with the time and carries out the ``Effect``s it appends, in order. The same value
+/// The driver feeds it ``Input``s with the time and performs the ``Effect``s it appends, in order. The same value
 /// runs over sockets and in simulations: it iterates only ordered collections, takes randomness as a seed and uses the
 /// monotonic time for timers and the wall clock for expiry alone.
+///
+/// It is composed of values that own their state: ``Memberships``, ``Connections``, ``KnownPeers``, ``Invitations``,
+/// ``PendingMessages``, ``ServiceRecords``, ``Timers`` and the ``HostedProtocols``. Extensions, one for each subsystem,
+/// say how an input of one moves the others.
 ///
 /// **Admission** is a state per connection and network. TLS has proved the peer's key before a connection gets here.
 /// The dialler then shows the tokens of networks for which it has evidence that this peer is a member; the responder
@@ -106,25 +109,33 @@ package struct NodeCore: Sendable {
     }
 
     let configuration: Configuration
+    /// Spreads retries, and seeds the protocols.
     var random: SeededGenerator
-    var memberships: OrderedDictionary<NetworkId, Membership> = [:]
+    /// The networks that this node is a member of, and their tokens.
+    var memberships: Memberships
     /// The protocols of the same networks, apart from them so that looking at a membership copies no table.
     var protocols: HostedProtocols
+    /// The offered services, as far as hash tables name them.
     var serviceRecords = ServiceRecords()
+    /// The peers that this node knows, and their dials.
     var peers: KnownPeers
+    /// The connections, with what was agreed on each.
     var connections = Connections()
+    /// The messages that wait for an admission.
     var pendingMessages = PendingMessages()
+    /// The invitations that this node shows or took.
     var invitations: Invitations
-    var isStopping = false
-    var conditions = Conditions()
-    /// Checks of tokens, counted.
-    var checked = Tallies()
-
+    /// The times at which something is due.
     var timers: Timers
+    /// The state of the machine, as far as the driver reported it.
+    var conditions = Conditions()
+    /// Whether the node says goodbye, and dials no longer.
+    var isStopping = false
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
         self.timers = Timers(longestClockSleep: configuration.limits.longestExpirySleep)
+        self.memberships = Memberships(configuration)
         self.peers = KnownPeers(limits: configuration.limits)
         self.invitations = Invitations(limits: configuration.limits)
         self.random = SeededGenerator(seed: configuration.randomSeed)
@@ -155,22 +166,129 @@ package struct NodeCore: Sendable {
     }
 }
 
+// MARK: - Time
+
+// Deadlines and wakes that have come.
+extension NodeCore {
+    /// The time at which something is due at present.
+    private func time(of cause: Deadlines.Cause) -> Duration? {
+        switch cause {
+        case .connection(let id):
+            guard let state = self.connections[id] else { return nil }
+            return state.deadline ?? state.joinDeadline
+        case .dial(let peer):
+            guard case .waiting(let time)? = self.peers[peer]?.dial.state else { return nil }
+            return time
+        case .call(let peer): return self.peers[peer]?.callAt
+        case .join(let inviter): return self.invitations.taken[inviter]?.deadline
+        case .parting(let peer): return self.peers[peer]?.parting?.end
+        }
+    }
+
+    mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.timers.wakeReached()
+        while let (cause, time) = self.timers.takeDeadline(until: now.monotonic) {
+            guard self.time(of: cause) == time else { continue }
+            switch cause {
+            case .connection(let id): self.connectionOverdue(id, now, &effects)
+            case .dial(let peer): self.dialDue(peer, now, &effects)
+            case .call(let peer): self.callDue(peer, now, &effects)
+            case .join(let inviter): self.reachOverdue(inviter, now, &effects)
+            case .parting(let peer): self.partingOver(peer, now, &effects)
+            }
+        }
+        if self.timers.isClockDue(now) { self.lookAtClock(now, &effects) }
+        if self.timers.takeSurplus(now) { self.closeSurplus(now, &effects) }
+        if self.protocols.discovery.takeDue(now) { self.tellDiscovery(.timeReached, now, &effects) }
+        if self.protocols.reach.takeDue(now) { self.tellReach(.timeReached, now, &effects) }
+        for network in self.protocols.tables.takeDue(now) { self.tell(.timeReached, of: network, now, &effects) }
+        for network in self.protocols.events.takeDue(now) { self.tellEvents(.timeReached, of: network, now, &effects) }
+        for network in self.protocols.services.takeDue(now) {
+            self.tellServices(.timeReached, of: network, now, &effects)
+        }
+        self.rearm(&effects)
+    }
+
+    private mutating func rearm(_ effects: inout [Effect]) {
+        while let (cause, time) = self.timers.firstDeadline {
+            if self.time(of: cause) == time {
+                self.timers.arm(time, &effects)
+                break
+            }
+            self.timers.removeFirstDeadline()
+        }
+        self.timers.rearm(&effects)
+        self.protocols.arm(&self.timers, &effects)
+    }
+
+    private mutating func connectionOverdue(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let state = self.connections[id] else { return }
+        guard state.deadline != nil else { return self.joinOverdue(on: id, now, &effects) }
+        effects.append(.peer(.refused(state.link.peer, nil, .helloTimeout)))
+        self.close(id, .helloTimeout, now, &effects)
+    }
+}
+
+// MARK: - The wall clock
+
+extension NodeCore {
+    /// Sees to it that the end of a token is noticed.
+    mutating func armExpiry(of token: AccessToken, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.timers.armClock(token.expirationSeconds.map(Self.firstSecondAfter), now, &effects)
+    }
+
+    /// The first second at which what ends at `end` is over.
+    private static func firstSecondAfter(_ end: UInt64) -> UInt64 {
+        end + UnixTime.graceSeconds + 1
+    }
+
+    /// Does everything that the wall clock decides, and says when to look again.
+    mutating func lookAtClock(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.timers.clearClock()
+        for network in self.memberships.networks {
+            self.memberships.checkClock(of: network, now, &effects)
+            self.expireTokens(of: network, now, &effects)
+            self.lookAtRenewal(of: network, now, &effects)
+        }
+        self.invitations.expire(now, &effects)
+        for network in self.memberships.networks {
+            guard let membership = self.memberships[network] else { continue }
+            self.armExpiry(of: membership.token, now, &effects)
+            self.timers.armClock(membership.tokenEnds.next.map(Self.firstSecondAfter), now, &effects)
+        }
+        for open in self.invitations.open.values {
+            for open in open { self.timers.armClock(open.invitation.expirationSeconds + 1, now, &effects) }
+        }
+    }
+
+    /// Ends what is over by the wall clock, and takes up again what a clock set right makes good.
+    mutating func expireTokens(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let membership = self.memberships[network] else { return }
+        let seconds = self.memberships.expiryTime(in: membership, now)
+        let isOver = membership.token.isExpired(at: seconds)
+        if isOver, !membership.isExpired {
+            self.endMembership(network, .tokenExpired, now, &effects)
+        } else if !isOver, membership.isExpired {
+            self.memberships[network]?.isExpired = false
+            self.announce(network, now, &effects)
+            self.dialMembers(of: network, now, &effects)
+        }
+        while let id = self.memberships[network]?.tokenEnds.takeEnded(at: seconds) {
+            guard self.connections[id]?.peerings[network]?.token?.isExpired(at: seconds) == true else { continue }
+            self.endAdmission(of: network, on: id, .tokenExpired, now, &effects)
+        }
+    }
+}
+
 // MARK: - Questions
 
 extension NodeCore {
     /// The networks this node is a member of, in the order of joining.
-    package var networks: [NetworkId] { Array(self.memberships.keys) }
+    package var networks: [NetworkId] { self.memberships.networks }
 
     /// Why `token` cannot be this node's in its network, or nil.
     package func problem(with token: AccessToken, at now: NodeTime) -> TokenProblem? {
-        let membership = self.memberships[token.networkId]
-        return token.problem(
-            at: membership.map { self.expiryTime(in: $0, now) } ?? now.wallSeconds,
-            for: self.configuration.peerId,
-            in: token.networkId,
-            revoked: { membership?.revocations.contains($0) ?? false },
-            verifySignature: self.configuration.verifier.token
-        )
+        self.memberships.problem(withOwn: token, now)
     }
 
     /// The revocations known in a network.
@@ -185,13 +303,7 @@ extension NodeCore {
 
     /// The peers admitted in `network`, or in any, ascending.
     package func admittedPeers(in network: NetworkId? = nil) -> [PeerId] {
-        if let network { return self.memberships[network]?.admitted.elements ?? [] }
-        if self.memberships.count == 1 { return self.memberships.values[0].admitted.elements }
-        var found = Ascending<PeerId>()
-        for membership in self.memberships.values {
-            for peer in membership.admitted.elements { found.insert(peer) }
-        }
-        return found.elements
+        self.memberships.admittedPeers(in: network)
     }
 
     /// Whether the peer is connected or has an address to dial.
@@ -209,6 +321,12 @@ extension NodeCore {
         self.connections[id]?.isAdmitted == true ? Frame.byteLimit : Frame.helloByteLimit
     }
 
+    /// The counts at this moment.
+    package var tallies: Tallies { self.memberships.tallies }
+
+    /// The bytes of all records that the node holds.
+    package var recordBytes: Int { self.protocols.tables.total { $0.storedBytes } }
+
     /// Decides about a stream that the peer opened: the network it belongs to, or nil when it must be refused.
     ///
     /// The first stream on an index that both proved stands for the acknowledgement that is still under way.
@@ -221,7 +339,7 @@ extension NodeCore {
         self.connections.beginInput()
         guard let network = self.connections[id]?.networks[index],
             let peering = self.connections[id]?.peerings[network],
-            self.isGood(peering, in: network, now)
+            self.memberships.isGood(peering, in: network, now)
         else { return nil }
         switch peering.state {
         case .admitted: return network

@@ -41,7 +41,7 @@ protocol ProtocolRunner: Sendable {
 /// An input that comes up while the value's effects are being performed is handled at once, before the remaining ones.
 struct PerNode<Value: HostedProtocol>: ProtocolRunner {
     private(set) var value: Value
-    /// When the value wants to be woken.
+    /// The time at which the value wants to be woken.
     private(set) var wakeAt: Duration?
     /// The input that is about to be handled.
     private var input: Value.Input?
@@ -80,23 +80,5 @@ struct PerNode<Value: HostedProtocol>: ProtocolRunner {
         guard let time = self.wakeAt, time <= now.monotonic else { return false }
         self.wakeAt = nil
         return true
-    }
-}
-
-extension NodeCore {
-    /// Feeds an input to one of the node's protocols, and performs the effects of all inputs that this brings up.
-    @inline(__always)
-    mutating func run<Runner: ProtocolRunner>(
-        _ input: Runner.Value.Input,
-        of scope: Runner.Scope,
-        in runner: WritableKeyPath<NodeCore, Runner>,
-        _ now: NodeTime,
-        _ effects: inout [Effect],
-        performing perform: (inout NodeCore, Runner.Value.Effect, Runner.Scope, inout [Effect]) -> Void
-    ) {
-        guard var pending = self[keyPath: runner].begin(input, of: scope) else { return }
-        while let scope = self[keyPath: runner].handleNext(now, into: &pending) {
-            for effect in pending { perform(&self, effect, scope, &effects) }
-        }
     }
 }

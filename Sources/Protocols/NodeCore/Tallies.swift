@@ -1,6 +1,3 @@
-internal import Kademlia
-internal import OrderedCollections
-
 /// What a node counts for whoever measures it; it decides nothing by them.
 package struct Tallies: Hashable, Sendable {
     /// Networks of which it is a member.
@@ -11,16 +8,4 @@ package struct Tallies: Hashable, Sendable {
     package var tokenCheckFailures = 0
 
     package init() {}
-}
-
-extension NodeCore {
-    /// The counts at this moment.
-    package var tallies: Tallies {
-        var tallies = self.checked
-        tallies.networks = self.memberships.count
-        return tallies
-    }
-
-    /// The bytes of all records that the node holds.
-    package var recordBytes: Int { self.protocols.tables.total { $0.storedBytes } }
 }

@@ -7,9 +7,9 @@ internal import Identity
 /// connections or peers.
 struct Timers: Sendable {
     private var deadlines = Deadlines()
-    /// When the wall clock is looked at.
+    /// The next look at the wall clock.
     private var clockWake: Duration?
-    /// When surplus connections are looked for.
+    /// The next look for surplus connections.
     private var surplusWake: Duration?
     /// The earliest wake that the driver was asked for.
     private var armed: Duration?
@@ -35,7 +35,7 @@ struct Timers: Sendable {
         self.arm(time, &effects)
     }
 
-    /// Has the wall clock looked at when it will show `seconds`, and sooner if that is far away, because it may be set.
+    /// Arms a look at the wall clock when it will show `seconds`, or sooner if that is far away: it may be set.
     mutating func armClock(_ seconds: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let seconds else { return }
         let limit = self.longestClockSleep

@@ -49,7 +49,8 @@ extension RunarNode {
         includesPast: Bool = false,
         handler: @escaping @Sendable (RunarEvent) async -> Void
     ) throws -> Subscription {
-        try self.subscribe(to: try Self.path(topic), in: .id(networkId), includesPast: includesPast) { delivery, queue in
+        let pattern = try Self.path(topic)
+        return try self.subscribe(to: pattern, in: .id(networkId), includesPast: includesPast) { delivery, queue in
             for event in delivery {
                 guard !queue.isFinished else { return }
                 await handler(event)
@@ -90,7 +91,7 @@ extension RunarNode {
         )
     }
 
-    /// Whether there is nobody in the network with whom to exchange events at the moment.
+    /// Whether this node has no connected member in the network with which it exchanges events.
     public func isIsolated(networkId: NetworkId) -> Bool {
         guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { return true }
         return driver.isIsolated(in: networkId)

@@ -90,7 +90,7 @@ package struct Reach: Sendable {
         case datagramReceived([UInt8], from: SocketAddress, port: UInt16?)
         /// The ports that `openPorts` asked for, as many as could be had.
         case portsOpened([UInt16])
-        /// Whom this device's NAT lets in is to be found out; a `filteringFound` effect answers.
+        /// The filtering of this device's NAT is to be found out; a `filteringFound` effect answers.
         case filteringAsked
         /// The time of the last `wake` effect came.
         case timeReached

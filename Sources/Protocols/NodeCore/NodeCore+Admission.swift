@@ -1,6 +1,5 @@
 internal import Identity
 internal import Kademlia
-internal import OrderedCollections
 internal import PubSub
 internal import Services
 
@@ -29,12 +28,11 @@ extension NodeCore {
     ) -> Bool {
         var offers: [Frame.Offer] = []
         for network in networks {
-            guard let token = self.ownToken(in: network, now),
+            guard let token = self.memberships.ownToken(in: network, now),
                 self.mayShare(network, on: id), let index = self.connections[id]?.index(for: network)
             else { continue }
             offers.append(Frame.Offer(index: index, token: token))
-            if self.connections[id]?.peerings[network] == nil {
-                self.connections[id]?.peerings[network] = Peering(state: .offered, index: index)
+            if self.connections[id]?.noteOffer(of: network, under: index) == true {
                 self.memberships[network]?.connections.insert(id)
             }
         }
@@ -49,8 +47,7 @@ extension NodeCore {
 
     /// Whether a connection has room for a network.
     private func mayShare(_ network: NetworkId, on id: ConnectionId) -> Bool {
-        guard let peerings = self.connections[id]?.peerings else { return false }
-        return peerings[network] != nil || peerings.count < self.configuration.limits.networksPerConnection
+        self.connections[id]?.hasRoom(for: network, limit: self.configuration.limits.networksPerConnection) ?? false
     }
 
     // MARK: Checking
@@ -67,19 +64,7 @@ extension NodeCore {
         guard self.connections[id]?.allowances.hellos.take(under: rate, at: now.monotonic) == true else {
             return self.punish(id, "too many hellos", now, &effects)
         }
-        guard state.remoteInstance ?? hello.instance == hello.instance else {
-            return self.punish(id, "another instance on the same connection", now, &effects)
-        }
-        guard Set(hello.tokens.map(\.index)).count == hello.tokens.count else {
-            return self.punish(id, "an index used twice", now, &effects)
-        }
-        // One look at each network: a stranger must not have the same signature checked again and again, nor time it.
-        guard Set(hello.tokens.map(\.token.networkId)).count == hello.tokens.count else {
-            return self.punish(id, "a network named twice", now, &effects)
-        }
-        guard hello.tokens.allSatisfy({ self.mayUse($0.index, for: $0.token.networkId, on: id) }) else {
-            return self.punish(id, "an index of the other half, or one that stands for another network", now, &effects)
-        }
+        if let violation = state.violation(by: hello) { return self.punish(id, violation, now, &effects) }
         if hello.tokens.isEmpty { effects.append(.peer(.refused(state.link.peer, nil, .noToken))) }
         var reply = Frame.HelloReply(instance: self.configuration.instance, proofs: [], refusals: [])
         for offer in hello.tokens {
@@ -107,7 +92,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) -> CloseCode? {
         let token = offer.token
-        if let problem = self.check(token, of: peer, now) {
+        if let problem = self.memberships.check(token, of: peer, now) {
             let isKnown = self.memberships[token.networkId] != nil
             effects.append(.peer(.refused(peer, isKnown ? token.networkId : nil, .token(problem))))
             // Of a token with another problem nothing is told, whoever signed it.
@@ -119,40 +104,8 @@ extension NodeCore {
             effects.append(.peer(.refused(peer, token.networkId, .parted)))
             return .parted
         }
-        let isAnswerable = self.ownToken(in: token.networkId, now) != nil && self.mayShare(token.networkId, on: id)
-        return isAnswerable ? nil : .notAdmitted
-    }
-
-    /// This node's token of a network while it may be shown; its signature was checked when it came.
-    private func ownToken(in network: NetworkId, _ now: NodeTime) -> AccessToken? {
-        guard let membership = self.memberships[network] else { return nil }
-        return membership.token.isExpired(at: self.expiryTime(in: membership, now)) ? nil : membership.token
-    }
-
-    /// The order of section "Checks" of docs/spec/admission.md: known network, expiry, revocation, binding, signature.
-    private func problem(withPeerToken token: AccessToken, of peer: PeerId, _ now: NodeTime) -> TokenProblem? {
-        guard let membership = self.memberships[token.networkId] else { return .unknownNetwork }
-        return token.problem(
-            at: self.expiryTime(in: membership, now),
-            for: peer,
-            in: token.networkId,
-            revoked: { membership.revocations.contains($0) },
-            verifySignature: self.configuration.verifier.token
-        )
-    }
-
-    /// The same, counted.
-    private mutating func check(_ token: AccessToken, of peer: PeerId, _ now: NodeTime) -> TokenProblem? {
-        let problem = self.problem(withPeerToken: token, of: peer, now)
-        self.checked.tokenChecks += 1
-        if problem != nil { self.checked.tokenCheckFailures += 1 }
-        return problem
-    }
-
-    /// Whether the peer may put `network` under `index`.
-    private func mayUse(_ index: UInt8, for network: NetworkId, on id: ConnectionId) -> Bool {
-        guard let state = self.connections[id], !state.isOurs(index) else { return false }
-        return state.networks[index] ?? network == network
+        let hasToken = self.memberships.ownToken(in: token.networkId, now) != nil
+        return hasToken && self.mayShare(token.networkId, on: id) ? nil : .notAdmitted
     }
 
     private mutating func prove(
@@ -162,14 +115,9 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let network = offer.token.networkId
-        self.connections[id]?.networks[offer.index] = network
-        var peering = self.connections[id]?.peerings[network] ?? Peering(state: .proved, index: offer.index)
-        // They showed a good token; if ours is still under way, theirs already answers it.
-        if peering.state == .offered { peering.state = .proved }
-        peering.token = offer.token
-        self.connections[id]?.peerings[network] = peering
+        self.connections[id]?.noteProof(offer)
         self.memberships[network]?.connections.insert(id)
-        self.memberships[network]?.noteEnd(of: offer.token, on: id)
+        self.memberships[network]?.tokenEnds.note(offer.token, on: id)
         self.armExpiry(of: offer.token, now, &effects)
     }
 
@@ -181,17 +129,8 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let state = self.connections[id], state.repliesAwaited > 0 else {
-            return self.punish(id, "an answer to no hello", now, &effects)
-        }
-        guard
-            (reply.proofs.map(\.index) + reply.refusals.map(\.index)).allSatisfy({
-                state.isOurs($0) && state.networks[$0] != nil
-            })
-        else { return self.punish(id, "an answer for an index that was not offered", now, &effects) }
-        guard state.remoteInstance ?? reply.instance == reply.instance else {
-            return self.punish(id, "another instance on the same connection", now, &effects)
-        }
+        guard let state = self.connections[id] else { return }
+        if let violation = state.violation(by: reply) { return self.punish(id, violation, now, &effects) }
         self.connections[id]?.repliesAwaited -= 1
         var verdicts: [Frame.Verdict] = []
         for proof in reply.proofs {
@@ -226,9 +165,9 @@ extension NodeCore {
         guard let state = self.connections[id], let network = state.networks[proof.index] else { return .notAdmitted }
         let problem =
             proof.token.networkId == network
-            ? self.check(proof.token, of: state.link.peer, now) : .wrongNetwork
+            ? self.memberships.check(proof.token, of: state.link.peer, now) : .wrongNetwork
         if let problem {
-            // We left the network while the answer was under way: nobody is to blame.
+            // This node may have left the network while the answer was under way; then no peer is to blame.
             if self.memberships[network] != nil {
                 effects.append(.peer(.refused(state.link.peer, network, .token(problem))))
             }
@@ -236,7 +175,7 @@ extension NodeCore {
         }
         guard state.peerings[network] != nil else { return .notAdmitted }
         self.connections[id]?.peerings[network]?.token = proof.token
-        self.memberships[network]?.noteEnd(of: proof.token, on: id)
+        self.memberships[network]?.tokenEnds.note(proof.token, on: id)
         self.armExpiry(of: proof.token, now, &effects)
         return nil
     }
@@ -248,9 +187,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let state = self.connections[id] else { return }
-        guard verdicts.allSatisfy({ !state.isOurs($0.index) && state.networks[$0.index] != nil }),
-            state.hasShownHello
-        else { return self.punish(id, "an acknowledgement of nothing", now, &effects) }
+        if let violation = state.violation(by: verdicts) { return self.punish(id, violation, now, &effects) }
         for verdict in verdicts {
             guard let network = state.networks[verdict.index], let peering = state.peerings[network] else { continue }
             if let refusal = verdict.refusal {
@@ -265,7 +202,7 @@ extension NodeCore {
     /// Both sides have proved themselves; does nothing unless the peer's token and ours are good at this moment.
     mutating func admit(_ network: NetworkId, on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id], let peering = state.peerings[network], peering.state != .admitted,
-            self.isGood(peering, in: network, now), self.hasRoomForPeer(on: id, now, &effects)
+            self.memberships.isGood(peering, in: network, now), self.hasRoomForPeer(on: id, now, &effects)
         else { return }
         let peer = state.link.peer
         // Whoever is let in was wanted again, here or there.
@@ -310,13 +247,5 @@ extension NodeCore {
         self.connections.noteAdmission(on: id)
         effects.append(.connection(.admitted(id)))
         self.armBudget(now, &effects)
-    }
-
-    /// Whether both tokens of a peering are good at this moment; what cannot change was checked when they came.
-    func isGood(_ peering: Peering, in network: NetworkId, _ now: NodeTime) -> Bool {
-        guard let membership = self.memberships[network], let token = peering.token else { return false }
-        let seconds = self.expiryTime(in: membership, now)
-        return !membership.token.isExpired(at: seconds) && !token.isExpired(at: seconds)
-            && !membership.revocations.contains(token.peerId)
     }
 }

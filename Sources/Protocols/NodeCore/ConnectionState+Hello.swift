@@ -1,0 +1,69 @@
+internal import Identity
+
+// The shape of frames about admission, which is checked before any signature, and the tokens in them.
+extension ConnectionState {
+    /// Returns the rule that a hello breaks, or nil.
+    func violation(by hello: Frame.Hello) -> String? {
+        guard self.remoteInstance ?? hello.instance == hello.instance else {
+            return "another instance on the same connection"
+        }
+        guard Set(hello.tokens.map(\.index)).count == hello.tokens.count else { return "an index used twice" }
+        // One look at each network: an unadmitted peer must not have one signature checked repeatedly, nor time it.
+        guard Set(hello.tokens.map(\.token.networkId)).count == hello.tokens.count else {
+            return "a network named twice"
+        }
+        guard hello.tokens.allSatisfy({ self.mayPeerUse($0.index, for: $0.token.networkId) }) else {
+            return "an index of the other half, or one that stands for another network"
+        }
+        return nil
+    }
+
+    /// Returns the rule that an answer to a hello breaks, or nil.
+    func violation(by reply: Frame.HelloReply) -> String? {
+        guard self.repliesAwaited > 0 else { return "an answer to no hello" }
+        let indexes = reply.proofs.map(\.index) + reply.refusals.map(\.index)
+        guard indexes.allSatisfy({ self.isOurs($0) && self.networks[$0] != nil }) else {
+            return "an answer for an index that was not offered"
+        }
+        guard self.remoteInstance ?? reply.instance == reply.instance else {
+            return "another instance on the same connection"
+        }
+        return nil
+    }
+
+    /// Returns the rule that an acknowledgement breaks, or nil.
+    func violation(by verdicts: [Frame.Verdict]) -> String? {
+        guard self.hasShownHello, verdicts.allSatisfy({ !self.isOurs($0.index) && self.networks[$0.index] != nil })
+        else { return "an acknowledgement of nothing" }
+        return nil
+    }
+
+    /// Whether the peer may put `network` under `index`.
+    private func mayPeerUse(_ index: UInt8, for network: NetworkId) -> Bool {
+        !self.isOurs(index) && self.networks[index] ?? network == network
+    }
+
+    /// Whether another network may be agreed on, of `limit` in all; one that already is counts once.
+    func hasRoom(for network: NetworkId, limit: Int) -> Bool {
+        self.peerings[network] != nil || self.peerings.count < limit
+    }
+
+    /// Notes that this node showed its token of a network; returns whether nothing was agreed on the network before.
+    mutating func noteOffer(of network: NetworkId, under index: UInt8) -> Bool {
+        guard self.peerings[network] == nil else { return false }
+        self.peerings[network] = Peering(state: .offered, index: index)
+        return true
+    }
+
+    /// Notes a good token that the peer showed.
+    ///
+    /// If this node's own token is still under way, the peer's already answers it.
+    mutating func noteProof(_ offer: Frame.Offer) {
+        let network = offer.token.networkId
+        self.networks[offer.index] = network
+        var peering = self.peerings[network] ?? Peering(state: .proved, index: offer.index)
+        if peering.state == .offered { peering.state = .proved }
+        peering.token = offer.token
+        self.peerings[network] = peering
+    }
+}

@@ -1,0 +1,51 @@
+internal import Identity
+
+// The times at which a token is renewed, and at which its end is announced.
+extension Membership {
+    /// The time before the end of a token at which its owner is first warned.
+    private static let warningLead: UInt64 = 7 * 86_400
+    /// The time between two warnings.
+    private static let warningPause: UInt64 = 86_400
+    /// The longest time between two rounds of requests for a new token.
+    private static let longestPause: UInt64 = 3600
+
+    /// The time at which two thirds of the token's life are over; nil for a token without end.
+    private var twoThirds: UInt64? {
+        self.token.expirationSeconds.map { end in
+            end > self.obtainedSeconds ? end - (end - self.obtainedSeconds) / 3 : end
+        }
+    }
+
+    func isRenewalDue(at seconds: UInt64) -> Bool {
+        self.twoThirds.map { $0 <= seconds } ?? false
+    }
+
+    /// The time of the next round of requests to all connected members: the first one at two thirds of the life.
+    var renewalSeconds: UInt64? {
+        guard let due = self.twoThirds, let end = self.token.expirationSeconds else { return nil }
+        guard let asked = self.askedSeconds else { return due }
+        return max(due, asked + min(Self.longestPause, max(10, (end - due) / 16)))
+    }
+
+    /// Returns whether a round of requests for a new token is due, which it notes.
+    mutating func takeRenewal(at seconds: UInt64) -> Bool {
+        guard let due = self.renewalSeconds, due <= seconds else { return false }
+        self.askedSeconds = seconds
+        return true
+    }
+
+    /// Returns the seconds until the token's end if a warning is due, which it notes.
+    mutating func takeWarning(at seconds: UInt64) -> UInt64? {
+        guard let end = self.token.expirationSeconds, let start = self.warningSeconds, start <= seconds
+        else { return nil }
+        self.warnedSeconds = seconds
+        return end > seconds ? end - seconds : 0
+    }
+
+    /// The time of the next warning.
+    var warningSeconds: UInt64? {
+        guard let end = self.token.expirationSeconds else { return nil }
+        let start = end > Self.warningLead ? end - Self.warningLead : 0
+        return max(start, self.warnedSeconds.map { $0 + Self.warningPause } ?? 0)
+    }
+}

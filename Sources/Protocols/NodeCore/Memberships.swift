@@ -1,0 +1,155 @@
+internal import Identity
+internal import OrderedCollections
+
+/// The networks that this node is a member of, and the checks of tokens in them.
+struct Memberships: Sendable {
+    /// In the order of joining.
+    private var byNetwork: OrderedDictionary<NetworkId, Membership> = [:]
+    /// The checks of peers' tokens.
+    private var checked = Tallies()
+    private let localPeerId: PeerId
+    private let clockToleranceSeconds: UInt64
+    private let verifySignature: @Sendable (AccessToken) -> Bool
+
+    init(_ configuration: NodeCore.Configuration) {
+        self.localPeerId = configuration.peerId
+        self.clockToleranceSeconds = configuration.limits.clockToleranceSeconds
+        self.verifySignature = configuration.verifier.token
+    }
+
+    subscript(network: NetworkId) -> Membership? {
+        get { self.byNetwork[network] }
+        _modify { yield &self.byNetwork[network] }
+    }
+
+    /// In the order of joining.
+    var networks: [NetworkId] { Array(self.byNetwork.keys) }
+
+    /// The counts at this moment.
+    var tallies: Tallies {
+        var tallies = self.checked
+        tallies.networks = self.byNetwork.count
+        return tallies
+    }
+
+    /// Adds this node's token of a network, or replaces the earlier one, and merges `revocations` with those known.
+    ///
+    /// Returns whether the network is new, and the peers that were not known to be revoked there.
+    mutating func add(
+        _ token: AccessToken,
+        obtainedSeconds: UInt64,
+        _ revocations: RevocationSet
+    ) -> (isNew: Bool, revoked: [PeerId]) {
+        let network = token.networkId
+        let known = self.byNetwork[network]?.revocations
+        var merged = known ?? RevocationSet(networkId: network)
+        do {
+            try merged.formUnion(revocations)
+        } catch {
+            // More entries than a set may hold: those that are known already stay.
+        }
+        if known == nil {
+            self.byNetwork[network] = Membership(token: token, obtainedSeconds: obtainedSeconds, revocations: merged)
+        } else {
+            self.byNetwork[network]?.replaceToken(with: token, obtainedSeconds: obtainedSeconds)
+            self.byNetwork[network]?.replaceRevocations(with: merged)
+        }
+        return (known == nil, merged.revocations.map(\.peerId).filter { known?.contains($0) != true })
+    }
+
+    mutating func remove(_ network: NetworkId) { self.byNetwork.removeValue(forKey: network) }
+
+    /// Whether this node is a member at present.
+    func isMember(of network: NetworkId) -> Bool { self.byNetwork[network]?.isExpired == false }
+
+    /// Whether this node is a member at present and the peer was not revoked there.
+    func mayShare(_ network: NetworkId, with peer: PeerId) -> Bool {
+        guard let membership = self.byNetwork[network] else { return false }
+        return !membership.isExpired && !membership.revocations.contains(peer)
+    }
+
+    /// The peers admitted in `network`, or in any, ascending.
+    func admittedPeers(in network: NetworkId?) -> [PeerId] {
+        if let network { return self.byNetwork[network]?.admitted.elements ?? [] }
+        if self.byNetwork.count == 1 { return self.byNetwork.values[0].admitted.elements }
+        var found = Ascending<PeerId>()
+        for membership in self.byNetwork.values {
+            for peer in membership.admitted.elements { found.insert(peer) }
+        }
+        return found.elements
+    }
+
+    // MARK: Tokens
+
+    /// Returns this node's token of a network while it may be shown; its signature was checked when it came.
+    func ownToken(in network: NetworkId, _ now: NodeTime) -> AccessToken? {
+        guard let membership = self.byNetwork[network] else { return nil }
+        return membership.token.isExpired(at: self.expiryTime(in: membership, now)) ? nil : membership.token
+    }
+
+    /// Returns the reason why `token` cannot be this node's in its network, or nil.
+    func problem(withOwn token: AccessToken, _ now: NodeTime) -> TokenProblem? {
+        let membership = self.byNetwork[token.networkId]
+        return token.problem(
+            at: membership.map { self.expiryTime(in: $0, now) } ?? now.wallSeconds,
+            for: self.localPeerId,
+            in: token.networkId,
+            revoked: { membership?.revocations.contains($0) ?? false },
+            verifySignature: self.verifySignature
+        )
+    }
+
+    /// Checks the token that a peer showed, and counts the check; returns nil if the token is good.
+    mutating func check(_ token: AccessToken, of peer: PeerId, _ now: NodeTime) -> TokenProblem? {
+        let problem = self.problem(with: token, of: peer, now)
+        self.checked.tokenChecks += 1
+        if problem != nil { self.checked.tokenCheckFailures += 1 }
+        return problem
+    }
+
+    /// The order of section "Checks" of docs/spec/admission.md: known network, expiry, revocation, binding, signature.
+    private func problem(with token: AccessToken, of peer: PeerId, _ now: NodeTime) -> TokenProblem? {
+        guard let membership = self.byNetwork[token.networkId] else { return .unknownNetwork }
+        return token.problem(
+            at: self.expiryTime(in: membership, now),
+            for: peer,
+            in: token.networkId,
+            revoked: { membership.revocations.contains($0) },
+            verifySignature: self.verifySignature
+        )
+    }
+
+    /// Whether both tokens of a peering are good at this moment; the rest was checked when they came.
+    func isGood(_ peering: Peering, in network: NetworkId, _ now: NodeTime) -> Bool {
+        guard let membership = self.byNetwork[network], let token = peering.token else { return false }
+        let seconds = self.expiryTime(in: membership, now)
+        return !membership.token.isExpired(at: seconds) && !token.isExpired(at: seconds)
+            && !membership.revocations.contains(token.peerId)
+    }
+
+    // MARK: The wall clock
+
+    /// Returns the time that decides about expiry in a network.
+    ///
+    /// It is the wall clock, unless that is behind what the network's owner signed by more than clocks differ: a clock
+    /// set back must not make tokens last longer.
+    func expiryTime(in membership: Membership, _ now: NodeTime) -> UInt64 {
+        self.lag(in: membership, now) == nil ? now.wallSeconds : membership.latestSignedSeconds
+    }
+
+    private func lag(in membership: Membership, _ now: NodeTime) -> UInt64? {
+        guard membership.latestSignedSeconds > now.wallSeconds else { return nil }
+        let lag = membership.latestSignedSeconds - now.wallSeconds
+        return lag > self.clockToleranceSeconds ? lag : nil
+    }
+
+    /// Reports a clock that is behind, once.
+    mutating func checkClock(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let membership = self.byNetwork[network] else { return }
+        let lag = self.lag(in: membership, now)
+        if let lag, !membership.isClockReported {
+            effects.append(.membership(.clockBehind(network, seconds: lag)))
+        }
+        self.byNetwork[network]?.isClockReported = lag != nil
+    }
+}

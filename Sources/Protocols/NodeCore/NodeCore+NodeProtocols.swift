@@ -1,0 +1,285 @@
+internal import Discovery
+package import Identity
+internal import Kademlia
+internal import Services
+package import Traversal
+
+// The protocols with one value for the whole node: discovery on the local network, and ways to peers.
+
+// MARK: - Discovery
+
+// Members that announce themselves on the local network.
+extension NodeCore {
+    mutating func handle(_ input: DiscoveryInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .started: self.tellDiscovery(.started, now, &effects)
+        case .stopped: self.tellDiscovery(.stopping, now, &effects)
+        case .datagramReceived(let bytes, let source):
+            self.tellDiscovery(.datagramReceived(bytes, from: source), now, &effects)
+        }
+    }
+
+    /// Feeds an input to discovery and performs the effects.
+    mutating func tellDiscovery(_ input: Discovery.Input, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.run(input, of: (), in: \.protocols.discovery, now, &effects) { core, effect, _, effects in
+            core.carryOut(effect, now, &effects)
+        }
+    }
+
+    private mutating func carryOut(_ effect: Discovery.Effect, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch effect {
+        case .wake(let time):
+            self.protocols.discovery.wake(at: time)
+            self.timers.arm(time, &effects)
+        case .peerHeard(let peer, let network, let addresses):
+            self.heard(peer, in: network, at: addresses, now, &effects)
+        case .peerLost(let peer, let network): self.lost(peer, in: network, &effects)
+        case .deviceKeyUsedTwice(let peer, _): effects.append(.membership(.deviceKeyUsedTwice(peer)))
+        case .host(let effect): effects.append(.discovery(effect))
+        }
+    }
+
+    /// Says in a network who this node is, or asks for its member secret.
+    mutating func announce(_ network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let membership = self.memberships[network], !membership.isExpired else { return }
+        if let secrets = membership.secrets {
+            self.tellDiscovery(.networkAdded(membership.token, secrets), now, &effects)
+        } else if let key = membership.rendezvous {
+            self.tellDiscovery(.networkKnown(membership.token, key), now, &effects)
+        }
+    }
+
+    mutating func rendezvousLearnt(
+        _ network: NetworkId,
+        _ key: RendezvousKey,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard self.memberships[network] != nil else { return }
+        self.memberships[network]?.rendezvous = key
+        self.announce(network, now, &effects)
+    }
+
+    private mutating func heard(
+        _ peer: PeerId,
+        in network: NetworkId,
+        at addresses: [SocketAddress],
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let membership = self.memberships[network], !membership.revocations.contains(peer),
+            peer != self.configuration.peerId
+        else { return }
+        if membership.heard[peer] != addresses {
+            self.memberships[network]?.heard[peer] = addresses
+            effects.append(.peer(.discovered(peer, network, addresses)))
+        }
+        self.remember(peer, networks: [network], addresses: addresses, now, &effects)
+        self.seek(peer, now, &effects)
+    }
+
+    private mutating func lost(_ peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
+        guard self.memberships[network]?.heard.removeValue(forKey: peer) != nil else { return }
+        effects.append(.peer(.lost(peer, network)))
+    }
+
+    /// The peers that are heard on the local network at present, ascending, and where they can be dialled.
+    package func heardPeers(in network: NetworkId) -> [(peer: PeerId, addresses: [SocketAddress])] {
+        guard let heard = self.memberships[network]?.heard else { return [] }
+        return heard.keys.sorted().map { ($0, heard[$0] ?? []) }
+    }
+}
+
+// MARK: - Paths
+
+// Ways to peers that cannot simply be dialled, and other paths for connections.
+extension NodeCore {
+    mutating func handle(_ input: PathInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .dialFailed(let peer): self.tellReach(.dialFailed(peer), now, &effects)
+        case .probeReceived(let bytes, let source, let port):
+            self.tellReach(.datagramReceived(bytes, from: source, port: port), now, &effects)
+        case .portsOpened(let ports): self.tellReach(.portsOpened(ports), now, &effects)
+        case .filteringAsked: self.tellReach(.filteringAsked, now, &effects)
+        case .addressObserved(let address, let server):
+            self.tellReach(.addressObserved(address, by: server), now, &effects)
+        }
+    }
+
+    /// Feeds an input to `Reach` and performs the effects.
+    mutating func tellReach(_ input: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.run(input, of: (), in: \.protocols.reach, now, &effects) { core, effect, _, effects in
+            core.carryOut(effect, now, &effects)
+        }
+    }
+
+    private mutating func carryOut(_ effect: Reach.Effect, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch effect {
+        case .send(let peer, let network, let bytes):
+            // A peer that has gone meanwhile has ended the call by that.
+            _ = self.send(to: peer, in: network, now, &effects) { .reach(index: $0, bytes) }
+        case .wake(let time):
+            self.protocols.reach.wake(at: time)
+            self.timers.arm(time, &effects)
+        case .dial(let peer, let network, let address, let port):
+            // Who brought the two together is a member and is connected to the peer as to a member, unless it has not yet
+            // heard of a revocation.
+            guard self.memberships.mayShare(network, with: peer), self.parting(from: peer)?.isOurs != true else {
+                return self.tellReach(.dialFailed(peer), now, &effects)
+            }
+            self.peers.know(peer)
+            self.peers[peer]?.note(network)
+            effects.append(.peer(.dialPath(peer, address, port: port)))
+        case .failed(let peer, _, let failure): self.callFailed(peer, failure, &effects)
+        case .relay(let first, let second, let network): self.relay(first, second, in: network, &effects)
+        case .bind(let channel, _, let relay):
+            guard let id = self.connection(to: relay) else { return }
+            effects.append(.connection(.openChannel(channel, over: id)))
+        case .direct(let peer, let address, let port): self.migrate(peer, to: address, port: port, &effects)
+        case .fallBack(let peer, let channel): self.migrate(peer, to: channel.address, port: nil, &effects)
+        case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        case .host(let effect): effects.append(.paths(effect))
+        }
+    }
+
+    private func relay(
+        _ first: Reach.RelayEnd,
+        _ second: Reach.RelayEnd,
+        in network: NetworkId,
+        _ effects: inout [Effect]
+    ) {
+        guard let one = self.route(to: first.peer, in: network), let other = self.route(to: second.peer, in: network)
+        else { return }
+        let side = RelaySide(connection: one.connection, channel: first.channel)
+        let otherSide = RelaySide(connection: other.connection, channel: second.channel)
+        effects.append(.connection(.relay(side, otherSide)))
+    }
+
+    private func connection(to peer: PeerId) -> ConnectionId? {
+        self.peers[peer].flatMap { self.connections.inUse(among: $0.connections) }
+    }
+
+    private func migrate(_ peer: PeerId, to address: SocketAddress, port: UInt16?, _ effects: inout [Effect]) {
+        guard let id = self.connection(to: peer), self.connections[id]?.link.isDialler == true else { return }
+        effects.append(.connection(.migrate(id, address, port: port)))
+    }
+
+    /// Over whom the channel with this address leads.
+    package func relay(at address: SocketAddress) -> PeerId? {
+        ChannelId(address: address).flatMap { self.protocols.reach.value.relay(of: $0) }
+    }
+
+    // MARK: What happens
+
+    /// Tells which connection to a member is in use, and how its packets go.
+    mutating func tellReachOfLink(
+        to peer: PeerId,
+        in network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let id = self.connection(to: peer), let link = self.connections[id]?.link, let key = link.pathKey else {
+            return
+        }
+        self.peers[peer]?.isCalled = false
+        let known = Reach.Link(isDialler: link.isDialler, remote: link.address, pathKey: key)
+        self.tellReach(.connected(peer, network, known), now, &effects)
+        self.peers.removeOverdue(peer)
+        for overdue in self.peers.overdue { self.callDue(overdue, now, &effects) }
+    }
+
+    mutating func reachReceived(
+        _ index: UInt8,
+        _ bytes: [UInt8],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let (peer, network) = self.sender(of: index, on: id, now) else { return }
+        if let ring = Reach.Message.ring(in: bytes), !self.memberships.mayShare(network, with: ring.caller) {
+            // Nothing is sent to where a caller is said to be that was revoked.
+            let decline = Reach.Message.decline(ring.id, .refused)
+            return self.connections.send(.reach(index: index, decline.bytes), on: id, &effects)
+        }
+        self.tellReach(.messageReceived(from: peer, network, bytes), now, &effects)
+    }
+
+    mutating func pathChanged(
+        _ id: ConnectionId,
+        _ address: SocketAddress,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let link = self.connections[id]?.link else { return }
+        self.connections[id]?.link.address = address
+        self.clear(id, now, &effects)
+        if link.isDialler { self.peers.prefer([address], of: link.peer) }
+        guard self.connection(to: link.peer) == id else { return }
+        self.tellReach(.pathChanged(link.peer, address), now, &effects)
+    }
+
+    /// Passes on what happened to the path of the connection in use.
+    mutating func tellReach(
+        of id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect],
+        _ input: (PeerId) -> Reach.Input
+    ) {
+        guard let peer = self.connections[id]?.link.peer, self.connection(to: peer) == id else { return }
+        self.tellReach(input(peer), now, &effects)
+    }
+
+}
+
+// What is known of this device's own NAT.
+extension NodeCore {
+    /// The way in which the NAT chooses ports, and whether it is proven.
+    package var natMapping: (behaviour: MappingBehaviour, isProven: Bool) {
+        (self.protocols.reach.value.mapping, self.protocols.reach.value.isMappingProven)
+    }
+
+    /// The addresses at which other peers see this device, the most frequent first.
+    package var observedAddresses: [SocketAddress] { self.protocols.reach.value.observedAddresses }
+}
+
+// MARK: - Suspicion
+
+// Members that are connected and may be gone: a process that crashed says nothing, and its connection lasts until the
+// transport times out. Until then requests that can go elsewhere do not wait for them.
+extension NodeCore {
+    /// Nothing that is sent on a connection is answered.
+    mutating func suspect(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.connections[id]?.isSuspect == false else { return }
+        self.connections[id]?.isSuspect = true
+        self.tellOfSuspicion(on: id, now, &effects)
+        effects.append(.connection(.moveRequests(from: id)))
+    }
+
+    /// The peer is heard again.
+    mutating func clear(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.connections[id]?.isSuspect == true else { return }
+        self.connections[id]?.isSuspect = false
+        self.tellOfSuspicion(on: id, now, &effects)
+    }
+
+    private mutating func tellOfSuspicion(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let state = self.connections[id] else { return }
+        for network in state.peerings.keys { self.tellOfSuspicion(of: state.link.peer, in: network, now, &effects) }
+    }
+
+    /// Tells a network's protocols whether the connection that leads to a member is suspected.
+    mutating func tellOfSuspicion(
+        of peer: PeerId,
+        in network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let route = self.route(to: peer, in: network) else { return }
+        let isSuspect = self.connections[route.connection]?.isSuspect ?? false
+        self.tell(.memberSuspected(peer, isSuspect), of: network, now, &effects)
+        self.tellServices(.memberSuspected(peer, isSuspect), of: network, now, &effects)
+    }
+
+    /// Whether nothing that is sent on a connection is answered.
+    package func isSuspect(_ id: ConnectionId) -> Bool { self.connections[id]?.isSuspect ?? false }
+}

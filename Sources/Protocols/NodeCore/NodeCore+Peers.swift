@@ -1,0 +1,347 @@
+internal import Discovery
+package import Identity
+internal import Kademlia
+internal import OrderedCollections
+internal import Traversal
+
+// Known peers, the reasons to dial them, and dials.
+extension NodeCore {
+    mutating func handle(_ input: PeerInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .remembered(let peer, let networks, let addresses):
+            self.remember(peer, networks: networks, addresses: addresses, now, &effects)
+        case .sought(let peer): self.seek(peer, now, &effects)
+        case .wanted(let peer): self.want(peer, now, &effects)
+        case .called(let peer, let network, let isOverRelay):
+            self.callUnknown(peer, in: network, overRelay: isOverRelay, now, &effects)
+        case .unwanted(let peer): self.part(from: peer, now, &effects)
+        case .dialFailed(let peer, let reason): self.dialFailed(peer, reason, now, &effects)
+        }
+    }
+
+    mutating func remember(
+        _ peer: PeerId,
+        networks: [NetworkId],
+        addresses: [SocketAddress],
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard peer != self.configuration.peerId else { return }
+        self.peers.know(peer)
+        self.peers[peer]?.isRemembered = true
+        for network in networks { self.peers[peer]?.note(network) }
+        self.peers.prefer(addresses, of: peer)
+        let contact = Contact(peerId: peer, addresses: Array(addresses.prefix(Contact.addressLimit)))
+        for network in networks { self.tell(.contactHeard(contact), of: network, now, &effects) }
+    }
+
+    // MARK: Reasons
+
+    private mutating func want(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.want()
+        guard let known = self.peers[peer] else { return }
+        guard let id = self.connections.inUse(among: known.connections) else {
+            return self.dialAnew(peer, now, &effects)
+        }
+        self.offerFurther(on: id, now, &effects)
+    }
+
+    /// Connects to a peer as long as there is room for it; one that is connected is shown what it does not know yet.
+    mutating func seek(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let known = self.peers[peer] else { return }
+        if let id = self.connections.inUse(among: known.connections) { return self.offerFurther(on: id, now, &effects) }
+        guard !self.isBudgetSpent, known.reasons.notSoughtBefore <= now.monotonic else { return }
+        self.peers[peer]?.reasons.isSought = true
+        guard self.conditions.allowsSeeking else { return }
+        if case .waiting = known.dial.state, known.dial.isRefused { return }
+        self.dial(peer, now, &effects)
+    }
+
+    /// Whether anything may be said to the peer: a shared network of which there is evidence, or an invitation.
+    private func hasBusiness(with known: KnownPeer) -> Bool {
+        if known.reasons.isInviter { return true }
+        for network in known.networks where self.memberships[network]?.isExpired == false { return true }
+        return false
+    }
+
+    /// Dials those wanted members of a network that were given up while this node had no good token.
+    mutating func dialMembers(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+        for peer in self.peers.reachedFor(in: network) {
+            self.peers[peer]?.dial.forgetFailures()
+            self.dial(peer, now, &effects)
+        }
+    }
+
+    // MARK: Dials
+
+    mutating func dial(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard !self.isStopping, let known = self.peers[peer], !known.dial.isPending, known.parting == nil,
+            known.connections.isEmpty || self.invitations.taken[peer]?.isAsked == false, !known.addresses.isEmpty,
+            self.hasBusiness(with: known)
+        else { return }
+        guard self.hasRoomForDial else {
+            if self.peers.enqueue(peer) { return }
+            return self.wait(for: self.configuration.limits.firstRetry, beforeDialling: peer, now, &effects)
+        }
+        effects.append(.peer(.dial(peer, self.peers.beginDial(of: peer))))
+        self.armCall(of: peer, now, &effects)
+    }
+
+    /// Dials a peer without waiting for the end of a dial under way.
+    ///
+    /// The dial under way may lead to an address that the peer has left, and takes ten seconds to fail. Addresses that became
+    /// known since it began are dialled concurrently.
+    mutating func dialAnew(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.peers[peer]?.dial.state == .dialling else { return self.dial(peer, now, &effects) }
+        guard let addresses = self.peers.beginFurtherDial(of: peer) else { return }
+        effects.append(.peer(.dial(peer, addresses)))
+    }
+
+    private var hasRoomForDial: Bool {
+        self.peers.hasRoomForDial && self.connections.peerCount < self.configuration.limits.connections
+    }
+
+    /// Dials whose turn it is, now that there is room.
+    mutating func dialNext(_ now: NodeTime, _ effects: inout [Effect]) {
+        while self.hasRoomForDial, let peer = self.peers.takeQueued() {
+            if self.peers[peer]?.isReachedFor == true { self.dial(peer, now, &effects) }
+            self.peers.forgetIfDispensable(peer)
+        }
+    }
+
+    /// A dial succeeded.
+    mutating func endDial(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.dial.end()
+        self.peers.setDialState(.idle, of: peer)
+        self.dialNext(now, &effects)
+    }
+
+    private mutating func dialFailed(_ peer: PeerId, _ reason: String, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.invitations.noteDialFailure(of: peer, reason)
+        self.peers[peer]?.dial.failureReason = reason
+        self.peers[peer]?.dial.end()
+        guard let known = self.peers[peer], known.dial.state == .dialling, known.dial.underWay == 0 else { return }
+        self.peers.setDialState(.idle, of: peer)
+        if known.isReachedFor, !known.untriedAddresses.isEmpty {
+            // The source of the first ones may have lied.
+            return self.dial(peer, now, &effects)
+        }
+        if self.askOnConnection(to: peer, now, &effects) { return self.dialNext(now, &effects) }
+        self.peers[peer]?.dial.noteFailure(at: now.monotonic)
+        if !self.call(peer, now, &effects) { effects.append(.peer(.unreachable(peer, reason: reason))) }
+        self.afterFailure(of: peer, now, &effects)
+        self.dialNext(now, &effects)
+    }
+
+    mutating func dialDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers.setDialState(.idle, of: peer)
+        guard let known = self.peers[peer] else { return }
+        let hasRoom = known.reasons.isRequested || !self.isBudgetSpent
+        // Otherwise it is dialled when conditions are better.
+        if known.isReachedFor, self.mayDialUnasked(known) { self.dial(peer, now, &effects) }
+        if !hasRoom { self.peers[peer]?.reasons.isSought = false }
+        self.peers.forgetIfDispensable(peer)
+    }
+
+    /// Dials a peer without a connection again later, or forgets it.
+    mutating func afterFailure(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        if self.peers[peer]?.connections.isEmpty == true, self.peers[peer]?.dial.state == .idle {
+            self.returnPendingMessages(of: peer, now, &effects)
+        }
+        self.retryLater(peer, now, &effects)
+        self.peers.forgetIfDispensable(peer)
+    }
+
+    /// Dials a peer again after a pause, if there is a reason to.
+    private mutating func retryLater(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let known = self.peers[peer], known.reasons.isLasting, known.parting == nil, known.connections.isEmpty,
+            known.dial.state == .idle, !known.addresses.isEmpty, self.hasBusiness(with: known)
+        else { return }
+        self.wait(for: known.retryPause(self.configuration.limits), beforeDialling: peer, now, &effects)
+    }
+
+    /// Half of the pause is fixed, half drawn.
+    private mutating func wait(
+        for pause: Duration,
+        beforeDialling peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let time = now.monotonic + pause * Int64.random(in: 500...1000, using: &self.random) / 1000
+        self.peers.setDialState(.waiting(until: time), of: peer)
+        self.timers.arm(.dial(peer), at: time, &effects)
+    }
+}
+
+// MARK: - Calls
+
+// Members that know a peer bring this node together with it.
+extension NodeCore {
+    /// Asks members to bring this node together with a peer that does not answer; false if none can be asked.
+    @discardableResult
+    mutating func call(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+        guard let known = self.peers[peer], !known.isCalled, known.connections.isEmpty, known.isReachedFor,
+            known.parting == nil,
+            let network = known.networks.first(where: { self.hasCoordinator(in: $0, for: peer) })
+        else { return self.peers[peer]?.isCalled ?? false }
+        self.call(peer, .sought(peer, network), now, &effects)
+        return self.peers[peer]?.isCalled ?? false
+    }
+
+    private mutating func call(_ peer: PeerId, _ wish: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.isCalled = true
+        self.peers.removeOverdue(peer)
+        self.tellReach(wish, now, &effects)
+    }
+
+    /// Asks members for a peer whose address, and perhaps network, is unknown.
+    mutating func callUnknown(
+        _ peer: PeerId,
+        in network: NetworkId,
+        overRelay isRelayOnly: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard peer != self.configuration.peerId, self.hasCoordinator(in: network, for: peer) else {
+            return effects.append(.peer(.unreachable(peer, reason: "no member is connected that could be asked")))
+        }
+        self.peers.know(peer)
+        self.peers[peer]?.want()
+        guard let known = self.peers[peer], known.connections.isEmpty, !known.isCalled else { return }
+        self.call(peer, isRelayOnly ? .soughtOverRelay(peer, network) : .sought(peer, network), now, &effects)
+    }
+
+    /// Whether a member is connected that could bring this node together with the peer.
+    package func hasCoordinator(in network: NetworkId, for peer: PeerId) -> Bool {
+        guard self.memberships.mayShare(network, with: peer) else { return false }
+        return self.memberships.admittedPeers(in: network).contains {
+            $0 != peer && self.protocols.reach.value.isConnected(to: $0)
+        }
+    }
+
+    /// Arms a call of a peer in case its addresses do not answer soon.
+    mutating func armCall(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.configuration.callsPeers else { return }
+        let time = now.monotonic + self.configuration.limits.callDelay
+        self.peers[peer]?.callAt = time
+        self.timers.arm(.call(peer), at: time, &effects)
+    }
+
+    mutating func callDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.callAt = nil
+        guard self.peers[peer]?.dial.state == .dialling else {
+            self.peers.removeOverdue(peer)
+            return
+        }
+        if !self.call(peer, now, &effects) { self.peers.addOverdue(peer) }
+    }
+
+    mutating func callFailed(_ peer: PeerId, _ failure: CallFailure, _ effects: inout [Effect]) {
+        guard let known = self.peers[peer], known.isCalled else { return }
+        self.peers[peer]?.isCalled = false
+        // A peer without any address is no longer sought.
+        if known.addresses.isEmpty { self.peers[peer]?.reasons.isWanted = false }
+        guard known.connections.isEmpty, !known.dial.isPending else { return }
+        effects.append(.peer(.unreachable(peer, reason: "\(known.dial.failureReason); \(failure.explanation)")))
+        self.peers.forgetIfDispensable(peer)
+    }
+}
+
+// MARK: - Manual disconnects
+
+// A person disconnects from a peer, and the two stay apart for a while, although both would keep the connection.
+extension NodeCore {
+    /// Closes the connections to a peer; until the time is over, or a person here wants the peer again, it is not dialled
+    /// and its connections are refused.
+    mutating func part(from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard peer != self.configuration.peerId else { return }
+        self.peers.know(peer)
+        self.peers[peer]?.unwant()
+        self.setParting(from: peer, isOurs: true, now, &effects)
+        for id in self.peers[peer]?.connections ?? [] { self.close(id, .parted, now, &effects) }
+        self.returnPendingMessages(of: peer, now, &effects)
+    }
+
+    /// The peer's person disconnected; what this device wants of it waits as long.
+    mutating func peerParted(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let known = self.peers[peer], known.connections.isEmpty, known.parting == nil else { return }
+        self.setParting(from: peer, isOurs: false, now, &effects)
+    }
+
+    private mutating func setParting(
+        from peer: PeerId,
+        isOurs: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let limits = self.configuration.limits
+        // The side that was disconnected waits a little longer: it would be refused again if it came too early.
+        let end = now.monotonic + limits.partingPause + (isOurs ? .zero : limits.helloTimeout)
+        self.peers[peer]?.parting = Parting(isOurs: isOurs, end: end)
+        self.timers.arm(.parting(peer), at: end, &effects)
+        self.peers.stopWaiting(for: peer)
+        self.tellReach(.abandoned(peer), now, &effects)
+        self.peers[peer]?.isCalled = false
+    }
+
+    /// Whether a peer is refused because this device's person disconnected from it; not while an invitation is shown, which
+    /// may be for that device.
+    func keepsApart(from peer: PeerId) -> Bool {
+        self.peers[peer]?.parting?.isOurs == true && !self.invitations.isAnyOpen
+    }
+
+    /// Ends the manual disconnect: the peer is dialled if there is a reason to.
+    mutating func partingOver(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.parting = nil
+        self.peers[peer]?.dial.forgetRefusal()
+        if let known = self.peers[peer], known.isReachedFor, self.mayDialUnasked(known) {
+            self.dial(peer, now, &effects)
+        }
+        self.peers.forgetIfDispensable(peer)
+    }
+
+    /// The manual disconnect that keeps this node apart from a peer, or nil.
+    package func parting(from peer: PeerId) -> Parting? { self.peers[peer]?.parting }
+}
+
+// MARK: - Conditions
+
+// The system's network comes and goes, the machine sleeps and wakes, the app goes out of sight.
+extension NodeCore {
+    /// Adapts to changed conditions.
+    mutating func conditionsChanged(_ conditions: Conditions, _ now: NodeTime, _ effects: inout [Effect]) {
+        let before = self.conditions
+        self.conditions = conditions
+        let isQuiet = conditions.isReduced || !conditions.hasNetwork
+        if isQuiet != (before.isReduced || !before.hasNetwork) {
+            self.tellDiscovery(.quietChanged(isQuiet), now, &effects)
+        }
+        if conditions.hasNetwork, before != conditions { self.reachAgain(now, &effects) }
+    }
+
+    /// Handles that the machine slept, or that its network is another one.
+    ///
+    /// Peers are dialled at once, however often that failed lately, and this node announces itself on the local network.
+    mutating func resumed(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.lookAtClock(now, &effects)
+        if self.conditions.allowsSeeking { self.tellDiscovery(.quietChanged(false), now, &effects) }
+        self.reachAgain(now, &effects)
+    }
+
+    private mutating func reachAgain(_ now: NodeTime, _ effects: inout [Effect]) {
+        for peer in self.peers.ids {
+            guard let known = self.peers[peer], known.isReachedFor, !known.dial.isRefused, known.connections.isEmpty,
+                self.mayDialUnasked(known)
+            else { continue }
+            self.peers[peer]?.dial.startAfresh()
+            self.dial(peer, now, &effects)
+        }
+    }
+
+    /// Whether a peer is dialled again without a caller that waits for it.
+    func mayDialUnasked(_ known: KnownPeer) -> Bool {
+        guard self.conditions.hasNetwork else { return known.reasons.isAwaited }
+        if known.reasons.isRequested { return true }
+        return self.conditions.allowsSeeking && !self.isBudgetSpent
+    }
+}

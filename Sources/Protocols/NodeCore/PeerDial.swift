@@ -1,0 +1,107 @@
+internal import Identity
+
+/// The dials of a peer, and their failures in a row.
+struct PeerDial: Sendable {
+    /// The progress of the dials of a peer.
+    enum State: Hashable, Sendable {
+        /// Nothing under way. May become `dialling`, `queued` or `waiting`.
+        case idle
+        /// The transport is at it. May become `idle` (connected, given up) or `waiting`.
+        case dialling
+        /// As many dials as may be are under way. Becomes `idle` when one of them has ended.
+        case queued
+        /// Dials again at this time. May become `dialling`, `queued` or `idle`.
+        case waiting(until: Duration)
+    }
+
+    /// The number of failures from which on more make no difference.
+    static let mostFailures = 16
+
+    /// ``KnownPeers`` counts the peers that are being dialled, and alone changes it.
+    var state = State.idle
+    /// The addresses of the last dial.
+    private(set) var addresses: [SocketAddress] = []
+    /// The number of dials under way, each to addresses that the others do not try.
+    private(set) var underWay = 0
+    /// Failures in a row, which make the pauses longer; ``mostFailures`` when one of the two refused the other for good.
+    private(set) var failures = 0
+    /// The time of the last failed dial, or of the end of a connection before it was stable.
+    private(set) var lastFailure: Duration?
+    /// The last failure of a dial, in words.
+    var failureReason = "no address of it is known"
+    /// Whether the last connection ended because one of the two refused the other for good.
+    private(set) var isRefused = false
+
+    /// Whether the peer is being dialled, or waits for its turn.
+    var isPending: Bool { self.state == .dialling || self.state == .queued }
+
+    mutating func begin(at addresses: [SocketAddress]) {
+        self.addresses = addresses
+        self.underWay += 1
+    }
+
+    mutating func beginFurther(at addresses: [SocketAddress]) {
+        self.addresses += addresses
+        self.underWay += 1
+    }
+
+    mutating func end() { self.underWay = max(0, self.underWay - 1) }
+
+    // MARK: Failures
+
+    mutating func noteFailure(at now: Duration) {
+        self.lastFailure = now
+        self.failures = min(self.failures + 1, Self.mostFailures)
+    }
+
+    /// Notes the end of the last connection.
+    mutating func noteEnd(_ reason: CloseCode?, wasStable: Bool, at now: Duration) {
+        self.isRefused = reason?.isFinal == true
+        if reason == .surplus { return }
+        if reason == .parted {
+            self.failures = 0
+        } else if self.isRefused {
+            self.failures = Self.mostFailures
+        } else if wasStable {
+            self.failures = 0
+        } else {
+            self.noteFailure(at: now)
+        }
+    }
+
+    /// Makes the next pause a short one.
+    mutating func forgetFailures() { self.failures = 0 }
+
+    /// Forgets all failures, since they say nothing about the present network.
+    mutating func startAfresh() {
+        self.failures = 0
+        self.lastFailure = nil
+    }
+
+    /// Forgets that one of the two refused the other.
+    mutating func forgetRefusal() {
+        self.failures = 0
+        self.isRefused = false
+    }
+}
+
+/// The reasons to dial a peer.
+struct DialReasons: Sendable {
+    /// Whether a lasting connection was asked for.
+    var isWanted = false
+    /// Whether a connection is to be had as long as there is room: the peer was heard nearby or is remembered.
+    var isSought = false
+    /// The time before which the peer is not sought: one of the two had no room for an idle connection.
+    var notSoughtBefore = Duration.zero
+    /// Whether this device wants to join a network through the peer.
+    var isInviter = false
+    /// Whether messages wait for its admission.
+    var isAwaited = false
+
+    /// Whether there is any.
+    var isAny: Bool { self.isRequested || self.isSought }
+    /// Whether a connection was requested, for which there is always room.
+    var isRequested: Bool { self.isWanted || self.isInviter || self.isAwaited }
+    /// Whether there is a reason that outlasts a failed dial.
+    var isLasting: Bool { self.isWanted || self.isSought || self.isInviter }
+}

@@ -1,0 +1,55 @@
+internal import HeapModule
+internal import Identity
+
+/// The ends of the tokens that peers showed in one network, by connection.
+struct TokenEnds: Sendable {
+    private struct Entry: Comparable, Sendable {
+        /// Since 1970.
+        let seconds: UInt64
+        let connection: ConnectionId
+
+        static func < (left: Entry, right: Entry) -> Bool {
+            left.seconds == right.seconds ? left.connection < right.connection : left.seconds < right.seconds
+        }
+    }
+
+    /// The earliest first; an entry that differs from `byConnection` is stale.
+    private var entries: Heap<Entry> = []
+    /// The end of the last token on each connection, in seconds since 1970.
+    private var byConnection: [ConnectionId: UInt64] = [:]
+
+    /// The number of entries in memory, stale ones included.
+    var count: Int { self.entries.count }
+
+    /// The earliest end, which may be stale.
+    var next: UInt64? { self.entries.min?.seconds }
+
+    mutating func note(_ token: AccessToken, on id: ConnectionId) {
+        guard let seconds = token.expirationSeconds else { return self.forget(on: id) }
+        guard self.byConnection.updateValue(seconds, forKey: id) != seconds else { return }
+        self.entries.insert(Entry(seconds: seconds, connection: id))
+        self.dropStale()
+    }
+
+    /// Forgets the end of the token that a peer showed on a connection.
+    mutating func forget(on id: ConnectionId) {
+        if self.byConnection.removeValue(forKey: id) != nil { self.dropStale() }
+    }
+
+    /// Takes the connection of a token that has ended by `seconds`.
+    mutating func takeEnded(at seconds: UInt64) -> ConnectionId? {
+        while let first = self.entries.min, UnixTime.isPast(first.seconds, at: seconds) {
+            self.entries.removeMin()
+            guard self.byConnection[first.connection] == first.seconds else { continue }
+            self.byConnection[first.connection] = nil
+            return first.connection
+        }
+        return nil
+    }
+
+    /// Builds the heap anew when most of it is stale, so that it never holds more than a few times what counts.
+    private mutating func dropStale() {
+        guard self.entries.count > 2 * self.byConnection.count + 16 else { return }
+        self.entries = Heap(self.byConnection.map { Entry(seconds: $0.value, connection: $0.key) })
+    }
+}
