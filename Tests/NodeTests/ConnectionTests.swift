@@ -40,7 +40,7 @@ internal import Transport
                 async let first: Void = nodes[0].driver.reach(nodes[1].peerId)
                 async let second: Void = nodes[1].driver.reach(nodes[0].peerId)
                 _ = try await (first, second)
-                while nodes.contains(where: { node in node.driver.state.withLock { $0.links.count } != 1 }) {
+                while nodes.contains(where: { $0.driver.state.withLock { $0.connections.entries.count } != 1 }) {
                     try Task.checkCancellation()
                     await Task.yield()
                 }
@@ -90,14 +90,14 @@ internal import Transport
             lab.network.partition(nodes[0].endpoint.address, from: nodes[1].endpoint.address)
             for isEarly in [true, false] {
                 let waiting = Task { try await nodes[0].driver.send([1], to: nodes[1].peerId) }
-                while !isEarly, nodes[0].driver.state.withLock({ $0.waiters.isEmpty }) {
+                while !isEarly, nodes[0].driver.state.withLock({ $0.pending.admissions.isEmpty }) {
                     try Task.checkCancellation()
                     await Task.yield()
                 }
                 waiting.cancel()
                 await #expect(throws: CancellationError.self) { try await waiting.value }
             }
-            #expect(nodes[0].driver.state.withLock { $0.waiters.isEmpty })
+            #expect(nodes[0].driver.state.withLock { $0.pending.admissions.isEmpty })
         }
     }
 
@@ -230,7 +230,7 @@ internal import Transport
             var visitors: [PeerId] = []
             for round in 0..<200 {
                 visitors.append(try await self.visit(nodes[0], in: lab, pausing: round % 20))
-                while nodes[0].driver.state.withLock({ !$0.links.isEmpty }) { await Task.yield() }
+                while nodes[0].driver.state.withLock({ !$0.connections.entries.isEmpty }) { await Task.yield() }
             }
             nodes[0].events.finish()
             let reason = CloseCode.leftNetwork.explanation
@@ -281,7 +281,9 @@ internal import Transport
             try await first.write(StreamHeader(kind: .hello).bytes, finish: false)
             // Streams are taken side by side, so the second one could be the first.
             let driver = nodes[0].driver
-            while !driver.state.withLock({ $0.links.values.contains { $0.frames != nil } }) { await Task.yield() }
+            while !driver.state.withLock({ $0.connections.entries.values.contains { $0.controlStreamEnded != nil } }) {
+                await Task.yield()
+            }
             let second = try connection.openStream()
             try await second.write(StreamHeader(kind: .hello).bytes, finish: false)
             let error = await failure { _ = try await second.read(atMost: 10) } as? TransportError

@@ -14,7 +14,7 @@ internal import Transport
     /// Runs two members, of whom the second has little room for each connection.
     private func run(over wire: Lab.Wire, _ body: (Lab, [LabNode]) async throws -> Void) async throws {
         let lab = Lab(over: wire)
-        let nodes = [try lab.makeNode(), try lab.makeNode { $0.inboxByteLimit = Self.limit }]
+        let nodes = [try lab.makeNode(), try lab.makeNode { $0.limits.inboxBytes = Self.limit }]
         lab.introduce(nodes[1], to: nodes[0])
         try await lab.run(nodes) {
             try await nodes[0].driver.reach(nodes[1].peerId)
@@ -44,7 +44,9 @@ internal import Transport
             let listener = nodes[1].messages.listen()
             let peer = nodes[1].peerId
             let route = try #require(nodes[0].driver.state.withLock { $0.core.route(to: peer) })
-            let connection = try #require(nodes[0].driver.state.withLock { $0.links[route.connection]?.connection })
+            let connection = try #require(
+                nodes[0].driver.state.withLock { $0.connections[route.connection]?.connection }
+            )
             let header = StreamHeader(kind: .message, networkIndex: route.index).bytes
             let large = [UInt8](repeating: 8, count: 400 << 10)
             let streams = try (0..<3).map { _ in try connection.openStream() }

@@ -201,8 +201,8 @@ struct LabNode: Sendable {
         var configuration = NodeDriver.Configuration(clock: clock, logger: logger) { [kept] items in
             kept.withLock { $0 += items }
         }
-        configuration.messageByteLimit = messageLimit
-        configuration.requestLimit = requestLimit
+        configuration.limits.messageBytes = messageLimit
+        configuration.limits.requests = requestLimit
         settings(&configuration)
         configuration.serve = { [handler] in await handler.withLock { $0 }?($0) }
         self.driver = NodeDriver(

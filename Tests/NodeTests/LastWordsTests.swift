@@ -9,7 +9,7 @@ internal import Testing
 @Suite("Last words", .timeLimit(.minutes(15))) struct LastWordsTests {
     /// A node that gives its last words more time than a busy machine takes for them.
     private func makePatientNode(in lab: Lab) throws -> LabNode {
-        try lab.makeNode { $0.lingerPause = .seconds(60) }
+        try lab.makeNode { $0.pauses.linger = .seconds(60) }
     }
 
     private func connect(_ node: LabNode, to other: LabNode, in lab: Lab) async throws {

@@ -52,7 +52,7 @@ internal import Transport
         try await Lab.run(2) { _, nodes in
             let (driver, peer) = (nodes[0].driver, nodes[1].peerId)
             try await driver.reach(peer)
-            let connections = driver.state.withLock { $0.links.values.map(\.connection) }
+            let connections = driver.state.withLock { $0.connections.entries.values.map(\.connection) }
             for connection in connections {
                 connection.close(code: CloseCode.helloTimeout.rawValue, reason: CloseCode.helloTimeout.explanation)
             }

@@ -149,7 +149,7 @@ internal import Transport
             async let answer = nodes[0].driver.request(Self.header, body: [], in: lab.networkId, to: nodes[1].peerId)
             for await _ in begun { break }
             async let retirement: Void = nodes[1].driver.retire(within: .seconds(3600))
-            while !nodes[1].driver.state.withLock({ $0.isRetiring }) { await Task.yield() }
+            while nodes[1].driver.state.withLock({ $0.lifecycle.isRunning }) { await Task.yield() }
             let refusal = await failure {
                 _ = try await nodes[0].driver.request(Self.header, body: [], in: lab.networkId, to: nodes[1].peerId)
             }
@@ -160,7 +160,7 @@ internal import Transport
             let (_, bytes) = try await answer
             #expect(bytes == [1])
             await retirement
-            #expect(nodes[1].driver.state.withLock { $0.isAtRest })
+            #expect(nodes[1].driver.state.withLock { $0.connections.isAtRest })
         }
     }
 
@@ -178,7 +178,7 @@ internal import Transport
             }
             for await _ in begun { break }
             async let retirement: Void = nodes[1].driver.retire(within: .seconds(2))
-            while !nodes[1].driver.state.withLock({ $0.isRetiring }) { await Task.yield() }
+            while nodes[1].driver.state.withLock({ $0.lifecycle.isRunning }) { await Task.yield() }
             lab.clock.advance(by: .seconds(2))
             await retirement
             await nodes[1].driver.stop()

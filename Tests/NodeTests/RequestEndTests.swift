@@ -110,7 +110,7 @@ internal import Transport
             try await nodes[0].waitForProviders(1, of: "a", in: lab)
             lab.network.partition(nodes[0].endpoint.address, from: nodes[1].endpoint.address)
             async let outcome = failure { _ = try await nodes[0].request("a/b", timeLimit: .seconds(4), in: lab) }
-            while nodes[0].driver.state.withLock({ $0.requestsDueAt == nil }) { await Task.yield() }
+            while nodes[0].driver.requestTimer.deadline == nil { await Task.yield() }
             lab.clock.advance(by: .seconds(4))
             #expect((await outcome as? ServiceFailure)?.kind == .deadline)
         }

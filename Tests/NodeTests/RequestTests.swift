@@ -63,7 +63,7 @@ internal import Transport
             }
             let isIdle = { (node: LabNode) in
                 node.driver.state.withLock { state in
-                    state.links.values.allSatisfy { $0.streams.isEmpty && $0.incomingRequests == 0 }
+                    state.connections.entries.values.allSatisfy { $0.streams.isEmpty && $0.incomingRequests == 0 }
                 }
             }
             #expect(isIdle(nodes[0]))
@@ -148,7 +148,9 @@ internal import Transport
         try await Lab.runStar(2, over: wire) { lab, nodes in
             nodes[1].echo()
             let route = try #require(nodes[0].driver.state.withLock { $0.core.route(to: nodes[1].peerId) })
-            let connection = try #require(nodes[0].driver.state.withLock { $0.links[route.connection]?.connection })
+            let connection = try #require(
+                nodes[0].driver.state.withLock { $0.connections[route.connection]?.connection }
+            )
             for bytes: [UInt8] in [[], [3, 9, 9, 9], [0x80, 0, 0x20, 1] + [UInt8](repeating: 0, count: 8193)] {
                 let stream = try connection.openStream()
                 try await stream.write([3, route.index] + bytes, finish: true)

@@ -15,11 +15,11 @@ internal import Transport
     /// Runs two members, of whom the second has room for `count` responses that wait.
     private func run(roomFor count: Int, _ body: (Lab, [LabNode], ResponseRoom) async throws -> Void) async throws {
         let lab = Lab()
-        let nodes = [try lab.makeNode(), try lab.makeNode { $0.responseByteLimit = count * Self.byteCount }]
+        let nodes = [try lab.makeNode(), try lab.makeNode { $0.limits.responseBytes = count * Self.byteCount }]
         lab.introduce(nodes[1], to: nodes[0])
         try await lab.run(nodes) {
             try await nodes[0].driver.reach(nodes[1].peerId, in: lab.networkId)
-            let room = try #require(nodes[1].driver.state.withLock { $0.links.values.first?.responses })
+            let room = try #require(nodes[1].driver.state.withLock { $0.connections.entries.values.first?.responses })
             try await body(lab, nodes, room)
         }
     }
@@ -172,7 +172,9 @@ internal import Transport
             }
             try await nodes[0].driver.reach(nodes[1].peerId, in: lab.networkId)
             let route = try #require(nodes[0].driver.state.withLock { $0.core.route(to: nodes[1].peerId) })
-            let connection = try #require(nodes[0].driver.state.withLock { $0.links[route.connection]?.connection })
+            let connection = try #require(
+                nodes[0].driver.state.withLock { $0.connections[route.connection]?.connection }
+            )
             let stream = try connection.openStream()
             let prefix = StreamHeader(kind: .request, networkIndex: route.index).bytes
             let header = RequestHeader(path: "a/b", timeLimit: timeLimit)
@@ -180,7 +182,7 @@ internal import Transport
             try await answered.wait()
             try await body(stream) {
                 nodes[1].driver.state.withLock { state in
-                    state.links.values.map(\.incomingRequests).reduce(0, +)
+                    state.connections.entries.values.map(\.incomingRequests).reduce(0, +)
                 }
             }
         }

@@ -29,7 +29,7 @@ internal import Transport
             try await nodes[0].waitForProviders(2, of: "math", in: lab)
             let driver = nodes[0].driver
             let route = try #require(driver.state.withLock { $0.core.route(to: nodes[1].peerId) })
-            let connection = try #require(driver.state.withLock { $0.links[route.connection]?.connection })
+            let connection = try #require(driver.state.withLock { $0.connections[route.connection]?.connection })
             connection.close(code: CloseCode.goodbye.rawValue, reason: "")
             _ = await connection.closed()
             // The core may not have heard of it, or has connected to the peer again.
@@ -109,11 +109,11 @@ internal import Transport
             }
             try await nodes[0].waitForProviders(2, of: "math", in: lab)
             // As in a stop, before the connection is closed.
-            nodes[1].driver.state.withLock { $0.isStopped = true }
+            nodes[1].driver.state.withLock { $0.lifecycle.phase = .stopped }
             for _ in 0..<4 { #expect(try await nodes[0].request("math/add", in: lab) == [1]) }
             let refusal = await failure { _ = try await nodes[0].request("math/add", in: lab, of: nodes[1]) }
             #expect((refusal as? ServiceFailure)?.kind == .notRunning)
-            nodes[1].driver.state.withLock { $0.isStopped = false }
+            nodes[1].driver.state.withLock { $0.lifecycle.phase = .running }
         }
     }
 

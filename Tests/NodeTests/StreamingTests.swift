@@ -45,7 +45,7 @@ internal import Transport
             try await request.finish()
             #expect(try await request.nextItem() == nil)
             #expect(try await request.nextItem() == nil)
-            #expect(nodes[0].driver.state.withLock { $0.links.values.allSatisfy { $0.streams.isEmpty } })
+            #expect(nodes[0].driver.state.withLock { $0.connections.entries.values.allSatisfy { $0.streams.isEmpty } })
         }
     }
 

@@ -28,9 +28,18 @@ final class EventQueue: Sendable {
     private struct State: Sendable {
         var pending: [Pending] = []
         var byteCount = 0
+        /// Batches that were taken together and are returned one by one; publishers do not wait for them.
+        var taken: [Pending] = []
         /// The bytes of the last batch that was taken.
         var lastByteCount = 0
         var isFinished = false
+
+        /// Makes room for publishers.
+        mutating func takePending() {
+            self.lastByteCount = self.pending.last?.content.count ?? 0
+            self.taken += self.pending
+            (self.pending, self.byteCount) = ([], 0)
+        }
 
         /// Adds an event to the last batch.
         mutating func add(_ event: some Collection<UInt8>) {
@@ -99,17 +108,28 @@ final class EventQueue: Sendable {
         return outcome.isTaken
     }
 
+    /// Takes the first batch that waits, and lets publishers go on; nil if there is none.
+    func takeNext() -> Pending? {
+        let (next, hasRoom) = self.state.withLock { state -> (Pending?, Bool) in
+            let isFirst = state.taken.isEmpty
+            if isFirst { state.takePending() }
+            return (state.taken.isEmpty ? nil : state.taken.removeFirst(), isFirst)
+        }
+        if hasRoom { self.room.broadcast() }
+        return next
+    }
+
     /// Takes everything that waits, and lets publishers go on.
     func takeAll() -> [Pending] {
         defer { self.room.broadcast() }
         return self.state.withLock { state in
-            state.lastByteCount = state.pending.last?.content.count ?? 0
-            defer { (state.pending, state.byteCount) = ([], 0) }
-            return state.pending
+            state.takePending()
+            defer { state.taken = [] }
+            return state.taken
         }
     }
 
-    /// Takes nothing any more, and lets everybody go on who waits.
+    /// Takes no further events, and lets all publishers go on.
     func finish() {
         self.state.withLock { $0.isFinished = true }
         self.room.broadcast()

@@ -6,8 +6,8 @@ internal import Transport
 
 /// A request of a peer: its body to be read, its response to be written.
 ///
-/// One task may read while another one answers. Whoever is asked gets it in a task that is cancelled when the requester
-/// gives up, when the time is over, and when the connection goes. What was not answered by the end of that task is
+/// One task may read while another one responds. The handler runs in a task that is cancelled when the client cancels the
+/// request, when the time is over, and when the connection ends. A request without a response at the end of that task is
 /// answered with a failure.
 package final class IncomingRequest: Sendable {
     /// How far the response has come.
@@ -21,12 +21,15 @@ package final class IncomingRequest: Sendable {
     }
 
     private struct State: Sendable {
-        /// Nil while somebody reads.
+        /// Nil while a task reads.
         var reader: StreamReader?
         var isRead = false
         var phase = Phase.unanswered
         var sentBytes = 0
     }
+
+    /// The largest response that no longer counts once it is queued: waiting for its delivery would cost more.
+    private static let briefResponse = 64 << 10
 
     package let peer: PeerId
     package let network: NetworkId
@@ -46,7 +49,7 @@ package final class IncomingRequest: Sendable {
         _ header: RequestHeader,
         on stream: any Stream,
         _ reader: StreamReader,
-        _ request: NodeDriver.TrackedRequest,
+        _ request: TrackedRequest,
         byteLimit: Int,
         room: ResponseRoom,
         metrics: NodeMetrics?
@@ -77,7 +80,7 @@ package final class IncomingRequest: Sendable {
 
     /// The next item of the request, or nil at its end; a request that is not streamed counts as one item.
     ///
-    /// Where the handler has begun, an item without room is no reason to ask somebody else.
+    /// Once the handler has begun, an item without room fails in a way that does not move the request.
     ///
     /// - Throws: ``ServiceFailure``, also the one that the requester sent in place of the rest; `CancellationError` when
     ///   cancelled.
@@ -111,13 +114,50 @@ package final class IncomingRequest: Sendable {
         return item
     }
 
-    /// Gives back what is kept of the body, whoever still has the request.
+    /// Releases the bytes of the body, even if the handler still has the request.
     func forgetBody() { self.state.withLock { $0.reader = nil } }
+
+    // MARK: Handling
+
+    /// Runs the handler until it returns, and cancels it when the request ends before.
+    ///
+    /// The handler begins when the peer has room for its response.
+    func run(
+        _ handler: @escaping @Sendable (IncomingRequest) async -> Void,
+        _ tracing: RequestTracing?
+    ) async {
+        self.stream.whenStopped { [end] in end.end(.stopped($0)) }
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                guard (try? await self.room.waitForTurn()) != nil else { return }  // nil: the request is over
+                if let tracing {
+                    await tracing.serving(self.header, in: self.network, from: self.peer) { await handler(self) }
+                } else {
+                    await handler(self)
+                }
+                self.end.finish()
+            }
+            guard let cause = await self.end.wait() else { return }
+            group.cancelAll()
+            if case .overdue = cause { await self.fail(cause.failure) }
+        }
+        self.stream.whenStopped(nil)
+        await self.fail(ServiceFailure(kind: .handler, message: "the handler did not answer"))
+    }
+
+    /// Waits until the peer has a large response, or until the time is over, which resets the stream.
+    ///
+    /// Until then the request counts as under way.
+    func awaitDelivery() async {
+        guard self.sentBytes > Self.briefResponse, self.end.cause == nil else { return }
+        self.end.finish()
+        try? await self.stream.delivered()  // the stream is over, as after its delivery
+    }
 
     // MARK: Answering
 
     /// The bytes of the response that were queued.
-    var sentBytes: Int { self.state.withLock { $0.sentBytes } }
+    private var sentBytes: Int { self.state.withLock { $0.sentBytes } }
 
     /// Answers with a body.
     ///
@@ -173,7 +213,7 @@ package final class IncomingRequest: Sendable {
             case .over: break
             }
         } catch {
-            // Cancelled, or nobody there to hear it: whoever waits for the rest is told that there is none.
+            // Cancelled, or the stream is broken: the reset tells the client that nothing follows.
             self.stream.reset(code: CloseCode.goodbye.rawValue)
         }
     }

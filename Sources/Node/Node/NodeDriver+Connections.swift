@@ -3,30 +3,21 @@ internal import Identity
 internal import Logging
 internal import NodeCore
 internal import Transport
+internal import Traversal
 
-// Dialling, and serving the streams of a connection.
+// Connections: dials, their control streams, and their end.
 extension NodeDriver {
-    /// A connection as the driver sees it.
-    struct LinkState: Sendable {
-        let connection: any Connection
-        let outbox: Outbox
-        /// The peer's, which all its connections share.
-        let responses: ResponseRoom
-        /// Ends when the control stream has been read to its end; nil before there is one.
-        var frames: AsyncStream<Void>?
-        /// Whether nothing new begins here and the connection is closed when the last stream has ended.
-        var isDraining = false
-        /// Whether the core knows that it cannot take events for now.
-        var isCongested = false
-        /// Streams under way, by number, with their network.
-        var streams: [Int: TrackedStream] = [:]
-        /// The number of them that are requests of the peer.
-        var incomingRequests = 0
-    }
+    // MARK: Dials
 
-    /// Dials the addresses one after the other, a little apart, and keeps the first that answers.
+    /// Dials a peer at its addresses.
     func dial(_ peer: PeerId, at addresses: [SocketAddress]) async {
-        let (winner, failure) = await self.race(to: peer, at: addresses)
+        let dialler = Dialler(
+            endpoint: self.endpoint,
+            clock: self.configuration.clock,
+            stagger: self.configuration.pauses.dialStagger,
+            record: { self.note($0, of: peer) }
+        )
+        let (winner, failure) = await dialler.race(to: peer, at: addresses)
         if let winner {
             if self.register(winner) { return }
             if case .closed(let code, _) = await winner.closed() { self.noteEnd(of: peer, code) }
@@ -35,61 +26,74 @@ extension NodeDriver {
         self.apply(.peer(.dialFailed(peer, reason: failure)))
     }
 
-    /// Tells whoever waits for a peer at once when that one has no room: trying again may take long.
+    /// Dials a peer at the address to which other members have opened a path.
+    func dial(_ peer: PeerId, at address: SocketAddress, from port: UInt16?) async {
+        do {
+            let connection = try await self.endpoint.connect(to: address, expecting: peer, from: port)
+            self.note(.reached(address), of: peer)
+            if self.register(connection) { return }
+        } catch {
+            self.note(.notReached(address, reason: "\(error)"), of: peer)
+            self.configuration.logs[.connections].debug("peer \(peer.short) does not answer at \(address): \(error)")
+        }
+        self.configuration.metrics?.p2p.recordConnection(success: false)
+        self.apply(.paths(.dialFailed(peer)))
+    }
+
+    /// Fails the waits for a peer at once when that peer has no room, since dialling again may take long.
     private func noteEnd(of peer: PeerId, _ code: UInt64) {
         guard code == CloseCode.tooManyPeers.rawValue else { return }
         let error = NodeError.refusedByPeer(peer, CloseCode.tooManyPeers.explanation)
-        self.state.withLock { $0.waiters.refuse(peer, in: nil, error) }
+        self.state.withLock { $0.pending.admissions.refuse(peer, in: nil, error) }
     }
 
-    private func race(
-        to peer: PeerId,
-        at addresses: [SocketAddress]
-    ) async -> (winner: (any Connection)?, failure: String) {
-        await withTaskGroup(of: Result<any Connection, any Error>.self) { group in
-            for (position, address) in addresses.enumerated() {
-                group.addTask { await self.dial(peer, at: address, afterTurns: position) }
-            }
-            var winner: (any Connection)?
-            var failure = "the connection broke at once"
-            for await result in group {
-                switch result {
-                case .success(let connection) where winner == nil:
-                    winner = connection
-                    group.cancelAll()
-                case .success(let connection):
-                    connection.close(code: CloseCode.superseded.rawValue, reason: CloseCode.superseded.explanation)
-                case .failure(let error):
-                    if !(error is CancellationError) { failure = "\(error)" }
-                }
-            }
-            return (winner, failure)
+    // MARK: A connection from its start to its end
+
+    /// Registers the connections that other peers open, until the endpoint is closed.
+    func acceptConnections() async {
+        while let connection = try? await self.endpoint.accept() {  // the endpoint only throws when it is closed
+            self.register(connection)
         }
     }
 
-    private func dial(
-        _ peer: PeerId,
-        at address: SocketAddress,
-        afterTurns turns: Int
-    ) async -> Result<any Connection, any Error> {
+    /// Makes a connection known to the core and serves it; false when it or the node has ended.
+    @discardableResult
+    private func register(_ connection: any Connection) -> Bool {
+        let link: Link
         do {
-            if turns > 0 {
-                let clock = self.configuration.clock
-                try await clock.sleep(clock.now().monotonic + self.configuration.dialStagger * turns)
-            }
-            self.note(.dialled(address), of: peer)
-            let connection = try await self.endpoint.connect(to: address, expecting: peer)
-            self.note(.reached(address), of: peer)
-            return .success(connection)
+            link = Link(
+                peer: connection.remotePeerId,
+                isDialler: connection.isDialler,
+                address: connection.remoteAddress,
+                exporter: try connection.exportKeyingMaterial(
+                    label: Link.exporterLabel,
+                    byteCount: Link.exporterByteCount
+                ),
+                pathKey: PathKey(
+                    try connection.exportKeyingMaterial(label: Link.pathLabel, byteCount: PathKey.byteCount)
+                )
+            )
         } catch {
-            // A dial that another one overtook says nothing about its address.
-            if !Task.isCancelled { self.note(.notReached(address, reason: "\(error)"), of: peer) }
-            return .failure(error)
+            return false  // gone before it was looked at
+        }
+        return self.state.withLock { state in
+            guard !state.lifecycle.isStopped else {
+                connection.close(code: .goodbye)
+                return false
+            }
+            let (id, outbox) = state.connections.add(connection) {
+                ResponseRoom(byteLimit: self.configuration.limits.responseBytesOrDefault)
+            }
+            self.configuration.metrics?.p2p.recordConnection(success: true)
+            self.jobs.add(.serve(id, connection, outbox))
+            self.apply(.connection(.up(id, link)), to: &state)
+            return true
         }
     }
 
+    /// Serves a connection until it ends.
     func serve(_ id: ConnectionId, _ connection: any Connection, _ outbox: Outbox) async {
-        let inbox = Inbox(byteLimit: self.configuration.inboxBytes)
+        let inbox = Inbox(byteLimit: self.configuration.limits.inboxBytesOrDefault)
         await withDiscardingTaskGroup { group in
             if connection.isDialler {
                 group.addTask { await self.openControlStream(on: id, connection, outbox) }
@@ -117,185 +121,113 @@ extension NodeDriver {
         }
     }
 
-    private func openControlStream(
-        on id: ConnectionId,
-        _ connection: any Connection,
-        _ outbox: Outbox
-    ) async {
-        guard let stream = try? connection.openStream(),  // closed() reports why
-            let reading = self.claimControlStream(of: id)
-        else { return }
-        await self.exchangeFrames(
-            on: id,
-            stream,
-            StreamReader(stream),
-            outbox,
-            reading,
-            first: StreamHeader(kind: .hello).bytes
-        )
+    /// Takes a connection out of the table; nil when it is there no more.
+    func forget(_ id: ConnectionId, in state: inout State) -> ConnectionTable.Entry? {
+        guard let entry = state.connections.remove(id) else { return nil }
+        self.configuration.metrics?.p2p.recordDisconnection()
+        return entry
     }
 
-    /// Writes the outbox to the control stream and feeds its frames to the core.
-    private func exchangeFrames(
+    /// Reports the changes of a connection's path to the core, until the connection ends.
+    private func followPath(of id: ConnectionId, _ connection: any Connection) async {
+        for await event in connection.pathEvents {
+            switch event {
+            case .moved(let address):
+                self.apply(.connection(.pathChanged(id, address)))
+                if let path = self.path(to: connection.remotePeerId) {
+                    self.events.send(.pathChanged(connection.remotePeerId, path))
+                }
+            case .refused(let address): self.apply(.connection(.pathRefused(id, address)))
+            case .suspect: self.apply(.connection(.pathSuspected(id)))
+            case .answered: self.apply(.connection(.pathAnswered(id)))
+            }
+        }
+    }
+
+    // MARK: The control stream
+
+    private func openControlStream(on id: ConnectionId, _ connection: any Connection, _ outbox: Outbox) async {
+        guard let stream = try? connection.openStream(),  // closed() reports why
+            let ended = self.state.withLock({ $0.connections.claimControlStream(of: id) })
+        else { return }
+        let control = ControlStream(stream: stream, outbox: outbox)
+        let header = StreamHeader(kind: .hello).bytes
+        await self.exchangeFrames(on: id, control, StreamReader(stream), ended, after: header)
+    }
+
+    /// Exchanges frames with the peer until its direction ends, without which the connection is closed.
+    func exchangeFrames(
         on id: ConnectionId,
-        _ stream: any Stream,
+        _ control: ControlStream,
         _ reader: StreamReader,
-        _ outbox: Outbox,
-        _ reading: Reading,
-        first: [UInt8]
+        _ ended: Promise<Void>,
+        after header: [UInt8] = []
     ) async {
         await withDiscardingTaskGroup { group in
-            group.addTask {
-                defer { outbox.noteEnd() }
-                do {
-                    if !first.isEmpty { try await stream.write(first, finish: false) }
-                    for await frame in outbox.frames {
-                        try await stream.write(frame, finish: false)
-                        if outbox.noteWritten(frame) { self.noteRoom(on: id) }
+            group.addTask { await control.writeFrames(after: header) { self.noteRoom(on: id) } }
+            do {
+                try await control.readFrames(reader, byteLimit: { self.frameByteLimit(on: id) }) { frame in
+                    self.apply(.connection(.frameReceived(id, frame)))
+                }
+            } catch {
+                self.configuration.logs[.connections].debug("control stream of connection \(id.number): \(error)")
+            }
+            self.state.withLock { $0.connections[id]?.connection.close(code: .protocolViolation) }
+            ended.fulfil(())
+        }
+    }
+
+    /// The longest frame that a peer may send now; nil while its connection lingers, for no change.
+    private func frameByteLimit(on id: ConnectionId) -> Int? {
+        self.state.withLock { $0.connections.lingering[id] == nil ? $0.core.frameByteLimit(on: id) : nil }
+    }
+
+    /// Waits until all frames are handled that arrived before the end of a connection: one of them may admit the peer,
+    /// or carry events.
+    private func readRest(of id: ConnectionId) async {
+        let ended = self.state.withLock { $0.connections[id]?.controlStreamEnded }
+        try? await ended?.wait()  // cancelled: the node stops
+    }
+
+    // MARK: The end of a connection
+
+    /// Closes a connection when its streams have ended, also those that the peer opens before it is notified.
+    func drain(_ id: ConnectionId) async {
+        let clock = self.configuration.clock
+        let start = clock.now().monotonic
+        guard (try? await clock.sleep(start + self.configuration.pauses.drain)) != nil else { return }  // nil: stop
+        self.state.withLock { $0.connections.drain(id) }
+        guard (try? await clock.sleep(start + self.configuration.pauses.patience)) != nil else { return }  // nil: stop
+        self.state.withLock { $0.connections.closeDrained(id, evenIfBusy: true) }
+    }
+
+    /// Closes a connection whose last frames had time to arrive.
+    func endLinger(of id: ConnectionId) {
+        self.state.withLock { $0.connections.endLinger(of: id) }?.close()
+    }
+
+    /// Lets the frames that wait arrive and then closes their connections: an admission that was just made must be
+    /// acknowledged, and a node that leaves republishes its records.
+    ///
+    /// This takes ``DriverPauses/linger`` at most, even if the calling task is cancelled.
+    func endLingers() async {
+        let lingering = self.state.withLock { $0.connections.lingering }
+        let (clock, pause) = (self.configuration.clock, self.configuration.pauses.linger)
+        let arriving = Task {
+            await withDiscardingTaskGroup { group in
+                for (id, connection) in lingering {
+                    group.addTask {
+                        await connection.outbox.ended()
+                        self.endLinger(of: id)
                     }
-                    try await stream.delivered()
-                } catch {
-                    // A peer that takes no frames is of no use: the reader ends with it. If the connection is gone, the
-                    // reader ends by itself, after what came before.
-                    guard case TransportError.stopped = error else { return }
-                    stream.reset(code: CloseCode.protocolViolation.rawValue)
                 }
             }
-            await self.readFrames(on: id, reader)
-            reading.finish()
         }
-    }
-
-    private func readFrames(on id: ConnectionId, _ reader: StreamReader) async {
-        var reader = reader
-        var limit = Frame.helloByteLimit
-        do {
-            while true {
-                limit = self.frameByteLimit(on: id) ?? limit
-                guard let frame = try await reader.readPrefixed(limit: limit) else { break }
-                self.apply(.connection(.frameReceived(id, frame)))
-            }
-        } catch {
-            self.configuration.logs[.connections].debug("control stream of connection \(id.number): \(error)")
+        let limit = Task {
+            try await clock.sleep(clock.now().monotonic + pause)
+            arriving.cancel()
         }
-        self.closeAfterControlStream(id)
-    }
-
-    /// The longest frame that a peer may send now; nil when its connection is about to be closed, and nothing changes.
-    private func frameByteLimit(on id: ConnectionId) -> Int? {
-        self.state.withLock { $0.farewells[id] == nil ? $0.core.frameByteLimit(on: id) : nil }
-    }
-
-    /// Without its control stream a connection is of no use.
-    private func closeAfterControlStream(_ id: ConnectionId) {
-        self.state.withLock { state in
-            guard let link = state.links[id] else { return }
-            link.connection.close(
-                code: CloseCode.protocolViolation.rawValue,
-                reason: CloseCode.protocolViolation.explanation
-            )
-        }
-    }
-
-    private func serve(
-        _ stream: any Stream,
-        on id: ConnectionId,
-        _ connection: any Connection,
-        _ outbox: Outbox,
-        _ inbox: Inbox
-    ) async {
-        var reader = StreamReader(stream)
-        guard let bytes = try? await reader.read(count: StreamHeader.byteCount),  // ended before it began
-            let header = StreamHeader(bytes)
-        else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
-        guard !self.state.withLock({ $0.isStopped }) else { return await self.turnAway(header.kind, stream) }
-        if header.kind == .hello {
-            guard !connection.isDialler, let reading = self.claimControlStream(of: id) else {
-                return stream.reset(code: CloseCode.protocolViolation.rawValue)
-            }
-            return await self.exchangeFrames(on: id, stream, reader, outbox, reading, first: [])
-        }
-        if header.kind == .request {
-            reader.keepRoom(in: inbox)
-            let peer = connection.remotePeerId
-            return await self.serveRequest(on: stream, reader, header.networkIndex, of: id, from: peer)
-        }
-        guard !self.state.withLock({ $0.isRetiring }) else { return stream.reset(code: CloseCode.goodbye.rawValue) }
-        guard let (network, number) = self.admit(stream, header.networkIndex, on: id) else {
-            return await self.refuse(header.kind, stream)
-        }
-        defer { self.untrack(number, on: id) }
-        switch header.kind {
-        case .message:
-            reader.keepRoom(in: inbox)
-            await self.receiveMessage(on: stream, &reader, from: connection.remotePeerId, in: network)
-        case .bulk: await self.receiveFile(on: stream, &reader, from: connection.remotePeerId, in: network)
-        case .hello, .request: break
-        }
-    }
-
-    /// Finds the network that a peer's stream belongs to and remembers the stream; nil when it must be refused.
-    func admit(
-        _ stream: any Stream,
-        _ index: UInt8,
-        on id: ConnectionId,
-        _ request: TrackedRequest? = nil
-    ) -> (NetworkId, Int)? {
-        self.state.withLock { state in
-            var effects: [Effect] = []
-            let now = self.configuration.clock.now()
-            let network = state.core.admitStream(index: index, on: id, at: now, into: &effects)
-            self.carryOut(effects, in: &state)
-            guard let network else { return nil }
-            return self.track(stream, network, on: id, request, in: &state).map { (network, $0) }
-        }
-    }
-
-    /// Whether the peer of a connection is admitted in the network that its stream names.
-    func isAdmitted(_ index: UInt8, on id: ConnectionId) -> Bool {
-        self.state.withLock { state in
-            var effects: [Effect] = []
-            let network = state.core.admitStream(
-                index: index,
-                on: id,
-                at: self.configuration.clock.now(),
-                into: &effects
-            )
-            self.carryOut(effects, in: &state)
-            return network != nil
-        }
-    }
-
-    /// Makes a stream the control stream of its connection; nil when there is one, or the connection is gone.
-    private func claimControlStream(of id: ConnectionId) -> Reading? {
-        self.state.withLock { state in
-            guard let link = state.links[id], link.frames == nil else { return nil }
-            let (frames, reading) = AsyncStream.makeStream(of: Void.self)
-            state.links[id]?.frames = frames
-            return reading
-        }
-    }
-
-    /// Waits until every frame was taken that came before the end of a connection: it may be the one that admits, or an
-    /// event.
-    private func readRest(of id: ConnectionId) async {
-        guard let frames = self.state.withLock({ $0.links[id]?.frames }) else { return }
-        for await _ in frames {}
-    }
-
-    /// Is finished when a control stream has been read to its end.
-    private typealias Reading = AsyncStream<Void>.Continuation
-}
-
-extension NodeDriver.Configuration {
-    /// The bytes of bodies that are not whole yet, of one connection.
-    fileprivate var inboxBytes: Int { self.inboxByteLimit ?? Self.waitingByteLimit(of: self.messageByteLimit) }
-
-    /// The bytes of responses to one peer that wait to be queued.
-    var responseBytes: Int { self.responseByteLimit ?? Self.waitingByteLimit(of: self.messageByteLimit) }
-
-    /// The bytes that may wait in one place where the largest message has so many: 64 of them, and 64 MiB at least.
-    package static func waitingByteLimit(of messageByteLimit: Int) -> Int {
-        64 * max(1 << 20, min(messageByteLimit, Int.max / 64))
+        await arriving.value
+        limit.cancel()
     }
 }

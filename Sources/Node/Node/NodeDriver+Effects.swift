@@ -1,12 +1,16 @@
 internal import Bytes
 internal import Concurrency
+internal import Discovery
 internal import Identity
+internal import Kademlia
 internal import Logging
 package import NodeCore
+internal import PubSub
 internal import Services
 internal import Transport
+internal import Traversal
 
-// Inputs go in, effects are carried out at once and in order, under the lock.
+// Inputs are applied to the core, and its effects are performed at once and in order, under the lock.
 extension NodeDriver {
     /// Applies an input to the core.
     package func apply(_ input: Input) {
@@ -16,66 +20,102 @@ extension NodeDriver {
     func apply(_ input: Input, to state: inout State) {
         var effects: [Effect] = []
         state.core.handle(input, at: self.configuration.clock.now(), into: &effects)
-        if self.configuration.metrics != nil { self.measure(input, effects, in: &state) }
-        self.carryOut(effects, in: &state)
+        if let metrics = self.configuration.metrics {
+            let isDiscovering = state.localNetwork.discoveryLink != nil
+            state.observations.measure(input, effects, in: state.core, isDiscovering: isDiscovering, with: metrics)
+        }
+        self.perform(effects, in: &state)
     }
 
-    func carryOut(_ effects: [Effect], in state: inout State) {
-        for effect in effects { self.carryOut(effect, in: &state) }
+    func perform(_ effects: [Effect], in state: inout State) {
+        for effect in effects { self.perform(effect, in: &state) }
     }
 
-    private func carryOut(_ effect: Effect, in state: inout State) {
+    private func perform(_ effect: Effect, in state: inout State) {
         switch effect {
-        case .connection(let effect): self.carryOut(effect, in: &state)
-        case .peer(let effect): self.carryOut(effect, in: &state)
-        case .membership(let effect): self.carryOut(effect, in: &state)
-        case .join(let effect): self.carryOut(effect, in: &state)
-        case .paths(let effect): self.carryOut(effect, in: &state)
-        case .discovery(let effect): self.carryOut(effect, in: &state)
-        case .table(let network, let effect): self.carryOut(effect, of: network, in: &state)
-        case .events(let network, let effect): self.carryOut(effect, of: network)
+        case .connection(let effect): self.perform(effect, in: &state)
+        case .peer(let effect): self.perform(effect, in: &state)
+        case .membership(let effect): self.perform(effect, in: &state)
+        case .join(let effect): self.perform(effect, in: &state)
+        case .paths(let effect): self.perform(effect, in: &state)
+        case .discovery(let effect): self.perform(effect, in: &state)
+        case .table(let network, let effect): self.perform(effect, of: network, in: &state)
+        case .events(let network, let effect): self.perform(effect, of: network)
         case .services(let network, .changed(let peer)): self.events.send(.servicesChanged(peer, network))
         case .wake(let time):
             state.wakeGeneration += 1
-            self.jobQueue.yield(.wake(at: time, generation: state.wakeGeneration))
+            self.jobs.add(.wake(at: time, generation: state.wakeGeneration))
         }
     }
 
-    private func carryOut(_ effect: ConnectionEffect, in state: inout State) {
+    // MARK: Connections
+
+    private func perform(_ effect: ConnectionEffect, in state: inout State) {
         switch effect {
         case .send(let id, let frame): self.send(frame, on: id, in: &state)
         case .close(let id, let code, let lingers): self.close(id, code, lingers: lingers, in: &state)
-        case .admitted(let id): state.links[id]?.connection.extendLimits()
-        case .drain(let id): self.jobQueue.yield(.drain(id))
+        case .admitted(let id): state.connections[id]?.connection.extendLimits()
+        case .drain(let id): self.jobs.add(.drain(id))
         case .moveRequests(let id): self.moveRequests(from: id, in: &state)
         case .resetStreams(let id, let network, let code):
-            for (_, entry) in state.links[id]?.streams ?? [:] where entry.network == network {
-                entry.stream.reset(code: code.rawValue)
-            }
-        case .migrate(let id, let address, let port): state.links[id]?.connection.migrate(to: address, from: port)
+            state.connections.resetStreams(of: network, on: id, code: code)
+        case .migrate(let id, let address, let port): state.connections[id]?.connection.migrate(to: address, from: port)
         case .openChannel(let channel, let relay):
-            if let connection = state.links[relay]?.connection { self.endpoint.openChannel(channel, over: connection) }
+            guard let connection = state.connections[relay]?.connection else { return }
+            self.endpoint.openChannel(channel, over: connection)
         case .relay(let first, let second): self.relay(first, second, in: &state)
         }
     }
 
-    /// Has something stored after everything before it.
-    func keep(_ item: Persistence, in state: inout State) {
-        state.unpersisted.append(item)
-        self.persistenceQueue.yield()
+    private func send(_ frame: Frame, on id: ConnectionId, in state: inout State) {
+        guard let entry = state.connections[id] else { return }
+        if entry.outbox.offer(frame.prefixedBytes) { return self.noteBacklog(on: id, of: frame, in: &state) }
+        // The peer no longer reads. The core is notified when the connection ends.
+        entry.connection.close(code: .tooLarge)
     }
 
-    private func carryOut(_ effect: PeerEffect, in state: inout State) {
+    /// Closes a connection; one that lingers is closed a little later, so that the last frames arrive.
+    ///
+    /// The core has forgotten a connection that lingers, so its frames are ignored. When the node stops, ``stop()`` ends
+    /// all lingers together.
+    private func close(_ id: ConnectionId, _ code: CloseCode, lingers: Bool, in state: inout State) {
+        guard let entry = self.forget(id, in: &state) else { return }
+        entry.outbox.finish()
+        // Without a control stream no frame can arrive.
+        guard lingers || state.lifecycle.isStopped, entry.controlStreamEnded != nil else {
+            return entry.connection.close(code: code)
+        }
+        state.connections.linger(entry, as: id, closingWith: code)
+        // When the node stops, bytes that are on the way on other streams may still arrive.
+        guard !state.lifecycle.isStopped else { return }
+        for stream in entry.streams.values { stream.stream.reset(code: code.rawValue) }
+        self.jobs.add(.linger(id))
+    }
+
+    /// Forwards between two channels of different connections.
+    private func relay(_ first: RelaySide, _ second: RelaySide, in state: inout State) {
+        guard let one = state.connections[first.connection]?.connection,
+            let other = state.connections[second.connection]?.connection
+        else { return }
+        self.endpoint.relay(
+            RelayEnd(channel: first.channel, connection: one),
+            RelayEnd(channel: second.channel, connection: other),
+            bytesPerSecond: self.configuration.limits.relayBytesPerSecond
+        )
+    }
+
+    // MARK: Peers
+
+    private func perform(_ effect: PeerEffect, in state: inout State) {
         switch effect {
-        case .dial(let peer, let addresses): self.jobQueue.yield(.dial(peer, addresses))
-        case .dialPath(let peer, let address, let port): self.jobQueue.yield(.dialPath(peer, address, port: port))
-        case .unreachable(let peer, let reason):
-            state.waiters.fail(peer, unreachable: reason)
+        case .dial(let peer, let addresses): self.jobs.add(.dial(peer, addresses))
+        case .dialPath(let peer, let address, let port): self.jobs.add(.dialPath(peer, address, port: port))
+        case .unreachable(let peer, let reason): state.pending.admissions.fail(peer, unreachable: reason)
         case .joined(let peer, let network):
             self.configuration.logs[.membership].info("peer \(peer.short) joined network \(network.short)")
             self.note(.admitted(network), of: peer, in: &state)
             self.events.send(.peerJoined(peer, network))
-            state.waiters.admit(peer, in: network)
+            state.pending.admissions.admit(peer, in: network)
         case .left(let peer, let network, let code):
             self.configuration.logs[.membership].info("peer \(peer.short) left network \(network.short)")
             self.events.send(.peerLeft(peer, network, reason: code?.explanation))
@@ -84,8 +124,8 @@ extension NodeDriver {
             self.configuration.logs[.membership].notice("peer \(peer.short) refused this node: \(code.explanation)")
             self.note(.refused(byPeer: true, reason: code.explanation), of: peer, in: &state)
             self.events.send(.refusedByPeer(peer, network, reason: code.explanation))
-            state.waiters.refuse(peer, in: network, .refusedByPeer(peer, code.explanation))
-        case .persist(let peer, let network, let address): self.keep(.peer(peer, network, address), in: &state)
+            state.pending.admissions.refuse(peer, in: network, .refusedByPeer(peer, code.explanation))
+        case .persist(let peer, let network, let address): self.persistence.add(.peer(peer, network, address))
         case .discovered(let peer, let network, let addresses):
             self.events.send(.peerDiscovered(peer, network, addresses))
         case .lost(let peer, let network): self.events.send(.peerLost(peer, network))
@@ -93,25 +133,27 @@ extension NodeDriver {
     }
 
     private func noteRefusal(_ refusal: Refusal, of peer: PeerId, _ network: NetworkId?, in state: inout State) {
-        if let leftOut = state.refusalLine.note(at: self.configuration.clock.now().monotonic) {
+        if let leftOut = state.observations.noteRefusal(at: self.now) {
             let others = leftOut > 0 ? " (\(leftOut) more since the last such line)" : ""
             self.configuration.logs[.membership].notice("refused peer \(peer.short): \(refusal)\(others)")
         }
         self.note(.refused(byPeer: false, reason: "\(refusal)"), of: peer, in: &state)
         self.events.send(.refused(peer, network, reason: "\(refusal)"))
-        // Not final: the peer is dialled again, and its waiters time out on their own.
+        // Not final: the peer is dialled again, and the waits for it time out on their own.
         guard refusal != .helloTimeout else { return }
-        state.waiters.refuse(peer, in: network, .refused(peer, "\(refusal)"))
+        state.pending.admissions.refuse(peer, in: network, .refused(peer, "\(refusal)"))
     }
 
-    private func carryOut(_ effect: MembershipEffect, in state: inout State) {
+    // MARK: Memberships
+
+    private func perform(_ effect: MembershipEffect, in state: inout State) {
         switch effect {
         case .persistRevocations(let entries):
-            self.keep(.revocations(entries), in: &state)
+            self.persistence.add(.revocations(entries))
             for entry in entries { self.events.send(.revoked(entry.peerId, entry.networkId)) }
-        case .persistSecrets(let secrets): self.keep(.memberSecrets(secrets), in: &state)
+        case .persistSecrets(let secrets): self.persistence.add(.memberSecrets(secrets))
         case .tokenRenewed(let token):
-            self.keep(.tokenRenewed(token), in: &state)
+            self.persistence.add(.tokenRenewed(token))
             self.configuration.logs[.membership].info("the token of network \(token.networkId.short) was renewed")
             self.events.send(.tokenRenewed(token.networkId, expirationSeconds: token.expirationSeconds))
         case .tokenExpiring(let network, let seconds):
@@ -119,9 +161,9 @@ extension NodeDriver {
             self.events.send(.tokenExpiring(network, seconds: seconds))
         case .renewalRequested(let id, let peer, let network, let token):
             let request = RenewalRequest(peer: peer, network: network, token: token, connection: id)
-            self.keep(.renewalRequested(request), in: &state)
+            self.persistence.add(.renewalRequested(request))
         case .ended(let network, let code):
-            if code == .revoked { self.keep(.revokedHere(network), in: &state) }
+            if code == .revoked { self.persistence.add(.revokedHere(network)) }
             self.events.send(.membershipEnded(network, reason: code.explanation))
         case .deviceKeyUsedTwice(let peer):
             self.configuration.logs[.membership].warning("the key of peer \(peer.short) is used in two places")
@@ -134,41 +176,92 @@ extension NodeDriver {
         }
     }
 
-    private func send(_ frame: Frame, on id: ConnectionId, in state: inout State) {
-        guard let link = state.links[id] else { return }
-        if link.outbox.offer(frame.prefixedBytes) { return self.noteBacklog(on: id, of: frame, in: &state) }
-        // The peer reads nothing any more. The end of the connection tells the core.
-        link.connection.close(code: CloseCode.tooLarge.rawValue, reason: CloseCode.tooLarge.explanation)
-    }
+    // MARK: Joins
 
-    /// Closes a connection; if it lingers, the frames sent just before get a moment to arrive.
-    ///
-    /// Nothing is accepted on it meanwhile: the core has forgotten it. When the node stops, that moment is the same for
-    /// all connections, and it is ``stop()`` that ends it.
-    private func close(_ id: ConnectionId, _ code: CloseCode, lingers: Bool, in state: inout State) {
-        guard let link = self.forget(id, in: &state) else { return }
-        link.outbox.finish()
-        // Without a control stream there is nobody to hear anything.
-        guard lingers || state.isStopped, link.frames != nil else {
-            return link.connection.close(code: code.rawValue, reason: code.explanation)
+    private func perform(_ effect: JoinEffect, in state: inout State) {
+        switch effect {
+        case .requested(let id, let question):
+            let request = JoinRequest(
+                invitation: question.invitation,
+                peer: question.peer,
+                network: question.network,
+                digits: question.digits,
+                isPreallowed: question.isPreallowed,
+                connection: id.number
+            )
+            self.events.send(.joinRequested(request))
+            if question.isPreallowed { self.persistence.add(.joinAllowed(request)) }
+        case .requestEnded(_, let peer, let network, let failure):
+            self.events.send(.joinRequestEnded(peer, network, reason: failure))
+        case .invitationEnded(let invitation, let network, let failure):
+            self.events.send(.invitationEnded(invitation, network, reason: failure))
+        case .pending(let inviter, let network, let digits):
+            state.pending.noteJoinPending(through: inviter, digits: digits)
+            self.events.send(.joinPending(inviter, network, digits: digits))
+        case .granted(let inviter, let grant):
+            self.persistence.add(.joinGranted(grant))
+            self.events.send(.joinGranted(grant.metadata))
+            state.pending.endJoin(through: inviter, .success(grant))
+        case .failed(let inviter, let network, let failure):
+            self.configuration.logs[.membership].info("the join through \(inviter.short) came to nothing: \(failure)")
+            self.events.send(.joinFailed(inviter, network, reason: failure))
+            state.pending.endJoin(through: inviter, .failure(failure))
         }
-        state.farewells[id] = Farewell(connection: link.connection, outbox: link.outbox, code: code)
-        // What has come or was answered on its streams stays good to the end.
-        guard !state.isStopped else { return }
-        for entry in link.streams.values { entry.stream.reset(code: code.rawValue) }
-        self.jobQueue.yield(.linger(id))
     }
 
-    /// Closes a connection whose last words had their moment.
-    func endFarewell(of id: ConnectionId) {
-        let farewell = self.state.withLock { $0.farewells.removeValue(forKey: id) }
-        guard let farewell else { return }
-        farewell.connection.close(code: farewell.code.rawValue, reason: farewell.code.explanation)
+    // MARK: Paths
+
+    private func perform(_ effect: Reach.HostEffect, in state: inout State) {
+        switch effect {
+        case .sendDatagram(let bytes, let address, let port):
+            self.endpoint.sendForeignDatagram(bytes, to: address, from: port)
+        case .openPorts(let count): self.jobs.add(.openPorts(count))
+        case .closePorts(let ports): self.endpoint.closePorts(ports)
+        case .stopRelaying(let channel): self.endpoint.stopRelaying(channel)
+        case .closeChannel(let channel): self.endpoint.closeChannel(channel)
+        case .filteringFound(let behaviour): state.pending.endFilteringTest(behaviour)
+        case .record(let peer, let event):
+            self.configuration.logs[.connections].debug("on the way to peer \(peer.short): \(event)")
+            self.note(.traversal(event), of: peer, in: &state)
+        }
     }
 
-    static func closeDrained(_ id: ConnectionId, evenIfBusy: Bool, in state: inout State) {
-        guard let link = state.links[id], link.isDraining, evenIfBusy || link.streams.isEmpty else { return }
-        link.connection.close(code: CloseCode.superseded.rawValue, reason: CloseCode.superseded.explanation)
+    /// Records an attempt to reach a peer.
+    func note(_ event: PathHistory.Event, of peer: PeerId, in state: inout State) {
+        state.observations.note(event, of: peer, at: self.configuration.clock.now())
+    }
+
+    /// Records an attempt to reach a peer, without the lock.
+    func note(_ event: PathHistory.Event, of peer: PeerId) {
+        self.state.withLock { self.note(event, of: peer, in: &$0) }
+    }
+
+    // MARK: Discovery, hash tables and events
+
+    private func perform(_ effect: Discovery.HostEffect, in state: inout State) {
+        switch effect {
+        case .multicast(let bytes): state.localNetwork.discoveryLink?.send(bytes)
+        case .ignored(let reason, let source, let count):
+            self.configuration.logs[.discovery].debug("\(count) datagrams from \(source) ignored: \(reason)")
+        }
+    }
+
+    private func perform(_ effect: Kademlia.HostEffect, of network: NetworkId, in state: inout State) {
+        switch effect {
+        case .finished(let id, let outcome, let effort):
+            state.pending.endTableRequest(id, TableAnswer(outcome: outcome, effort: effort))
+        case .persist(let record): self.persistence.add(.record(network, record))
+        case .forget(let id): self.persistence.add(.recordForgotten(network, id))
+        }
+    }
+
+    private func perform(_ effect: PubSub.HostEffect, of network: NetworkId) {
+        switch effect {
+        case .deliver(let batch, let publishedAt, _):
+            self.eventSink?.receive(batch, in: network, publishedAt: publishedAt)
+        case .missed(_, let count): self.eventSink?.noteMissed(count, in: network)
+        case .isolated(let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
+        }
     }
 }
 

@@ -4,29 +4,23 @@ package import Identity
 internal import NodeCore
 package import PubSub
 
-// Events: published ones go out batch by batch, and slow peers are waited for, but not for ever.
+// Events: they are signed and sent batch by batch, and publishers wait for slow peers for a bounded time.
 extension NodeDriver {
-    /// How long publishers wait for a slow peer before they look whether it reads at all.
-    static let roomPatience = Duration.seconds(1)
-    /// Whoever read fewer bytes in that time is only told which events there are.
-    private static let leastProgress = 64 * 1024
-
-    /// Publishes an event, after all that this node published before; returns once it is on its way to the neighbours
-    /// or kept for them.
+    /// Publishes an event after all earlier ones of this node; returns once it is queued.
     ///
     /// - Throws: ``NodeError/notRunning``, ``NodeError/notAMember(_:)``; `CancellationError` when the task is cancelled
     ///   while it waits for room in the queue.
     package func publish(_ event: some Collection<UInt8>, to topic: String, in network: NetworkId) async throws {
         try self.state.withLock { state in
-            guard !state.isStopped else { throw NodeError.notRunning }
+            guard !state.lifecycle.isStopped else { throw NodeError.notRunning }
             guard state.core.isMember(of: network) else { throw NodeError.notAMember(network) }
         }
         try await self.eventQueue.add(event, to: topic, of: network)
     }
 
-    /// Publishes an event at once if it goes with others that this node has just published there; false otherwise.
+    /// Adds an event to the batch of the previous ones if it has the same topic and network; false otherwise.
     ///
-    /// What was checked for those, topic and membership, holds for it.
+    /// The topic and the membership were checked for those.
     package func append(_ event: some Collection<UInt8>, to topic: String, in network: NetworkId) -> Bool {
         self.eventQueue.append(event, to: topic, of: network)
     }
@@ -40,12 +34,12 @@ extension NodeDriver {
         }
     }
 
-    /// Whether there is nobody with whom to exchange events of a network.
+    /// Whether no neighbour exchanges events of a network with this node.
     package func isIsolated(in network: NetworkId) -> Bool {
         self.state.withLock { $0.core.isIsolated(in: network) }
     }
 
-    /// Signs and sends what waits, until the queue is finished.
+    /// Signs and sends the batches that wait, until the queue is finished.
     func sendEvents() async {
         for await _ in self.eventQueue.signals {
             while let pending = self.signNext() {
@@ -55,107 +49,76 @@ extension NodeDriver {
         }
     }
 
-    /// Signs the first of what waits and hands it to those who write frames.
+    /// Signs the first batch that waits and adds it to the outboxes.
     private func signNext() -> EventQueue.Pending? {
         self.state.withLock { state in
-            if state.unsigned.isEmpty { state.unsigned = self.eventQueue.takeAll() }
-            guard !state.isStopped, !state.unsigned.isEmpty else { return nil }
-            let pending = state.unsigned.removeFirst()
+            guard !state.lifecycle.isStopped, let pending = self.eventQueue.takeNext() else { return nil }
             self.apply(pending.input, to: &state)
             return pending
         }
     }
 
-    /// The same with all of it, so that it leaves before the goodbye.
+    /// Signs and sends everything that waits, so that it leaves before the connections are closed.
     func signAll() {
         self.state.withLock { state in
-            guard !state.isStopped else { return }
-            for pending in state.unsigned + self.eventQueue.takeAll() { self.apply(pending.input, to: &state) }
-            state.unsigned = []
+            guard !state.lifecycle.isStopped else { return }
+            for pending in self.eventQueue.takeAll() { self.apply(pending.input, to: &state) }
         }
     }
 
     // MARK: Slow peers
 
-    /// Waits until no peer has too much unread, or those that have read hardly anything.
+    /// Waits until no peer is crowded, except those that hardly read.
     private func waitForRoom() async {
         let room = self.state.withLock { state -> Promise<Void>? in
-            guard !state.isStopped, self.markCrowded(in: &state) else { return nil }
-            let room = Promise<Void>()
-            state.roomWaiter = room
-            return room
+            guard !state.lifecycle.isStopped, let wait = state.backpressure.begin(for: state.connections) else {
+                return nil
+            }
+            self.jobs.add(.checkRoom(wait.check))
+            return wait.room
         }
         await room?.waitIgnoringCancellation()
     }
 
-    /// Notes how far the peers are that have too much unread, and looks at them again after a while; false if there is
-    /// none.
-    private func markCrowded(in state: inout State) -> Bool {
-        let crowded = state.links.filter { !$0.value.isCongested && $0.value.outbox.waitingBytes > Outbox.highWater }
-        guard !crowded.isEmpty else { return false }
-        state.roomMarks = crowded.mapValues(\.outbox.writtenBytes)
-        state.roomGeneration += 1
-        self.jobQueue.yield(.roomOverdue(generation: state.roomGeneration))
-        return true
-    }
-
-    /// Publishers have waited for a while: from now on they do so only for peers that went on reading.
-    func lookAtRoom(_ generation: Int) {
+    /// Stops waiting for the peers that hardly read.
+    func checkRoom(_ check: Int) {
         self.state.withLock { state in
-            guard generation == state.roomGeneration, state.roomWaiter != nil else { return }
-            for (id, mark) in state.roomMarks {
-                guard let link = state.links[id], link.outbox.waitingBytes > Outbox.highWater,
-                    link.outbox.writtenBytes - mark < Self.leastProgress
-                else { continue }
-                self.setCongested(true, id, in: &state)
-            }
-            if !self.markCrowded(in: &state) { Self.endWaitForRoom(in: &state) }
+            guard let stalled = state.backpressure.stalled(at: check, in: state.connections) else { return }
+            for id in stalled { self.setCongested(true, id, in: &state) }
+            self.reviewRoom(in: &state)
         }
     }
 
-    /// Lets the publishers go on, whoever is slow.
-    static func endWaitForRoom(in state: inout State) {
-        state.roomWaiter?.fulfil(())
-        state.roomWaiter = nil
-    }
-
-    /// A peer has read nearly everything that waited for it.
+    /// Notes that a peer has read nearly all that waited for it.
     func noteRoom(on id: ConnectionId) {
         self.state.withLock { state in
             self.setCongested(false, id, in: &state)
-            if state.roomWaiter != nil, !self.markCrowded(in: &state) { Self.endWaitForRoom(in: &state) }
+            self.reviewRoom(in: &state)
         }
     }
 
-    func carryOut(_ effect: PubSub.HostEffect, of network: NetworkId) {
-        switch effect {
-        case .deliver(let batch, let publishedAt, _):
-            self.eventSink?.receive(batch, in: network, publishedAt: publishedAt)
-        case .missed(_, let count): self.eventSink?.noteMissed(count, in: network)
-        case .isolated(let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
-        }
+    private func reviewRoom(in state: inout State) {
+        guard let check = state.backpressure.review(state.connections) else { return }
+        self.jobs.add(.checkRoom(check))
     }
 
-    /// Looks at what waits for a peer after something was added that comes from others and cannot wait.
+    /// Notes that a peer is congested after events were added to its outbox.
     func noteBacklog(on id: ConnectionId, of frame: Frame, in state: inout State) {
-        guard case .events = frame, let link = state.links[id], link.outbox.waitingBytes > Outbox.congestion else {
-            return
-        }
+        guard case .events = frame, let entry = state.connections[id], entry.outbox.isCongested else { return }
         self.setCongested(true, id, in: &state)
     }
 
     private func setCongested(_ isCongested: Bool, _ id: ConnectionId, in state: inout State) {
-        guard let link = state.links[id], link.isCongested != isCongested else { return }
-        state.links[id]?.isCongested = isCongested
-        // Later, because the core may be in the middle of something.
-        self.jobQueue.yield(.congestion(id))
+        guard state.connections.setCongested(isCongested, id) else { return }
+        // In a job, because the core may be handling another input.
+        self.jobs.add(.reportCongestion(id))
     }
 
-    /// Tells the core how it is now, since one of two changes may be told of before the other.
-    func tellCongestion(of id: ConnectionId) {
+    /// Reports the present state to the core, since jobs for two changes may run in either order.
+    func reportCongestion(of id: ConnectionId) {
         self.state.withLock { state in
-            guard let link = state.links[id] else { return }
-            self.apply(.connection(.congestionChanged(id, link.isCongested)), to: &state)
+            guard let entry = state.connections[id] else { return }
+            self.apply(.connection(.congestionChanged(id, entry.isCongested)), to: &state)
         }
     }
 }

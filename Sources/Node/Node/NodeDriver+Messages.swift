@@ -1,12 +1,13 @@
 internal import Concurrency
 package import Identity
-internal import Kademlia
+internal import Logging
 internal import NodeCore
+internal import Platform
 internal import Transport
 
-// One message, one stream: header, payload, end; one receipt byte comes back.
+// Messages and files. A message is a stream of its own: header, payload, end, and a receipt of one byte in return.
 extension NodeDriver {
-    /// What the receiver of a message answers.
+    /// The answer to a message.
     enum Receipt: UInt8 {
         case delivered = 0
         case nobodyListens = 1
@@ -17,23 +18,23 @@ extension NodeDriver {
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     package func send(_ payload: [UInt8], to peer: PeerId, in network: NetworkId? = nil) async throws {
-        guard payload.count <= self.configuration.messageByteLimit else {
-            throw NodeError.tooLarge(limit: self.configuration.messageByteLimit, found: payload.count)
+        guard payload.count <= self.configuration.limits.messageBytes else {
+            throw NodeError.tooLarge(limit: self.configuration.limits.messageBytes, found: payload.count)
         }
         try await self.reach(peer, in: network)
-        let start = self.configuration.clock.now().monotonic
+        let start = self.now
         let receipt = try await self.withPatience(for: peer) {
             try await self.withStream(kind: .message, to: peer, in: network) { stream, header in
                 do {
                     try await stream.write(header + payload, finish: true)
                 } catch TransportError.stopped {
-                    // Whoever wants no more of it may have said why all the same.
+                    // The peer may have sent a receipt before STOP_SENDING, so read it anyway.
                 }
                 var reader = StreamReader(stream)
                 return try await reader.readToEnd(limit: 1)
             }
         }
-        self.measureSent(payload.count, to: peer, in: network, since: start)
+        self.measure(with: peer, in: network) { $0.noteSent(payload.count, to: peer, in: $1, since: start) }
         switch receipt.first.flatMap({ Receipt(rawValue: $0) }) {
         case .delivered: return
         case .nobodyListens: throw NodeError.nobodyListens(peer)
@@ -42,6 +43,7 @@ extension NodeDriver {
         }
     }
 
+    /// Receives a message, passes it to the listeners and confirms it.
     func receiveMessage(
         on stream: any Stream,
         _ reader: inout StreamReader,
@@ -51,7 +53,7 @@ extension NodeDriver {
         do {
             let receipt: Receipt
             do {
-                let payload = try await reader.readToEnd(limit: self.configuration.messageByteLimit)
+                let payload = try await reader.readToEnd(limit: self.configuration.limits.messageBytes)
                 self.configuration.metrics?.noteReceived(payload.count, in: network)
                 receipt =
                     switch self.messages.send(ReceivedMessage(peer: peer, network: network, payload: payload)) {
@@ -70,205 +72,70 @@ extension NodeDriver {
         }
     }
 
-    /// Opens a stream to an admitted peer and turns its failures into ``NodeError``.
-    func withStream<Result: Sendable>(
-        kind: StreamHeader.Kind,
+    // MARK: Files
+
+    /// Sets the receiver that decides about offered files; without one they are declined.
+    package func receiveFiles(_ receiver: FileReceiver?) {
+        self.fileReceiver.withLock { $0 = receiver }
+    }
+
+    /// Sends the file at `path` under `name` and returns once the peer has checked and stored it.
+    ///
+    /// An interrupted transfer is resumed by sending the same file again: the peer keeps what it has.
+    ///
+    /// - Throws: ``NodeError``; `CancellationError` when cancelled.
+    package func sendFile(
+        at path: String,
+        named name: String,
         to peer: PeerId,
-        in network: NetworkId?,
-        _ body: (any Stream, _ header: [UInt8]) async throws -> Result
-    ) async throws -> Result {
-        let opened = try self.state.withLock { state throws -> (any Stream, Int, Route)? in
-            guard !state.isRetiring else { throw NodeError.notRunning }
-            guard let route = state.core.route(to: peer, in: network),
-                let connection = state.links[route.connection]?.connection
-            else { return nil }
-            let stream = try Self.openStream(on: connection)
-            let number = self.track(stream, route.network, on: route.connection, in: &state)
-            return number.map { (stream, $0, route) }
+        in network: NetworkId? = nil,
+        progress: @Sendable (FileProgress) -> Void
+    ) async throws {
+        let file = try NodeError.translating { () throws(FileError) in try OutgoingFile(path: path) }
+        defer { file.close() }
+        try await self.reach(peer, in: network)
+        let receipt = try await self.withStream(kind: .bulk, to: peer, in: network) { stream, header in
+            let transfer = FileTransfer(stream: stream, peer: peer)
+            return try await transfer.send(file, at: path, named: name, after: header, progress: progress)
         }
-        guard let (stream, number, route) = opened else {
-            throw NodeError.interrupted(peer, "the connection just ended")
+        self.measure(with: peer, in: network) { $0.of($1).recordBytes(sent: Int(clamping: file.byteCount)) }
+        switch receipt {
+        case .stored: return
+        case .damaged: throw NodeError.damaged(peer)
+        case nil: throw NodeError.interrupted(peer, "the receipt is missing")
         }
-        defer { self.untrack(number, on: route.connection) }
+    }
+
+    /// Receives a file that a peer offers, or declines it.
+    func receiveFile(
+        on stream: any Stream,
+        _ reader: inout StreamReader,
+        from peer: PeerId,
+        in network: NetworkId
+    ) async {
         do {
-            return try await body(stream, StreamHeader(kind: kind, networkIndex: route.index).bytes)
-        } catch let error as TransportError {
-            stream.reset(code: CloseCode.goodbye.rawValue)
-            throw Self.nodeError(for: error, peer)
-        } catch is StreamReader.Failure {
-            stream.reset(code: CloseCode.protocolViolation.rawValue)
-            throw NodeError.interrupted(peer, "the answer is malformed")
+            let receiver = self.fileReceiver.withLock { $0 }
+            let transfer = FileTransfer(stream: stream, peer: peer)
+            try await transfer.receive(&reader, in: network, by: receiver, self.configuration.metrics)
         } catch {
-            stream.reset(code: CloseCode.goodbye.rawValue)
-            throw error
+            self.configuration.logs[.messages].notice("a file from peer \(peer.short) did not arrive: \(error)")
+            stream.reset(code: error is FileError ? CloseCode.declined.rawValue : CloseCode.protocolViolation.rawValue)
         }
     }
 
-    /// Opens a stream; the end of the connection, of which the core may not have heard, is a ``NodeError`` too.
-    private static func openStream(on connection: any Connection) throws -> any Stream {
-        do {
-            return try connection.openStream()
-        } catch let error as TransportError {
-            throw self.nodeError(for: error, connection.remotePeerId)
-        }
-    }
+    // MARK: Metrics
 
-    static func nodeError(for error: TransportError, _ peer: PeerId) -> NodeError {
-        switch error {
-        case .reset(let code), .stopped(let code), .closed(let code, _):
-            switch CloseCode(rawValue: code) {
-            case .declined: .declined(peer)
-            case .networkNotShared, .notAdmitted: .refusedByPeer(peer, CloseCode.networkNotShared.explanation)
-            case let reason?: .interrupted(peer, reason.explanation)
-            case nil: .interrupted(peer, "\(error)")
-            }
-        default: .interrupted(peer, "\(error)")
-        }
+    /// Measures something that concerns a peer, in the given network, or in the one in which it is reached.
+    func measure(with peer: PeerId, in network: NetworkId?, _ body: (NodeMetrics, NetworkId) -> Void) {
+        guard let metrics = self.configuration.metrics else { return }
+        let found = network ?? self.state.withLock { $0.core.route(to: peer)?.network ?? $0.core.networks.first }
+        if let found { body(metrics, found) }
     }
 }
 
-// MARK: - Reaching a peer
-
-extension NodeDriver {
-    /// The peers that are admitted at this moment, in one network or in any, ascending.
-    package func admittedPeers(in network: NetworkId? = nil) -> [PeerId] {
-        self.state.withLock { $0.core.admittedPeers(in: network) }
-    }
-
-    /// Whether a person keeps this node apart from a peer, who did, and for how long still.
-    package func parting(from peer: PeerId) -> (isOurs: Bool, rest: Duration)? {
-        let now = self.configuration.clock.now().monotonic
-        return self.state.withLock { $0.core.parting(from: peer) }.map { ($0.isOurs, max(.zero, $0.end - now)) }
-    }
-
-    /// Returns once `peer` is admitted in `network` (or in any), dialling it if need be.
-    ///
-    /// Where no address of it is known, or none answers, other members are asked for one, and then to bring the two
-    /// together.
-    ///
-    /// - Throws: ``NodeError``; `CancellationError` when cancelled.
-    package func reach(_ peer: PeerId, in network: NetworkId? = nil) async throws {
-        if self.state.withLock({ $0.core.route(to: peer, in: network) != nil }) { return }
-        try await self.measuringSearch(for: peer, in: network) {
-            try await self.withPatience(for: peer) {
-                do {
-                    try await self.waitForAdmission(of: peer, in: network)
-                } catch let error as NodeError {
-                    switch error {
-                    case .noAddress, .unreachable, .noSharedNetwork:
-                        let isFound = try await self.lookUp(peer, in: network)
-                        try await self.waitForAdmission(
-                            of: peer,
-                            in: network,
-                            by: isFound ? .dial : .call(overRelay: false, orThrow: error)
-                        )
-                    default: throw error
-                    }
-                }
-            }
-        }
-    }
-
-    /// Returns once `peer` is admitted in `network` over another member as a relay, even where a direct way would work.
-    ///
-    /// - Throws: ``NodeError``; `CancellationError` when cancelled.
-    package func reachOverRelay(_ peer: PeerId, in network: NetworkId) async throws {
-        try await self.withPatience(for: peer) {
-            try await self.waitForAdmission(
-                of: peer,
-                in: network,
-                by: .call(overRelay: true, orThrow: .noAddress(peer))
-            )
-        }
-    }
-
-    /// How a peer is reached for.
-    private enum Approach {
-        /// At the addresses that are known.
-        case dial
-        /// By asking others; the failure if there is nobody to ask.
-        case call(overRelay: Bool, orThrow: NodeError)
-    }
-
-    /// Asks the members of the network (or of all) where a peer can be dialled; false when nobody knows.
-    private func lookUp(_ peer: PeerId, in network: NetworkId?) async throws -> Bool {
-        for network in self.state.withLock({ network.map { [$0] } ?? $0.core.networks }) {
-            let answer = try await self.ask(.nearest(to: peer.words), in: network, Kademlia.RequestPolicy(attempts: 1))
-            guard case .peers(let contacts) = answer.outcome,
-                let contact = contacts.first(where: { $0.peerId == peer }), !contact.addresses.isEmpty
-            else { continue }
-            self.apply(.peer(.remembered(peer, networks: [network], addresses: contact.addresses)))
-            return true
-        }
-        return false
-    }
-
-    /// Gives `body` a bounded time.
-    private func withPatience<Result: Sendable>(
-        for peer: PeerId,
-        _ body: @escaping @Sendable () async throws -> Result
-    ) async throws -> Result {
-        let deadline = self.configuration.clock.now().monotonic + self.configuration.patience
-        return try await self.within(deadline, orThrow: NodeError.timedOut(peer), body)
-    }
-
-    /// Gives `body` the time until `deadline`.
-    func within<Result: Sendable>(
-        _ deadline: Duration,
-        orThrow error: any Error,
-        _ body: @escaping @Sendable () async throws -> Result
-    ) async throws -> Result {
-        let clock = self.configuration.clock
-        return try await withThrowingTaskGroup(of: Result.self) { group in
-            group.addTask { try await body() }
-            group.addTask {
-                try await clock.sleep(deadline)
-                throw error
-            }
-            defer { group.cancelAll() }
-            guard let result = try await group.next() else { throw CancellationError() }
-            return result
-        }
-    }
-
-    /// Waits for the end of a dial, or of a call.
-    private func waitForAdmission(
-        of peer: PeerId,
-        in network: NetworkId?,
-        by approach: Approach = .dial
-    ) async throws {
-        try Task.checkCancellation()
-        let outcome = AdmissionWaiters.Outcome()
-        let mustWait = try self.state.withLock { state in
-            try self.enroll(outcome, peer, network, by: approach, in: &state)
-        }
-        if mustWait { try await outcome.get { self.state.withLock { $0.waiters.remove(outcome) } } }
-    }
-
-    /// Asks the core for a way to a peer; false if there is one already.
-    private func enroll(
-        _ outcome: AdmissionWaiters.Outcome,
-        _ peer: PeerId,
-        _ network: NetworkId?,
-        by approach: Approach,
-        in state: inout State
-    ) throws(NodeError) -> Bool {
-        guard !state.isStopped else { throw .notRunning }
-        guard state.core.route(to: peer, in: network) == nil else { return false }
-        switch approach {
-        case .call(let isRelayOnly, let error):
-            let networks = network.map { [$0] } ?? state.core.networks
-            guard let shared = networks.first(where: { state.core.hasCoordinator(in: $0, for: peer) }) else {
-                throw error
-            }
-            state.waiters.add(outcome, for: peer, in: network, failure: error)
-            self.apply(.peer(.called(peer, shared, overRelay: isRelayOnly)), to: &state)
-        case .dial:
-            guard state.core.knowsWayTo(peer) else { throw .noAddress(peer) }
-            guard state.core.sharesNetwork(with: peer) else { throw .noSharedNetwork(peer) }
-            state.waiters.add(outcome, for: peer, in: network)
-            self.apply(.peer(.wanted(peer)), to: &state)
-        }
-        return true
-    }
+/// A message and its sender.
+package struct ReceivedMessage: Sendable {
+    package let peer: PeerId
+    package let network: NetworkId
+    package let payload: [UInt8]
 }

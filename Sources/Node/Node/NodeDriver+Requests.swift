@@ -6,19 +6,6 @@ internal import Transport
 
 // Requests to services: one stream each, header and body in one piece, the response on the same stream.
 extension NodeDriver {
-    /// How many providers are asked one after another for one request.
-    private static let attemptLimit = 8
-
-    /// A stream that was opened for a request, in one round under the lock.
-    struct Opening: Sendable {
-        let peer: PeerId
-        var isIdempotent = false
-        let stream: any Stream
-        let number: Int
-        let route: Route
-        let end: RequestEnd
-    }
-
     // MARK: - Offers
 
     /// Offers these services to the members of the network from now on, and no others.
@@ -34,12 +21,12 @@ extension NodeDriver {
         self.state.withLock { $0.core.providers(of: servicePath, in: network) }
     }
 
-    /// What a connected member offers.
+    /// The offers of a connected member.
     package func offers(of peer: PeerId, in network: NetworkId) -> [ServiceOffer] {
         self.state.withLock { $0.core.offers(of: peer, in: network) }
     }
 
-    /// What each connected member offers that offers something.
+    /// The offers of all connected members that have some.
     package func offers(in network: NetworkId) -> [PeerId: [ServiceOffer]] {
         let offers = self.state.withLock { $0.core.offers(in: network) }
         return Dictionary(offers.map { ($0.peer, $0.offers) }) { first, _ in first }
@@ -49,26 +36,28 @@ extension NodeDriver {
 
     /// Sends a request and returns the type and the bytes of the response.
     ///
-    /// Without a `peer` those who offer the action take turns. When one of them cannot be reached, has no room, or goes
-    /// before it answered, the next one is asked; the last of these only if the request or the action is idempotent.
+    /// Without a `peer` the providers of the action take turns. The request moves to the next one when a provider cannot
+    /// be reached, has no room, or disconnects before it responded; the last only if the request or the action is
+    /// idempotent.
     ///
-    /// - Throws: ``ServiceFailure`` when a provider, or the want of one, decided how the request ended; ``NodeError`` when
-    ///   there was no way to the provider or the connection broke; `CancellationError` when cancelled.
+    /// - Throws: ``ServiceFailure`` from a provider, or for want of one; ``NodeError`` when the provider cannot be reached
+    ///   or the connection broke; `CancellationError` when cancelled.
     package func request(
         _ header: RequestHeader,
         body: [UInt8],
         in network: NetworkId,
         to peer: PeerId? = nil
     ) async throws -> (ContentType, [UInt8]) {
-        guard body.count <= self.configuration.messageByteLimit else {
+        guard body.count <= self.configuration.limits.messageBytes else {
             throw ServiceFailure(
                 kind: .tooLarge,
-                message: "a request of \(body.count) bytes, at most \(self.configuration.messageByteLimit) are allowed"
+                message:
+                    "a request of \(body.count) bytes, at most \(self.configuration.limits.messageBytes) are allowed"
             )
         }
         var header = header
         header.streamsBody = false
-        let start = self.configuration.clock.now().monotonic
+        let start = self.now
         return try await self.tracing(header, in: network, to: peer) { header in
             try await self.attempting(header, in: network, to: peer, movesOn: true) { request, header, prefix in
                 try await request.begin(header, prefix, body: body)
@@ -101,7 +90,7 @@ extension NodeDriver {
         }
     }
 
-    /// Gives a request a span where somebody traces.
+    /// Gives a request a span if it is traced.
     private func tracing<Result>(
         _ header: RequestHeader,
         in network: NetworkId,
@@ -112,7 +101,6 @@ extension NodeDriver {
         return try await tracing.sending(header, in: network, to: peer, body)
     }
 
-    /// Tries one provider after another; if it `movesOn` also when one that was asked may be gone.
     private func attempting<Result: Sendable>(
         _ header: RequestHeader,
         in network: NetworkId,
@@ -120,90 +108,34 @@ extension NodeDriver {
         movesOn: Bool = false,
         _ body: (OutgoingRequest, RequestHeader, _ prefix: [UInt8]) async throws -> Result
     ) async throws -> Result {
-        do {
-            try header.check()
-        } catch {
-            throw ServiceFailure(kind: .protocolViolation, message: error.description)
-        }
-        let deadline = self.configuration.clock.now().monotonic + min(header.timeLimit, RequestHeader.longestTimeLimit)
-        var header = header
-        var tried: [PeerId] = []
-        var lastFailure: (any Error)?
-        while true {
-            let opening: Opening
-            do {
-                opening = try await self.open(header.path, deadline, in: network, to: peer, excluding: tried)
-            } catch let failure as ServiceFailure where failure.kind == .unreachable {
-                throw lastFailure ?? failure
-            }
-            if lastFailure != nil { header.timeLimit = deadline - self.configuration.clock.now().monotonic }
-            let isIdempotent = header.isIdempotent || opening.isIdempotent
-            if movesOn, peer == nil, isIdempotent { self.letMove(opening, header.path, tried) }
-            let request = OutgoingRequest(self, opening)
-            let prefix = StreamHeader(kind: .request, networkIndex: opening.route.index).bytes
-            do {
-                return try await body(request, header, prefix)
-            } catch {
-                tried.append(opening.peer)
-                guard peer == nil, tried.count < Self.attemptLimit,
-                    Self.mayAskAnother(after: error, isIdempotent)
-                else { throw error }
-                lastFailure = error
-            }
-        }
+        var attempts = try RequestAttempts(self, header, in: network, to: peer, movesOn: movesOn)
+        return try await attempts.run(body)
     }
 
-    /// Whether the same request may go to another provider.
-    private static func mayAskAnother(after error: any Error, _ isIdempotent: Bool) -> Bool {
-        switch error {
-        case let failure as ServiceFailure: failure.kind.isBeforeHandling
-        case is NodeError: isIdempotent
-        default: false
-        }
-    }
+    // MARK: - Streams of requests
 
-    /// Lets a request go to somebody else as soon as its peer is suspected to be gone.
-    private func letMove(_ opening: Opening, _ path: String, _ tried: [PeerId]) {
-        let id = opening.route.connection
+    /// Lets a request move to another provider as soon as its peer may be gone.
+    func letMove(_ opened: RequestStream, _ path: String, _ tried: [PeerId]) {
+        let id = opened.route.connection
         self.state.withLock { state in
-            let probeAt = self.configuration.clock.now().monotonic + Self.probePause
-            let alternative = Alternative(path: path, tried: tried + [opening.peer], probeAt: probeAt)
-            self.arm(probeAt, in: &state)
-            state.links[id]?.streams[opening.number]?.request?.alternative = alternative
+            let probeAt = self.now + TrackedRequest.Alternative.probePause
+            let alternative = TrackedRequest.Alternative(path: path, tried: tried + [opened.peer], probeAt: probeAt)
+            self.requestTimer.arm(probeAt)
+            state.connections.setAlternative(alternative, of: opened.number, on: id)
             if state.core.isSuspect(id) { self.moveRequests(from: id, in: &state) }
         }
     }
 
-    /// Gives up those requests on a connection that somebody else can answer; each is tried anew with the next provider.
+    /// Cancels the requests on a connection that another provider can answer, which makes each move there.
     func moveRequests(from id: ConnectionId, in state: inout State) {
-        for entry in (state.links[id]?.streams ?? [:]).values {
-            guard let request = entry.request, let alternative = request.alternative,
-                state.core.hasProvider(of: alternative.path, in: entry.network, excluding: alternative.tried)
-            else { continue }
-            request.end.end(.stopped(.timedOut))
-            entry.stream.reset(code: CloseCode.requestCancelled.rawValue)
-        }
-    }
-
-    /// Opens a stream to the peer, or to whoever's turn it is, connecting to it if need be.
-    private func open(
-        _ path: String,
-        _ deadline: Duration,
-        in network: NetworkId,
-        to peer: PeerId?,
-        excluding tried: [PeerId]
-    ) async throws -> Opening {
-        if let peer { return try await self.reachAndOpen(peer, deadline, in: network) }
-        do {
-            return try self.openConnected(path, deadline, in: network, excluding: tried)
-        } catch let failure as ServiceFailure {
-            return try await self.openElsewhere(path, deadline, in: network, excluding: tried, orThrow: failure)
+        state.connections.cancelRequests(on: id) { alternative, network in
+            state.core.hasProvider(of: alternative.path, in: network, excluding: alternative.tried)
         }
     }
 
     /// Opens a stream to a peer, connecting to it if need be.
-    func reachAndOpen(_ peer: PeerId, _ deadline: Duration, in network: NetworkId) async throws -> Opening {
-        func openNow() throws -> Opening? {
+    func reachAndOpen(_ peer: PeerId, _ deadline: Duration, in network: NetworkId) async throws -> RequestStream {
+        func openNow() throws -> RequestStream? {
             try self.opening(in: network) { state in self.open(to: peer, deadline, in: network, &state) }
         }
         if let opening = try openNow() { return opening }
@@ -216,15 +148,15 @@ extension NodeDriver {
         return opening
     }
 
-    /// Opens a stream to the connected provider whose turn it is.
+    /// Opens a stream to the next connected provider.
     ///
-    /// - Throws: ``ServiceFailure`` if no connected member can be asked.
+    /// - Throws: ``ServiceFailure`` if no connected provider can respond.
     func openConnected(
         _ path: String,
         _ deadline: Duration,
         in network: NetworkId,
         excluding tried: [PeerId]
-    ) throws -> Opening {
+    ) throws -> RequestStream {
         try self.opening(in: network) { state in
             var excluded = tried
             while true {
@@ -233,7 +165,7 @@ extension NodeDriver {
                     opening.isIdempotent = provider.isIdempotent
                     return opening
                 }
-                // Its connection just ended, of which the core will hear.
+                // Its connection just ended, of which the core is notified soon.
                 excluded.append(provider.peer)
             }
         }
@@ -242,7 +174,7 @@ extension NodeDriver {
     /// Calls `body` under the lock of a node that runs and belongs to the network.
     private func opening<Result>(in network: NetworkId, _ body: (inout State) throws -> Result) throws -> Result {
         try self.state.withLock { state throws -> Result in
-            guard !state.isStopped, !state.isRetiring else { throw NodeError.notRunning }
+            guard state.lifecycle.isRunning else { throw NodeError.notRunning }
             guard state.core.isMember(of: network) else { throw NodeError.notAMember(network) }
             return try body(&state)
         }
@@ -254,14 +186,35 @@ extension NodeDriver {
         _ deadline: Duration,
         in network: NetworkId,
         _ state: inout State
-    ) -> Opening? {
+    ) -> RequestStream? {
         guard let route = state.core.route(to: peer, in: network),
-            let connection = state.links[route.connection]?.connection,
-            let stream = try? connection.openStream()  // the connection just ended, and the core will hear of it
+            let connection = state.connections[route.connection]?.connection,
+            let stream = try? connection.openStream()  // the connection just ended, and the core is notified soon
         else { return nil }
         let end = RequestEnd()
         let request = TrackedRequest(end: end, deadline: deadline, isOurs: true)
         guard let number = self.track(stream, network, on: route.connection, request, in: &state) else { return nil }
-        return Opening(peer: peer, stream: stream, number: number, route: route, end: end)
+        return RequestStream(peer: peer, stream: stream, number: number, route: route, end: end)
+    }
+
+    // MARK: - Providers without a connection
+
+    /// The peers that are neither this node nor connected peers with offers.
+    func withoutOffers(_ peers: [PeerId], in network: NetworkId) -> [PeerId] {
+        self.state.withLock { state in
+            peers.filter { $0 != self.localPeerId && state.core.offers(of: $0, in: network).isEmpty }
+        }
+    }
+
+    /// Whether the hash table just had no provider of a service.
+    func isMissing(_ service: Substring, in network: NetworkId) -> Bool {
+        let now = self.now
+        return self.state.withLock { $0.missingServices.contains(service, in: network, at: now) }
+    }
+
+    /// Notes that the hash table has no provider of a service.
+    func noteMissing(_ service: Substring, in network: NetworkId) {
+        let now = self.now
+        self.state.withLock { $0.missingServices.add(service, in: network, at: now) }
     }
 }

@@ -3,51 +3,33 @@ package import Identity
 package import Kademlia
 package import Logging
 package import NodeCore
+internal import Platform
 package import Transport
-internal import Traversal
 
-/// Carries out what ``NodeCore`` decides over any transport: the thin, asynchronous shell of a node.
+/// Performs the effects of ``NodeCore`` over any transport: the thin, asynchronous shell of a node.
 ///
-/// One lock guards the core and the table of connections. An input is applied and its effects are carried out under
-/// that lock, so effects keep their order; none of them blocks: frames go to a connection's outbox, dials and wakes
+/// One lock guards the core and the table of connections. An input is applied and its effects are performed under that
+/// lock, so effects keep their order; none of them blocks: frames go to a connection's outbox, dials and wakes
 /// to the queue of jobs that ``run()`` works off. Bodies of messages and files never touch the lock.
 package final class NodeDriver: Sendable {
-    /// How a driver is set up.
+    /// The configuration of a driver.
     package struct Configuration: Sendable {
         package var clock: NodeClock
         package var logs: NodeLogs
-        /// The largest message, in bytes.
-        package var messageByteLimit = 1 << 20
-        /// How many bytes of messages and of bodies of requests that are not whole yet are kept for each connection;
-        /// nil for room for 64 of the largest, and 64 MiB at least.
-        package var inboxByteLimit: Int?
-        /// The bytes of responses to each peer that may wait until it takes earlier ones; nil for as many.
-        package var responseByteLimit: Int?
-        /// How long to wait for a peer to be admitted, or to confirm a message.
-        package var patience = Duration.seconds(15)
-        /// The pause before the next address of a peer is dialled beside the earlier ones: the least that RFC 8305,
-        /// section 5, allows, so that a bad address hardly delays a good one, and a near one answers before the next.
-        package var dialStagger = Duration.milliseconds(10)
-        /// How long a connection that is given up for another one waits for streams that the peer opens meanwhile.
-        package var drainPause = Duration.seconds(1)
-        /// How much this node forwards for each pair of peers that it relays, in bytes per second.
-        package var relayBytesPerSecond = 32 << 20
-        /// How long the last words before a close may take.
-        package var lingerPause = Duration.milliseconds(300)
-        /// How many requests of one connection may be under way; further ones are told that there is no room.
-        package var requestLimit = 1024
-        /// Answers requests of peers; without it there is no service here.
+        package var limits = DriverLimits()
+        package var pauses = DriverPauses()
+        /// The handler of requests; without it they are refused.
         ///
-        /// It is called in a task of its own, which is cancelled when the requester gives up, when the time is over, and
-        /// when the connection goes.
+        /// It is called in a task of its own, which is cancelled when the client cancels the request, when the time is
+        /// over, and when the connection ends.
         package var serve: (@Sendable (IncomingRequest) async -> Void)?
-        /// Hears of requests to hash tables; nil where nobody watches.
+        /// The observer of requests to hash tables.
         package var tableOperations: (@Sendable (TableOperation) -> Void)?
-        /// What measures this node; nil where nobody collects.
+        /// The instruments of this node; nil if no metrics are collected.
         package var metrics: NodeMetrics?
-        /// What follows requests from device to device; nil where nobody traces.
+        /// The spans of requests; nil if requests are not traced.
         package var tracing: RequestTracing?
-        /// Stores what the core wants kept, in order and off the path of messages; what came up meanwhile comes together.
+        /// Stores changes in order, in a task of its own; changes that are added meanwhile form the next batch.
         package var persist: @Sendable ([Persistence]) async -> Void
 
         package init(
@@ -61,7 +43,7 @@ package final class NodeDriver: Sendable {
         }
     }
 
-    /// What the core wants kept.
+    /// A change that the core wants stored.
     package enum Persistence: Hashable, Sendable {
         case revocations([Revocation])
         case peer(PeerId, NetworkId, SocketAddress?)
@@ -69,104 +51,44 @@ package final class NodeDriver: Sendable {
         case joinGranted(JoinGrant)
         /// A joiner to whom the owner consented beforehand.
         case joinAllowed(JoinRequest)
-        /// Secrets: they belong where keys are kept.
+        /// Secrets, which belong in the key storage.
         case memberSecrets(MemberSecrets)
         case tokenRenewed(AccessToken)
-        /// A member who wants a new token in place of this one; answer it with ``NodeDriver/renew(_:with:)``.
+        /// A member that requests a new token in place of this one; answer it with ``NodeDriver/renew(_:with:)``.
         case renewalRequested(RenewalRequest)
         case record(NetworkId, Record)
         case recordForgotten(NetworkId, RecordId)
     }
 
-    /// Work for ``run()``.
-    enum Job: Sendable {
-        case dial(PeerId, [SocketAddress])
-        case dialPath(PeerId, SocketAddress, port: UInt16?)
-        case openPorts(Int)
-        case watch(any DiscoveryLink)
-        case wake(at: Duration, generation: Int)
-        case serve(ConnectionId, any Connection, Outbox)
-        case drain(ConnectionId)
-        case linger(ConnectionId)
-        case discover(any DiscoveryLink)
-        /// Whether a connection can take events at the moment changed.
-        case congestion(ConnectionId)
-        /// Publishers have waited long enough for slow peers.
-        case roomOverdue(generation: Int)
-        /// Somebody wants to know whether jobs are done.
-        case answer(Promise<Bool>)
-    }
-
+    /// The core, and what its effects and the tasks of the driver share; guarded by one lock.
     struct State: Sendable {
         var core: NodeCore
-        var links: [ConnectionId: LinkState] = [:]
-        /// Connections that the core has closed, while their last words are on the way.
-        var farewells: [ConnectionId: Farewell] = [:]
-        var waiters = AdmissionWaiters()
-        /// Who waits for the end of a join, by its inviter.
-        var joiners: [PeerId: Joiner] = [:]
-        /// Who waits for the end of a request to a hash table.
-        var requests: [Kademlia.RequestId: Promise<Result<TableAnswer, any Error>>] = [:]
-        /// Events that were taken out of their queue and are not signed yet.
-        var unsigned: [EventQueue.Pending] = []
-        /// What is to be stored, in order.
-        var unpersisted: [Persistence] = []
-        /// The local network, while others are looked for there.
-        var link: (any DiscoveryLink)?
-        /// What tells of this machine's addresses while others are not looked for.
-        var addressWatch: (any DiscoveryLink)?
-        /// The filtering of this device's NAT, while it is being determined.
-        var filtering: Promise<FilteringBehaviour>?
-        /// Who waits for datagrams of STUN.
-        var probeListeners: [Int: @Sendable (ForeignDatagram) -> Void] = [:]
-        /// Says who was refused.
-        var refusalLine = RepeatedLine()
-        /// What was tried to reach each peer.
-        var pathHistory = PathHistory()
-        var nextConnection: UInt64 = 0
-        var nextNumber = 0
+        var connections = ConnectionTable()
+        var pending = PendingOutcomes()
+        var localNetwork = LocalNetwork()
+        var observations = Observations()
         var wakeGeneration = 0
-        /// Whoever sends events and waits for slow peers.
-        var roomWaiter: Promise<Void>?
-        /// What each slow peer had been written when it was looked at last.
-        var roomMarks: [ConnectionId: Int] = [:]
-        var roomGeneration = 0
-        /// Services that nobody offered according to the hash table, until when that is believed.
-        var missingServices: [MissingService: Duration] = [:]
-        /// When requests are looked through for what is overdue.
-        var requestsDueAt: Duration?
-        /// Fulfilled when the last stream has ended; nil while no task waits for that.
-        var rest: Promise<Void>?
-        /// Whether nothing new begins, because the node is about to stop.
-        var isRetiring = false
-        var isStopped = false
-        /// What the core had counted when it was measured last.
-        var tallies = Tallies()
+        var backpressure = Backpressure()
+        var missingServices = MissingServices()
+        var lifecycle = Lifecycle()
     }
 
-    /// A connection that is closed with a code when its last words had their moment.
-    struct Farewell: Sendable {
-        let connection: any Connection
-        let outbox: Outbox
-        let code: CloseCode
-    }
+    /// The peer id of this node.
+    package var localPeerId: PeerId { self.endpoint.localPeerId }
+    /// The time by the monotonic clock.
+    var now: Duration { self.configuration.clock.now().monotonic }
 
-    package let localPeerId: PeerId
     package let endpoint: any Endpoint
     let configuration: Configuration
     let state: Locked<State>
-    let jobs: AsyncStream<Job>
-    let jobQueue: AsyncStream<Job>.Continuation
-    /// Says that there is something to store.
-    let persistence: AsyncStream<Void>
-    let persistenceQueue: AsyncStream<Void>.Continuation
-    /// The earliest deadline of all requests, whenever an earlier one comes.
-    let deadlines: AsyncStream<Duration>
-    let deadlineQueue: AsyncStream<Duration>.Continuation
+    let jobs = JobQueue()
+    let persistence = PersistenceQueue()
+    let requestTimer = RequestTimer()
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
     let eventSink: (any EventSink)?
     let eventQueue = EventQueue()
+    let stun: STUNClient
     let fileReceiver = Locked<FileReceiver?>(nil)
 
     /// Creates a driver that reports to `messages`, `events` and `eventSink`; they outlive it.
@@ -178,165 +100,138 @@ package final class NodeDriver: Sendable {
         events: Broadcaster<NodeEvent>,
         eventSink: (any EventSink)? = nil
     ) {
-        self.localPeerId = core.peerId
         self.endpoint = endpoint
         self.configuration = configuration
         self.state = Locked(State(core: NodeCore(core)))
-        (self.jobs, self.jobQueue) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .unbounded)
-        (self.persistence, self.persistenceQueue) = AsyncStream.makeStream(
-            of: Void.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
-        (self.deadlines, self.deadlineQueue) = AsyncStream.makeStream(
-            of: Duration.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
+        self.stun = STUNClient(endpoint: endpoint, clock: configuration.clock)
         self.messages = messages
         self.events = events
         self.eventSink = eventSink
     }
 
+    // MARK: Start and stop
+
     /// Accepts, dials and serves until ``stop()``, or until its task is cancelled; may be called once.
     ///
-    /// What the core wants kept is stored before this returns.
+    /// All changes are stored before this returns.
     package func run() async {
         await withDiscardingTaskGroup { outer in
-            outer.addTask {
-                for await _ in self.persistence { await self.persist() }
-                await self.persist()
-            }
+            outer.addTask { await self.persistence.drain(into: self.configuration.persist) }
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.acceptConnections() }
-                group.addTask { await self.takeProbes() }
+                group.addTask { await self.receiveProbes() }
                 group.addTask { await self.sendEvents() }
-                group.addTask { await self.watchDeadlines() }
-                for await job in self.jobs {
+                group.addTask {
+                    await self.requestTimer.run(on: self.configuration.clock) { self.reviewRequests() }
+                }
+                for await job in self.jobs.stream {
                     group.addTask { await self.perform(job) }
                 }
                 await self.stop()
                 group.cancelAll()
             }
-            self.persistenceQueue.finish()
+            self.persistence.finish()
         }
-        self.endMeasuring()
+        if let metrics = self.configuration.metrics {
+            metrics.noteEnd(openConnections: self.state.withLock { $0.connections.removeAll() })
+        }
     }
 
-    /// Says goodbye, closes the endpoint and lets ``run()`` return.
+    /// Closes all connections and the endpoint, and lets ``run()`` return.
     package func stop() async {
         self.signAll()
         let links = self.state.withLock { state -> [any DiscoveryLink] in
-            guard !state.isStopped else { return [] }
-            for inviter in Array(state.joiners.keys) {
-                Self.endJoin(through: inviter, .failure(NodeError.notRunning), in: &state)
-            }
-            state.isStopped = true
+            guard !state.lifecycle.isStopped else { return [] }
+            // First, so that the core's effects do not end the joins with another error.
+            state.pending.failJoins(.notRunning)
+            state.lifecycle.stop()
             self.apply(.stopping, to: &state)
-            state.waiters.failAll(.notRunning)
-            for request in state.requests.values { request.fulfil(.failure(NodeError.notRunning)) }
-            state.requests = [:]
-            state.filtering?.fulfil(.unknown(.noAnswer))
-            state.filtering = nil
-            state.rest?.fulfil(())
-            state.rest = nil
-            Self.endWaitForRoom(in: &state)
-            defer { (state.link, state.addressWatch) = (nil, nil) }
-            return [state.link, state.addressWatch].compactMap(\.self)
+            state.pending.failAll(.notRunning)
+            state.backpressure.end()
+            return state.localNetwork.removeAll()
         }
         self.eventQueue.finish()
-        self.deadlineQueue.finish()
+        self.requestTimer.finish()
         for link in links { await link.close() }
-        await self.sayLastWords()
+        await self.endLingers()
         await self.endpoint.close(code: CloseCode.goodbye.rawValue)
-        self.jobQueue.finish()
+        self.jobs.finish()
     }
 
-    /// Has the frames arrive that wait, then closes their connections: an admission that just came about must be
-    /// acknowledged, and values are handed on by whoever leaves.
+    /// Drains the node: begins nothing new, and returns when all streams have ended, or after `patience`.
     ///
-    /// A peer that reads nothing, or is gone, gets no more of them after a moment. A caller that is cancelled waits, too.
-    private func sayLastWords() async {
-        let farewells = self.state.withLock { $0.farewells }
-        let (clock, pause) = (self.configuration.clock, self.configuration.lingerPause)
-        let arriving = Task {
-            await withDiscardingTaskGroup { group in
-                for (id, farewell) in farewells {
-                    group.addTask {
-                        await farewell.outbox.ended()
-                        self.endFarewell(of: id)
-                    }
-                }
-            }
-        }
-        let limit = Task {
-            try await clock.sleep(clock.now().monotonic + pause)
-            arriving.cancel()
-        }
-        await arriving.value
-        limit.cancel()
-    }
-
-    private func persist() async {
-        let items = self.state.withLock { state in
-            defer { state.unpersisted = [] }
-            return state.unpersisted
-        }
-        if !items.isEmpty { await self.configuration.persist(items) }
-    }
-
-    private func acceptConnections() async {
-        while let connection = try? await self.endpoint.accept() {  // the endpoint only throws when it is over
-            self.register(connection)
+    /// Requests of peers are refused meanwhile, so that they move to other providers.
+    package func retire(within patience: Duration) async {
+        let clock = self.configuration.clock
+        let deadline = clock.now().monotonic + patience
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.waitForStreams() }
+            group.addTask { try? await clock.sleep(deadline) }  // cut short when the streams have ended
+            await group.next()
+            group.cancelAll()
         }
     }
 
-    /// Makes a connection known to the core and has it served.
-    @discardableResult
-    func register(_ connection: any Connection) -> Bool {
-        let link: Link
-        do {
-            link = Link(
-                peer: connection.remotePeerId,
-                isDialler: connection.isDialler,
-                address: connection.remoteAddress,
-                exporter: try connection.exportKeyingMaterial(
-                    label: Link.exporterLabel,
-                    byteCount: Link.exporterByteCount
-                ),
-                pathKey: PathKey(
-                    try connection.exportKeyingMaterial(label: Link.pathLabel, byteCount: PathKey.byteCount)
-                )
-            )
-        } catch {
-            return false  // gone before it was looked at
-        }
-        return self.state.withLock { state in
-            guard !state.isStopped else {
-                connection.close(code: CloseCode.goodbye.rawValue, reason: CloseCode.goodbye.explanation)
-                return false
-            }
-            state.nextConnection += 1
-            let id = ConnectionId(state.nextConnection)
-            let outbox = Outbox()
-            let sibling = state.links.values.first { $0.connection.remotePeerId == connection.remotePeerId }
-            let responses = sibling?.responses ?? ResponseRoom(byteLimit: self.configuration.responseBytes)
-            state.links[id] = LinkState(connection: connection, outbox: outbox, responses: responses)
-            self.configuration.metrics?.p2p.recordConnection(success: true)
-            self.jobQueue.yield(.serve(id, connection, outbox))
-            self.apply(.connection(.up(id, link)), to: &state)
-            return true
-        }
+    private func waitForStreams() async {
+        let lastStreamEnded = self.state.withLock { $0.lifecycle.drain(hasStreams: !$0.connections.isAtRest) }
+        try? await lastStreamEnded?.wait()  // cancelled when the patience is over
     }
+
+    // MARK: Conditions
+
+    /// The delay of a timer that the load of a machine does not explain: the machine was asleep.
+    private static let oversleep = Duration.seconds(5)
+
+    /// Adapts to the resources that this node may use.
+    package func adapt(to conditions: Conditions) {
+        self.apply(.conditionsChanged(conditions))
+    }
+
+    /// Examines all paths again and dials peers at once, because the machine slept or has moved.
+    package func noteResumed() {
+        self.endpoint.networkChanged()
+        self.apply(.resumed)
+    }
+
+    /// Detects from the delay of a timer that the machine was asleep.
+    ///
+    /// The node's clock goes on during sleep, so no other sign is available.
+    private func noteWake(due time: Duration) {
+        let late = self.now - time
+        guard late > Self.oversleep else { return }
+        self.configuration.logs[.lifecycle].info(
+            "the machine slept for \(late.components.seconds) s: looking for peers again"
+        )
+        self.noteResumed()
+    }
+
+    /// Releases memory that is not needed to go on.
+    package func freeMemory() {
+        self.state.withLock { $0.observations.freeMemory() }
+        SystemMemory.giveBack()
+    }
+
+    /// Whether the jobs of this node are performed; returns when that is certain.
+    package func isResponsive() async -> Bool {
+        let answer = Promise<Bool>()
+        self.state.withLock { state in
+            if state.lifecycle.isStopped { answer.fulfil(false) } else { self.jobs.add(.answer(answer)) }
+        }
+        return await answer.waitIgnoringCancellation()
+    }
+
+    // MARK: Jobs
 
     private func perform(_ job: Job) async {
         switch job {
         case .dial(let peer, let addresses): await self.dial(peer, at: addresses)
         case .dialPath(let peer, let address, let port): await self.dial(peer, at: address, from: port)
         case .openPorts(let count): self.apply(.paths(.portsOpened(await self.endpoint.openPorts(count: count))))
-        case .watch(let link): await self.followAddresses(of: link)
+        case .followAddresses(let link): await self.followAddresses(of: link)
         case .wake(let time, let generation):
             guard (try? await self.configuration.clock.sleep(time)) != nil else { return }  // nil: the node stops
             self.state.withLock { state in
-                guard state.wakeGeneration == generation, !state.isStopped else { return }
+                guard state.wakeGeneration == generation, !state.lifecycle.isStopped else { return }
                 self.apply(.timeReached, to: &state)
             }
             self.noteWake(due: time)
@@ -344,35 +239,16 @@ package final class NodeDriver: Sendable {
         case .drain(let id): await self.drain(id)
         case .linger(let id):
             let clock = self.configuration.clock
-            try? await clock.sleep(clock.now().monotonic + self.configuration.lingerPause)  // cut short by a stop
-            self.endFarewell(of: id)
+            try? await clock.sleep(clock.now().monotonic + self.configuration.pauses.linger)  // cut short by a stop
+            self.endLinger(of: id)
         case .discover(let link): await self.discover(on: link)
-        case .congestion(let id): self.tellCongestion(of: id)
-        case .roomOverdue(let generation):
+        case .reportCongestion(let id): self.reportCongestion(of: id)
+        case .checkRoom(let check):
             let clock = self.configuration.clock
-            try? await clock.sleep(clock.now().monotonic + Self.roomPatience)  // cut short by a stop
-            self.lookAtRoom(generation)
-        case .answer(let answer): answer.fulfil(self.state.withLock { !$0.isStopped })
+            try? await clock.sleep(clock.now().monotonic + Backpressure.patience)  // cut short by a stop
+            self.checkRoom(check)
+        case .answer(let answer): answer.fulfil(self.state.withLock { !$0.lifecycle.isStopped })
         }
     }
 
-    /// Lets streams that are under way come to their end, also those that the peer opens before it knows.
-    private func drain(_ id: ConnectionId) async {
-        let clock = self.configuration.clock
-        let start = clock.now().monotonic
-        guard (try? await clock.sleep(start + self.configuration.drainPause)) != nil else { return }  // nil: stop
-        self.state.withLock { state in
-            state.links[id]?.isDraining = true
-            Self.closeDrained(id, evenIfBusy: false, in: &state)
-        }
-        guard (try? await clock.sleep(start + self.configuration.patience)) != nil else { return }  // nil: stop
-        self.state.withLock { Self.closeDrained(id, evenIfBusy: true, in: &$0) }
-    }
-}
-
-/// A message and who sent it.
-package struct ReceivedMessage: Sendable {
-    package let peer: PeerId
-    package let network: NetworkId
-    package let payload: [UInt8]
 }

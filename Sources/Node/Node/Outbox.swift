@@ -2,13 +2,13 @@ internal import Concurrency
 
 /// The control frames that wait to be written on a connection, bounded in bytes.
 final class Outbox: Sendable {
-    /// A peer that leaves so much unread is not reading any more.
+    /// The bytes that may wait; a peer that leaves more unread no longer reads.
     static let byteLimit = 16 << 20
-    /// Beyond so many bytes the peer is slow: publishers wait a moment for it.
-    static let highWater = 1 << 20
-    /// Beyond so many it is only told which events there are, until it has caught up.
-    static let congestion = 4 << 20
-    /// With so few left it has, and there is still enough to write until the next events are signed.
+    /// The waiting bytes beyond which the peer is crowded: publishers wait for it for a while.
+    private static let highWater = 1 << 20
+    /// The waiting bytes beyond which the peer is congested: it is only notified of events until it has caught up.
+    private static let congestion = 4 << 20
+    /// The waiting bytes with which the peer has caught up: enough to write until the next events are signed.
     private static let lowWater = 768 << 10
 
     let frames: AsyncStream<[UInt8]>
@@ -49,15 +49,21 @@ final class Outbox: Sendable {
     /// How many bytes wait.
     var waitingBytes: Int { self.counts.withLock { $0.waiting } }
 
+    /// Whether publishers wait for the peer.
+    var isCrowded: Bool { self.waitingBytes > Self.highWater }
+
+    /// Whether the peer can take no events.
+    var isCongested: Bool { self.waitingBytes > Self.congestion }
+
     /// How many bytes were written so far.
     var writtenBytes: Int { self.counts.withLock { $0.written } }
 
-    /// Returns when every frame has arrived after ``finish()``, when none will any more, or when the caller is cancelled.
+    /// Returns when every frame has arrived after ``finish()``, when no further frame will, or when the caller is cancelled.
     func ended() async {
         try? await self.end.wait()  // cancelled: see above
     }
 
-    /// Takes no frame any more; those that wait are still written.
+    /// Takes no further frames; those that wait are still written.
     func finish() { self.queue.finish() }
 
     /// Learns that every frame has arrived, or that the connection is gone, and with it what waits.

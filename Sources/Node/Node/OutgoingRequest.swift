@@ -21,14 +21,14 @@ package final class OutgoingRequest: Sendable {
     }
 
     private struct State: Sendable {
-        /// Nil while somebody reads.
+        /// Nil while a task reads.
         var reader: StreamReader?
         var phase = Phase.awaiting
         var contentType = ContentType.none
         var isTracked = true
     }
 
-    /// Who was asked.
+    /// The provider.
     package let peer: PeerId
     /// Whether the provider says that the action may be carried out twice without harm.
     let isIdempotent: Bool
@@ -41,7 +41,7 @@ package final class OutgoingRequest: Sendable {
     private let byteLimit: Int
     private let state: Locked<State>
 
-    init(_ driver: NodeDriver, _ opening: NodeDriver.Opening) {
+    init(_ driver: NodeDriver, _ opening: RequestStream) {
         self.peer = opening.peer
         self.isIdempotent = opening.isIdempotent
         self.driver = driver
@@ -50,7 +50,7 @@ package final class OutgoingRequest: Sendable {
         self.network = opening.route.network
         self.number = opening.number
         self.end = opening.end
-        self.byteLimit = driver.configuration.messageByteLimit
+        self.byteLimit = driver.configuration.limits.messageBytes
         self.state = Locked(State(reader: StreamReader(opening.stream)))
     }
 
@@ -180,7 +180,7 @@ package final class OutgoingRequest: Sendable {
         }
     }
 
-    /// Runs `body` with the reader, which nobody else has meanwhile; after a failure there is no more to read.
+    /// Runs `body` with exclusive use of the reader; after a failure nothing more can be read.
     private func reading<Result: Sendable>(
         _ body: (inout StreamReader) async throws -> Result
     ) async throws -> Result {
@@ -228,7 +228,7 @@ package final class OutgoingRequest: Sendable {
             case .reset(CloseCode.requestOverdue.rawValue): ServiceFailure(kind: .deadline)
             case .reset(CloseCode.tooLarge.rawValue), .stopped(CloseCode.tooLarge.rawValue):
                 ServiceFailure(kind: .tooLarge)
-            default: NodeDriver.nodeError(for: error, peer)
+            default: NodeError(error, of: peer)
             }
         case StreamReader.Failure.tooLong: ServiceFailure(kind: .tooLarge)
         case is StreamReader.Failure: NodeError.interrupted(peer, "the response ended early")

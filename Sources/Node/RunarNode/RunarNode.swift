@@ -103,7 +103,7 @@ public final class RunarNode: Sendable {
         self.isDiscovering = Locked(config.discoveryGroups != nil)
         self.messages = Broadcaster(
             capacity: config.listenerCapacity,
-            byteLimit: NodeDriver.Configuration.waitingByteLimit(of: config.messageByteLimit)
+            byteLimit: DriverLimits.waitingBytes(forMessagesOf: config.messageByteLimit)
         ) { $0.payload.count }
         self.events = Broadcaster(capacity: config.listenerCapacity)
         self.operations = Broadcaster(capacity: config.listenerCapacity)
@@ -308,8 +308,8 @@ extension RunarNode {
         var configuration = NodeDriver.Configuration(clock: self.clock, logger: self.logger) { [weak self] items in
             self?.carryOut(items)
         }
-        configuration.messageByteLimit = self.config.messageByteLimit
-        configuration.patience = self.config.peerTimeout
+        configuration.limits.messageBytes = self.config.messageByteLimit
+        configuration.pauses.patience = self.config.peerTimeout
         configuration.serve = { [weak self] request in await self?.serve(request) }
         configuration.logs = self.logs
         configuration.tracing = RequestTracing(self.config.tracer)

@@ -101,8 +101,14 @@ package final class NodeMetrics: Sendable {
         }
     }
 
-    /// The node has stopped: gauges fall to nothing.
-    func noteEnd() {
+    /// Measures a request to a hash table that ended.
+    func note(_ request: Kademlia.Request, since start: Duration) {
+        self.p2p.recordDHTOperation(type: request.metricType, duration: self.seconds(since: start))
+    }
+
+    /// Resets the gauges when the node has stopped, and counts the connections that were open.
+    func noteEnd(openConnections: Int) {
+        for _ in 0..<openConnections { self.p2p.recordDisconnection() }
         self.noteSearchEnd()
         self.p2p.setActiveNetworks(0)
         self.p2p.setDHTStorageSize(0)

@@ -1,0 +1,47 @@
+internal import NodeCore
+internal import Transport
+
+/// The control stream of a connection, which carries frames in both directions.
+struct ControlStream: Sendable {
+    let stream: any Stream
+    let outbox: Outbox
+
+    /// Writes `header` and then the frames of the outbox, until that is finished.
+    ///
+    /// `onRoom` is called whenever the peer has read nearly all that waited for it.
+    func writeFrames(after header: [UInt8], onRoom: @Sendable () -> Void) async {
+        defer { self.outbox.noteEnd() }
+        do {
+            if !header.isEmpty { try await self.stream.write(header, finish: false) }
+            for await frame in self.outbox.frames {
+                try await self.stream.write(frame, finish: false)
+                if self.outbox.noteWritten(frame) { onRoom() }
+            }
+            try await self.stream.delivered()
+        } catch {
+            // A peer that takes no frames breaks the protocol: the reset ends the reader. If the connection is gone, the
+            // reader ends by itself, after the frames that arrived before.
+            guard case TransportError.stopped = error else { return }
+            self.stream.reset(code: CloseCode.protocolViolation.rawValue)
+        }
+    }
+
+    /// Passes the peer's frames to `onFrame` until the stream ends.
+    ///
+    /// `byteLimit` returns the length of the longest frame that the peer may send next; nil for no change.
+    ///
+    /// - Throws: `TransportError`, ``StreamReader/Failure``; `CancellationError` when cancelled.
+    func readFrames(
+        _ reader: StreamReader,
+        byteLimit: () -> Int?,
+        onFrame: ([UInt8]) -> Void
+    ) async throws {
+        var reader = reader
+        var limit = Frame.helloByteLimit
+        while true {
+            limit = byteLimit() ?? limit
+            guard let frame = try await reader.readPrefixed(limit: limit) else { return }
+            onFrame(frame)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Identity
+internal import NodeCore
+internal import Transport
+
+/// Dials a peer at several addresses at once, each a little later than the one before it (RFC 8305).
+struct Dialler: Sendable {
+    let endpoint: any Endpoint
+    let clock: NodeClock
+    /// The pause before the next address is dialled.
+    let stagger: Duration
+    /// Records what happens at an address.
+    let record: @Sendable (PathHistory.Event) -> Void
+
+    /// Returns the first connection, or nil and the last failure; later connections are closed.
+    func race(
+        to peer: PeerId,
+        at addresses: [SocketAddress]
+    ) async -> (winner: (any Connection)?, failure: String) {
+        await withTaskGroup(of: Result<any Connection, any Error>.self) { group in
+            for (position, address) in addresses.enumerated() {
+                group.addTask { await self.dial(peer, at: address, afterTurns: position) }
+            }
+            var winner: (any Connection)?
+            var failure = "the connection broke at once"
+            for await result in group {
+                switch result {
+                case .success(let connection) where winner == nil:
+                    winner = connection
+                    group.cancelAll()
+                case .success(let connection): connection.close(code: .superseded)
+                case .failure(let error):
+                    if !(error is CancellationError) { failure = "\(error)" }
+                }
+            }
+            return (winner, failure)
+        }
+    }
+
+    private func dial(
+        _ peer: PeerId,
+        at address: SocketAddress,
+        afterTurns turns: Int
+    ) async -> Result<any Connection, any Error> {
+        do {
+            if turns > 0 { try await self.clock.sleep(self.clock.now().monotonic + self.stagger * turns) }
+            self.record(.dialled(address))
+            let connection = try await self.endpoint.connect(to: address, expecting: peer)
+            self.record(.reached(address))
+            return .success(connection)
+        } catch {
+            // A dial that another one overtook says nothing about its address.
+            if !Task.isCancelled { self.record(.notReached(address, reason: "\(error)")) }
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// The limits of a driver.
+package struct DriverLimits: Sendable {
+    /// The largest message, in bytes.
+    package var messageBytes = 1 << 20
+    /// The bytes of incomplete messages and bodies of requests that are kept for each connection; nil for
+    /// ``waitingBytes(forMessagesOf:)``.
+    package var inboxBytes: Int?
+    /// The bytes of responses to each peer that may wait until it takes earlier ones; nil for
+    /// ``waitingBytes(forMessagesOf:)``.
+    package var responseBytes: Int?
+    /// The rate at which this node forwards for each pair of peers that it relays.
+    package var relayBytesPerSecond = 32 << 20
+    /// The requests of one connection that may be under way; further ones are refused.
+    package var requests = 1024
+
+    package init() {}
+
+    /// The bytes that may wait in one place where the largest message has `messageBytes`: 64 of them, and 64 MiB at
+    /// least.
+    package static func waitingBytes(forMessagesOf messageBytes: Int) -> Int {
+        64 * max(1 << 20, min(messageBytes, Int.max / 64))
+    }
+
+    var inboxBytesOrDefault: Int { self.inboxBytes ?? Self.waitingBytes(forMessagesOf: self.messageBytes) }
+
+    var responseBytesOrDefault: Int { self.responseBytes ?? Self.waitingBytes(forMessagesOf: self.messageBytes) }
+}
+
+/// The pauses of a driver.
+package struct DriverPauses: Sendable {
+    /// The time for the admission of a peer, and for the receipt of a message.
+    package var patience = Duration.seconds(15)
+    /// The pause before the next address of a peer is dialled.
+    ///
+    /// It is the least that RFC 8305, section 5, allows: an address without an answer hardly delays the next one, and a
+    /// near peer answers before the next is dialled.
+    package var dialStagger = Duration.milliseconds(10)
+    /// The time in which the peer may open streams on a connection that is replaced, before it is notified.
+    package var drain = Duration.seconds(1)
+    /// The time for the last frames before a connection is closed.
+    package var linger = Duration.milliseconds(300)
+
+    package init() {}
+}

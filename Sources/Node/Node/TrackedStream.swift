@@ -1,0 +1,47 @@
+internal import Concurrency
+internal import Identity
+internal import Transport
+
+/// An open stream of an admitted network.
+struct TrackedStream: Sendable {
+    let network: NetworkId
+    let stream: any Stream
+    /// The request, if the stream carries one.
+    var request: TrackedRequest?
+}
+
+/// A request under way.
+struct TrackedRequest: Sendable {
+    let end: RequestEnd
+    /// By the monotonic clock.
+    let deadline: Duration
+    /// Whether this node is the client.
+    let isOurs: Bool
+    /// The request to other providers; nil when only the peer may answer.
+    var alternative: Alternative?
+
+    /// The same request to other providers.
+    struct Alternative: Sendable {
+        /// The pause before the peer is probed, and between two probes.
+        static let probePause = Duration.seconds(1)
+
+        let path: String
+        /// The earlier providers and the present one.
+        let tried: [PeerId]
+        /// The time of the next probe: until the peer responds, it may be gone.
+        var probeAt: Duration
+    }
+}
+
+/// The result of a review of all requests under way.
+struct RequestReview: Sendable {
+    /// The streams of requests whose time is over.
+    var overdue: [TrackedStream] = []
+    /// The connections whose peers must be probed.
+    var silent: [any Connection] = []
+    /// The time of the next review; nil without requests.
+    var nextAt: Duration?
+
+    /// Makes the next review due at `time`, unless it is due earlier.
+    mutating func reviewAgain(at time: Duration) { self.nextAt = min(self.nextAt ?? time, time) }
+}
