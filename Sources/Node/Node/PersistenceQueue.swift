@@ -6,7 +6,7 @@ internal import Concurrency
 /// batch.
 final class PersistenceQueue: Sendable {
     private let waiting = Locked<[NodeDriver.Persistence]>([])
-    /// Has an element while changes wait.
+    /// A signal for the task that stores: changes wait.
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 

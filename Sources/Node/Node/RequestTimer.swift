@@ -3,7 +3,7 @@ internal import Concurrency
 /// The timer of all requests under way, which waits for the earliest deadline.
 ///
 /// A request that ends in time leaves the timer alone, so that a request costs neither a task nor an entry in a queue.
-/// When the timer fires, the requests under way are reviewed, and it is armed for the earliest of their deadlines.
+/// Each time it fires, the requests under way are reviewed and it is armed for the earliest of their deadlines.
 final class RequestTimer: Sendable {
     private let armed = Locked<Duration?>(nil)
     /// The earliest deadline, whenever an earlier one is added.

@@ -20,7 +20,7 @@ struct TrackedRequest: Sendable {
     /// The request to other providers; nil when only the peer may answer.
     var alternative: Alternative?
 
-    /// The same request to other providers.
+    /// The providers that can answer a request instead.
     struct Alternative: Sendable {
         /// The pause before the peer is probed, and between two probes.
         static let probePause = Duration.seconds(1)
