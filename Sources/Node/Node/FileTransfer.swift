@@ -60,16 +60,19 @@ struct FileTransfer: Sendable {
 
     /// Receives a file, or declines it.
     ///
+    /// The receiver is looked up when the offer has arrived, because the peer chooses how long that takes: a receiver
+    /// that was removed meanwhile must not accept it.
+    ///
     /// - Throws: `FileError`, `TransportError`, and what is wrong with the bytes of the sender.
     func receive(
         _ reader: inout StreamReader,
         in network: NetworkId,
-        by receiver: FileReceiver?,
+        by currentReceiver: @Sendable () -> FileReceiver?,
         _ metrics: NodeMetrics?
     ) async throws {
         guard let bytes = try await reader.readPrefixed(limit: FileOffer.byteLimit) else { return }
         let offer = try FileOffer(bytes, from: self.peer, in: network)
-        guard let receiver, let directory = await self.decide(offer, by: receiver) else {
+        guard let receiver = currentReceiver(), let directory = await self.decide(offer, by: receiver) else {
             return self.stream.reset(code: CloseCode.declined.rawValue)
         }
         guard var file = try IncomingFile(offer, directory: directory) else {

@@ -114,9 +114,9 @@ extension NodeDriver {
         in network: NetworkId
     ) async {
         do {
-            let receiver = self.fileReceiver.withLock { $0 }
             let transfer = FileTransfer(stream: stream, peer: peer)
-            try await transfer.receive(&reader, in: network, by: receiver, self.configuration.metrics)
+            let metrics = self.configuration.metrics
+            try await transfer.receive(&reader, in: network, by: { self.fileReceiver.withLock { $0 } }, metrics)
         } catch {
             self.configuration.logs[.messages].notice("a file from peer \(peer.short) did not arrive: \(error)")
             stream.reset(code: error is FileError ? CloseCode.declined.rawValue : CloseCode.protocolViolation.rawValue)

@@ -191,9 +191,9 @@ extension NodeDriver {
     /// Passes the STUN datagrams that arrive at the node's own ports to the core and to the STUN client.
     func receiveProbes() async {
         for await datagram in self.endpoint.foreignDatagrams {
-            self.stun.receive(datagram)
             let probe = PathInput.probeReceived(datagram.bytes, from: datagram.source, port: datagram.port)
             self.apply(.paths(probe))
+            self.stun.receive(datagram)
         }
     }
 }
