@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Concurrency
 internal import Identity
 internal import NodeCore
@@ -71,6 +72,51 @@ internal import Transport
             }
             #expect(try self.target.names.isEmpty)
         }
+    }
+
+    @Test func `a receiver that was removed while an offer was on its way does not decide about it`() async throws {
+        try await Lab.run(2) { lab, nodes in
+            let driver = nodes[1].driver
+            driver.receiveFiles(
+                FileReceiver { _ in
+                    Issue.record("the receiver had been removed")
+                    return nil
+                }
+            )
+            var unit = ByteWriter()
+            unit.writeVarintPrefixed(
+                FileOffer.encode(name: "note", byteCount: 1, sha256: [UInt8](repeating: 0, count: 32))
+            )
+            let stream = HeldStream(unit.bytes) { driver.receiveFiles(nil) }
+            var reader = StreamReader(stream)
+            await driver.receiveFile(on: stream, &reader, from: nodes[0].peerId, in: lab.networkId)
+            #expect(stream.resetCode.withLock { $0 } == CloseCode.declined.rawValue)
+        }
+    }
+
+    /// A stream of a peer that sends its bytes after something else has happened.
+    private final class HeldStream: Stream {
+        let resetCode = Locked<UInt64?>(nil)
+        private let bytes: [UInt8]
+        private let beforeBytes: @Sendable () -> Void
+
+        init(_ bytes: [UInt8], beforeBytes: @escaping @Sendable () -> Void) {
+            self.bytes = bytes
+            self.beforeBytes = beforeBytes
+        }
+
+        func read(atMost maximum: Int) -> (bytes: [UInt8], isFinal: Bool) {
+            self.beforeBytes()
+            return (self.bytes, true)
+        }
+
+        func write(_ bytes: [UInt8], finish: Bool) { Issue.record("\(bytes.count) bytes were written") }
+
+        func delivered() {}
+
+        func whenStopped(_ handler: (@Sendable (TransportError) -> Void)?) {}
+
+        func reset(code: UInt64) { self.resetCode.withLock { $0 = code } }
     }
 
     @Test(arguments: Lab.Wire.allCases, [false, true])

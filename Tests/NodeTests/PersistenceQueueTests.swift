@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import Node
 
-@Suite("The queue of changes to store") struct PersistenceQueueTests {
+@Suite("The queue of changes to store", .timeLimit(.minutes(15))) struct PersistenceQueueTests {
     private let first = NodeDriver.Persistence.revokedHere(Lab().networkId)
     private let second = NodeDriver.Persistence.revokedHere(Lab().networkId)
     private let stored = Locked<[[NodeDriver.Persistence]]>([])
