@@ -95,7 +95,7 @@ internal import Testing
             var request = ConsoleRequest()
             request.parameters = ["key": key]
             request.body = try Array(JSONEncoder().encode(["values": values]))
-            request.isFromThisMachine = isHere
+            request.origin = isHere ? .thisMachine : .network
             guard case .json(_, let status) = await change.answer(request) else { return 0 }
             return status
         }

@@ -16,7 +16,7 @@ internal import Testing
 struct NetworkTests {
     private static let routes = [
         ConsoleRoute(.get, "/api/v1/place") { request in
-            .json(Array("{\"isFromThisMachine\":\(request.isFromThisMachine)}".utf8))
+            .json(Array("{\"isFromThisMachine\":\(request.origin != .network)}".utf8))
         },
         ConsoleRoute(.get, "/api/v1/waiting") { _ in
             .lines { lines in

@@ -12,25 +12,23 @@ internal import Platform
 /// A web server of a node: the pages of the console for browsers, and the routes that they and programs ask.
 ///
 /// Pages are for everybody who may ask at all (``AccessRules``) and say nothing of this node; every route needs a token
-/// (``ConsoleSessions``).
+/// (``ConsoleSessions``). At the Unix socket of the home there are routes only, and the kernel says who asks.
 package struct Console: Sendable {
     /// Where a console is; with port 0 the system chooses one.
     package enum Place: Sendable {
+        /// At a Unix socket, for the processes of one user (the number is the kernel's) and without tokens or pages.
+        case socket(path: String, user: UInt32)
         /// On 127.0.0.1, over plain HTTP.
         case thisMachine(port: UInt16)
         /// On every address of this machine, over TLS 1.3, for the local network (``Neighbourhood``) alone.
         case network(port: UInt16, ServerCertificate)
 
-        var port: UInt16 {
+        /// Where its requests come from.
+        var origin: ConsoleRequest.Origin {
             switch self {
-            case .thisMachine(let port), .network(let port, _): port
-            }
-        }
-
-        var isThisMachine: Bool {
-            switch self {
-            case .thisMachine: true
-            case .network: false
+            case .socket: .socket
+            case .thisMachine: .thisMachine
+            case .network: .network
             }
         }
     }
@@ -73,13 +71,13 @@ package struct Console: Sendable {
 
     /// Connections at a time: some pages of a person and some programs.
     private static let connectionLimit = 64
-    /// The longest head of a request.
-    private static let headByteLimit = 16 * 1024
-    private static let headFieldLimit = 64
     /// Some pages and programs need one thread; without a word the library starts one for each core of the machine.
     private static let sparesThreads: Void = { NIOSingletons.groupLoopCountSuggestion = 1 }()
 
-    private let configuration: Configuration
+    /// Lets the network library use one thread; call it before anything else uses that library.
+    package static func spareThreads() { _ = sparesThreads }
+
+    let configuration: Configuration
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -90,6 +88,8 @@ package struct Console: Sendable {
     /// - Throws: ``ConsoleError`` when the port cannot be had.
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
         switch configuration.place {
+        case .socket(let path, _):
+            try await serve(on: .unixDomainSocket(path: path), at: path, onReady)
         case .thisMachine(let port):
             do {
                 try await serve(on: "127.0.0.1", port, onReady)
@@ -102,25 +102,38 @@ package struct Console: Sendable {
     }
 
     private func serve(on host: String, _ port: UInt16, _ onReady: @escaping @Sendable (UInt16) -> Void) async throws {
+        let name = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        try await serve(on: .hostname(host, port: Int(port)), at: name, onReady)
+    }
+
+    private func serve(
+        on address: BindAddress,
+        at name: String,
+        _ onReady: @escaping @Sendable (UInt16) -> Void
+    ) async throws {
         let responder = ConsoleResponder(configuration)
         let listener = Locked<(any Channel)?>(nil)
         var logger = configuration.logger
         // Its own words about starting and stopping are for people who know it.
         logger.logLevel = max(logger.logLevel, .warning)
-        let isThisMachine = configuration.place.isThisMachine
-        _ = Self.sparesThreads
+        let origin = configuration.place.origin
+        Self.spareThreads()
         let application = Application(
             responder: CallbackResponder<ConsoleContext> { request, context in
                 await responder.respond(to: request, context)
             },
             server: try server(),
             configuration: ApplicationConfiguration(
-                address: .hostname(host, port: Int(port)),
+                address: address,
                 availableConnectionsDelegate: MaximumAvailableConnections(Self.connectionLimit)
             ),
             onServerRunning: { channel in
                 let port = UInt16(clamping: channel.localAddress?.port ?? 0)
-                responder.use(isThisMachine ? .loopback(port: port) : .network)
+                switch origin {
+                case .socket: break
+                case .thisMachine: responder.use(.loopback(port: port))
+                case .network: responder.use(.network)
+                }
                 listener.withLock { $0 = channel }
                 onReady(port)
             },
@@ -138,7 +151,7 @@ package struct Console: Sendable {
         } catch _ where Task.isCancelled {
             return
         } catch let error as IOError {
-            throw ConsoleError.cannotListen(host: host, port: port, reason: SystemErrors.text(of: error.errnoCode))
+            throw ConsoleError.cannotListen(place: name, reason: SystemErrors.text(of: error.errnoCode))
         }
     }
 
@@ -147,40 +160,6 @@ package struct Console: Sendable {
         guard let listener else { return serving.cancel() }
         listener.closeFuture.whenComplete { _ in serving.cancel() }
         listener.close(promise: nil)
-    }
-
-    /// HTTP within bounds; for the network inside TLS, behind a door.
-    private func server() throws -> HTTPServerBuilder {
-        let patience = TimeAmount(configuration.patience)
-        let limits = HTTP1Channel.Configuration.DecoderConfiguration(
-            maxHeaderFieldSize: Self.headByteLimit,
-            maxHeaderListSize: Self.headByteLimit,
-            maxHeaderFieldCount: Self.headFieldLimit
-        )
-        guard case .network(_, let certificate) = configuration.place else {
-            let http = HTTP1Channel.Configuration(
-                additionalChannelHandlers: [SlowReaderHandler(patience: patience), DepartureHandler()],
-                idleTimeout: patience,
-                httpDecoderConfiguration: limits
-            )
-            return HTTPServerBuilder { responder in
-                DroppableChannel(inner: HTTP1Channel(responder: responder, configuration: http))
-            }
-        }
-        let http = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [
-                NetworkDoor.Bell(), SlowReaderHandler(patience: patience), DepartureHandler(),
-            ],
-            idleTimeout: patience,
-            httpDecoderConfiguration: limits
-        )
-        let (identity, isNear) = (try TLSServerIdentity(certificate), configuration.isNear)
-        return HTTPServerBuilder { responder in
-            let http = HTTP1Channel(responder: responder, configuration: http)
-            return DoorChannel(inner: DroppableChannel(inner: TLSServerChannel(inner: http, identity: identity))) {
-                NetworkDoor(patience: patience, isNear: isNear)
-            }
-        }
     }
 }
 
@@ -197,15 +176,15 @@ struct ConsoleContext: RequestContext {
 
 /// Why the console cannot be there.
 package enum ConsoleError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The system does not give the port.
-    case cannotListen(host: String, port: UInt16, reason: String)
+    /// The system does not give the address and port, or the path of the socket.
+    case cannotListen(place: String, reason: String)
 
     /// Says what to do.
     package var description: String {
         switch self {
-        case .cannotListen(let host, let port, let reason):
-            "cannot listen on \(host.contains(":") ? "[\(host)]" : host):\(port): \(reason); choose another port, or 0"
-                + " for any that is free"
+        case .cannotListen(let place, let reason) where place.hasPrefix("/"): "cannot listen on \(place): \(reason)"
+        case .cannotListen(let place, let reason):
+            "cannot listen on \(place): \(reason); choose another port, or 0 for any that is free"
         }
     }
 }

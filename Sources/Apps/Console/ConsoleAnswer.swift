@@ -38,8 +38,17 @@ package struct ConsoleFailure: Error, Hashable, Sendable {
     package var message: String
     /// What else is known of it, such as the name that is taken.
     package var context: [String: String]
+    /// What a command that says this ends with, if one can.
+    package var exitCode: Int32?
 
-    package init(_ status: Int, _ code: String, _ message: String, context: [String: String] = [:]) {
+    package init(
+        _ status: Int,
+        _ code: String,
+        _ message: String,
+        context: [String: String] = [:],
+        exitCode: Int32? = nil
+    ) {
+        self.exitCode = exitCode
         self.status = status
         self.code = code
         self.message = message
@@ -51,14 +60,17 @@ package struct ConsoleFailure: Error, Hashable, Sendable {
             let code: String
             let message: String
             let context: [String: String]
+            let exitCode: Int32?
         }
 
         let error: Content
     }
 
-    /// The object that a program gets: `{"error":{"code":…,"message":…,"context":{}}}`.
+    /// The object that a program gets: `{"error":{"code":…,"message":…,"context":{},"exitCode":…}}`.
     package var json: [UInt8] {
-        ConsoleJSON.bytes(Report(error: Report.Content(code: code, message: message, context: context)))
+        ConsoleJSON.bytes(
+            Report(error: Report.Content(code: code, message: message, context: context, exitCode: exitCode))
+        )
     }
 }
 

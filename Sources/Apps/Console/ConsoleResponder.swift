@@ -13,6 +13,8 @@ final class ConsoleResponder: Sendable {
     private let configuration: Console.Configuration
     private let pages = PageTable()
     private let routes: RouteTable
+    /// Whether the kernel has said who asks, so that no token is needed; there are no pages then.
+    private let isOpenToUser: Bool
     /// The answers that last, of this server alone.
     private let streams = OpenStreams()
     /// Nil until the port is known.
@@ -36,7 +38,8 @@ final class ConsoleResponder: Sendable {
                 return .json(Array("{}".utf8))
             },
         ]
-        routes = RouteTable(own + configuration.routes)
+        isOpenToUser = configuration.place.origin == .socket
+        routes = RouteTable((isOpenToUser ? [] : own) + configuration.routes)
     }
 
     /// Takes the rules once the port is known.
@@ -64,8 +67,8 @@ final class ConsoleResponder: Sendable {
     ) async throws(ConsoleFailure) -> Response {
         let parts = (request.head.path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = String(parts.first ?? "")
-        let isForPrograms = routes.covers(path)
-        try check(request, context, forPage: !isForPrograms)
+        let isForPrograms = isOpenToUser || routes.covers(path)
+        if !isOpenToUser { try check(request, context, forPage: !isForPrograms) }
         guard isForPrograms else { return try page(path, request) }
         let isExchange = request.method == .post && path == Self.sessionPath
         if !isExchange { try checkToken(of: request) }
@@ -76,7 +79,7 @@ final class ConsoleResponder: Sendable {
             throw ConsoleFailure(405, "wrong-method", "this path is asked with \(names)", context: ["allow": names])
         case .route(let route, let parameters):
             var question = ConsoleRequest()
-            question.isFromThisMachine = configuration.place.isThisMachine
+            question.origin = configuration.place.origin
             question.parameters = parameters
             guard let query = PercentText.query(parts.count == 2 ? parts[1] : "") else {
                 throw ConsoleFailure(400, "bad-query", "what stands behind the question mark is broken")
@@ -86,8 +89,12 @@ final class ConsoleResponder: Sendable {
         }
     }
 
+    private func admits(_ authorization: String?) -> Bool {
+        isOpenToUser || configuration.sessions.admits(authorization)
+    }
+
     private func checkToken(of request: Request) throws(ConsoleFailure) {
-        guard configuration.sessions.admits(request.headers[.authorization]) else {
+        guard admits(request.headers[.authorization]) else {
             throw ConsoleFailure(
                 401,
                 "no-token",
@@ -106,7 +113,7 @@ final class ConsoleResponder: Sendable {
         switch rules.withLock({ $0 })?.judge(question, forPage: forPage) ?? .foreignHost {
         case .allowed: return
         case .foreignHost:
-            let name = configuration.place.isThisMachine ? "localhost or 127.0.0.1" : "by its address in numbers"
+            let name = configuration.place.origin == .thisMachine ? "localhost or 127.0.0.1" : "by its address in numbers"
             throw ConsoleFailure(421, "foreign-host", "call this server \(name), with its port")
         case .foreignOrigin:
             throw ConsoleFailure(403, "foreign-origin", "pages of other origins get nothing here")
@@ -159,12 +166,12 @@ final class ConsoleResponder: Sendable {
         if case .lines(let course) = answer {
             // Only what lasts is cancelled by the end of a connection; all else is done once it was asked.
             let lists = [streams, configuration.sessions.streams]
-            let (sessions, token) = (configuration.sessions, request.headers[.authorization])
+            let token = request.headers[.authorization]
             let lines = OutgoingBody.lines(
                 course,
                 for: context.channel,
                 in: lists,
-                while: { sessions.admits(token) },
+                while: { self.admits(token) },
                 finally: cleanUp
             )
             return ConsoleResponse.lines(lines)

@@ -49,8 +49,18 @@ package struct ConsoleRequest: Sendable {
     package var body: [UInt8] = []
     /// Where what came with it lies, for routes that take a file; it is gone when the answer is over.
     package var file: ConsoleFile?
-    /// Whether it comes from this machine, and not over the local network.
-    package var isFromThisMachine = true
+    /// Where it comes from.
+    package var origin = Origin.thisMachine
+
+    /// The ways to a node.
+    package enum Origin: Hashable, Sendable {
+        /// The Unix socket in the home: a process of the node's own user.
+        case socket
+        /// The loopback interface.
+        case thisMachine
+        /// The local network.
+        case network
+    }
 
     package init() {}
 

@@ -69,7 +69,7 @@ struct RouteTable: Sendable {
 }
 
 /// Text in addresses, where `%` and two digits stand for a byte (RFC 3986).
-enum PercentText {
+package enum PercentText {
     /// The text that is meant; nil if it is broken or no UTF-8.
     static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
         var bytes: [UInt8] = []
@@ -90,7 +90,7 @@ enum PercentText {
     }
 
     /// The text with everything escaped but letters, digits and `-._~`.
-    static func encode(_ text: String) -> String {
+    package static func encode(_ text: String) -> String {
         var result = ""
         for byte in text.utf8 {
             switch byte {

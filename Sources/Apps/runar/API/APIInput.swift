@@ -34,7 +34,13 @@ extension ConsoleRequest {
 
     /// That a field cannot be taken.
     static func badField(_ name: String, _ why: String) -> ConsoleFailure {
-        ConsoleFailure(400, "bad-field", "\"\(name)\" \(why)", context: ["field": name])
+        ConsoleFailure(
+            400,
+            "bad-field",
+            "\"\(name)\" \(why)",
+            context: ["field": name],
+            exitCode: ExitStatus.usage.rawValue
+        )
     }
 
     /// A whole number of the query.
@@ -58,8 +64,11 @@ extension ConsoleRequest {
         )
     }
 
-    /// The network in the path.
-    var network: NetworkName { NetworkName(Self.plainId(self["network"])) }
+    /// The network in the path, nil for the only one.
+    var network: NetworkName? {
+        let text = self["network"]
+        return text == NodeAPI.onlyNetwork ? nil : NetworkName(Self.plainId(text))
+    }
 
     /// The peer in the path.
     var peer: PeerName { PeerName(Self.plainId(self["peer"])) }
@@ -90,7 +99,7 @@ extension ConsoleFailure {
             return
         }
         let failure = CommandFailure(error)
-        self.init(Self.status(of: failure), failure.code, failure.message)
+        self.init(Self.status(of: failure), failure.code, failure.message, exitCode: failure.status.rawValue)
     }
 
     private static let missing: Set = ["no-such-network", "no-such-peer", "no-network", "no-such-key", "no-key"]
@@ -111,11 +120,7 @@ extension ConsoleFailure {
     }
 }
 
-/// A content that a form gives as a text or in base64.
-struct ContentForm: Decodable {
-    let text: String?
-    let base64: String?
-
+extension ContentForm {
     /// The bytes.
     ///
     /// - Throws: ``ConsoleFailure`` when it is neither, or both.

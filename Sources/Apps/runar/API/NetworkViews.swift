@@ -122,14 +122,10 @@ extension RequestHandler {
     }
 
     private func view(of network: NetworkInfo, _ revoked: Set<NetworkId>) throws -> NetworkView {
-        NetworkView(
-            report: try report(network, revoked),
-            connected: node.connectedPeers(in: network.networkId).count,
-            isIsolated: node.isIsolated(networkId: network.networkId)
-        )
+        try view(of: report(network, revoked))
     }
 
-    func tableView(_ name: NetworkName) throws -> TableView {
+    func tableView(_ name: NetworkName?) throws -> TableView {
         let network = try resolve(name)
         let id = network.networkId
         let status = node.dhtStatus(networkId: id)

@@ -6,69 +6,6 @@ internal import RunarNode
 
 // Values, events and services.
 extension NodeAPI {
-    private struct KeyForm: Decodable {
-        let key: String
-        let format: TableKey.Format?
-        let timeoutSeconds: Int?
-
-        /// The key in a network.
-        ///
-        /// - Throws: ``ConsoleFailure``.
-        func tableKey(in network: NetworkName) throws -> TableKey {
-            guard !key.isEmpty else { throw ConsoleRequest.badField("key", "is empty") }
-            return TableKey(
-                text: key,
-                format: format ?? .text,
-                network: network,
-                timeout: try NodeAPI.timeout(timeoutSeconds)
-            )
-        }
-    }
-
-    private struct PutForm: Decodable {
-        enum Condition: String, Decodable {
-            case any
-            case ifAbsent
-            case ifVersion
-        }
-
-        let lifeSeconds: UInt64?
-        let condition: Condition?
-        let version: UInt64?
-
-        func putCondition() throws -> PutCondition {
-            switch condition ?? .any {
-            case .any: return .any
-            case .ifAbsent: return .ifAbsent
-            case .ifVersion:
-                guard let version else {
-                    throw ConsoleRequest.badField("version", "is missing: the condition is that the value has one")
-                }
-                return .ifVersion(version)
-            }
-        }
-    }
-
-    private struct GetForm: Decodable {
-        let all: Bool?
-        let writer: String?
-        let cached: Bool?
-    }
-
-    private struct TopicForm: Decodable {
-        let topic: String
-        let past: Bool?
-    }
-
-    private struct CallForm: Decodable {
-        let path: String
-        let network: String?
-        let payload: RunarValue?
-        let peer: String?
-        let timeoutSeconds: Int?
-        let idempotent: Bool?
-    }
-
     /// An answer, and how long it took.
     private struct Called: Encodable {
         let report: CalledReport
@@ -85,9 +22,10 @@ extension NodeAPI {
         }
     }
 
-    private static let longestWait = 600
-    /// From a minute to the seven days that a table allows.
-    private static let recordLife: ClosedRange<UInt64> = 1...(7 * 86_400)
+    /// A day; more is a slip.
+    private static let longestWait = 86_400.0
+    /// The seven days that a table allows.
+    private static let longestLife = 7 * 86_400.0
 
     var dataRoutes: [ConsoleRoute] {
         [
@@ -98,75 +36,95 @@ extension NodeAPI {
                 }
                 return try handler.recordsView(of: request.network, whose, request.page())
             },
-            command(.put, "/networks/{network}/records", body: .json()) { request in
+            route(
+                .put,
+                "/networks/{network}/records",
+                body: Self.content,
+                needsNetwork: true,
+                changes: [.records]
+            ) { request in
                 let form: PutForm = try request.form()
-                if let life = form.lifeSeconds, !Self.recordLife.contains(life) {
-                    throw ConsoleRequest.badField(
-                        "lifeSeconds",
-                        "must be 1 to \(Self.recordLife.upperBound), seven days"
-                    )
-                }
-                return .put(
-                    try request.form(KeyForm.self).tableKey(in: request.network),
-                    value: try request.form(ContentForm.self).bytes(),
-                    condition: try form.putCondition(),
-                    lifetime: form.lifeSeconds.map { .seconds($0) }
+                return try await handler.put(
+                    try request.form(ContentForm.self).bytes(),
+                    under: try Self.key(request),
+                    try Self.condition(form),
+                    lifetime: try Self.duration(form.lifeSeconds, "lifeSeconds", upTo: Self.longestLife)
                 )
             },
-            command(.post, "/networks/{network}/records/get", body: .json()) { request in
+            route(.post, "/networks/{network}/records/get", body: .json(), needsNetwork: true) { request in
                 let form: GetForm = try request.form()
-                let key = try request.form(KeyForm.self).tableKey(in: request.network)
                 let options = GetOptions(
                     writer: form.writer.map { PeerName(form: $0) },
                     isAll: form.all ?? false,
                     isCached: form.cached ?? true
                 )
-                return .get(key, options)
+                return try await handler.get(Self.key(request), options)
             },
-            command(.post, "/networks/{network}/records/delete", body: .json()) { request in
-                .delete(try request.form(KeyForm.self).tableKey(in: request.network))
+            route(
+                .post,
+                "/networks/{network}/records/delete",
+                body: .json(),
+                needsNetwork: true,
+                changes: [.records]
+            ) { request in
+                try await handler.delete(Self.key(request))
             },
         ] + topicRoutes
     }
 
     private var topicRoutes: [ConsoleRoute] {
         [
-            command(.post, "/networks/{network}/events", body: .json()) { request in
-                let form: TopicForm = try request.form()
+            route(.post, "/networks/{network}/events", body: Self.content, needsNetwork: true) { request in
                 let content = try request.form(ContentForm.self).bytes()
-                return .publish(try Self.topic(form), network: request.network, content)
+                let topic = try Self.topic(request.form())
+                return try await handler.publish(content, to: topic, in: request.network)
             },
-            course(.post, "/networks/{network}/subscriptions", body: .json()) { request in
+            course(.post, "/networks/{network}/subscriptions", body: .json(), needsNetwork: true) { request in
                 let form: TopicForm = try request.form()
+                let topic = try Self.topic(form)
                 let network = try handler.resolve(request.network)
                 guard network.isMember else { throw NodeError.notAMember(network.networkId) }
-                return .subscribe(try Self.topic(form), network: request.network, includesPast: form.past ?? false)
-            },
-            command(.get, "/services") { request in
-                .services(
-                    request.text("peer").map { PeerName(form: $0) },
-                    network: request.text("network").map { NetworkName(form: $0) }
-                )
-            },
-            route(.post, "/call", body: .json()) { request in
-                let form: CallForm = try request.form()
-                let path = try TopicArgument(form.path, network: form.network.map { ConsoleRequest.plainId($0) })
-                guard !path.path.isPattern, path.path.segments.count > 1 else {
-                    throw ConsoleRequest.badField("path", "must be a service, a slash and an action, as in math/add")
+                return { tell in
+                    try await handler.subscribe(to: topic, in: network, includesPast: form.past ?? false, tell)
+                    return DoneReport(done: true)
                 }
-                let order = ControlRequest.Calling(
-                    path: path.path.path,
-                    network: path.network,
-                    payload: form.payload.map { Data(JSONText.bytes($0)) } ?? Data(),
-                    peer: form.peer.map { PeerName(form: $0) },
-                    timeout: try Self.timeout(form.timeoutSeconds),
-                    isIdempotent: form.idempotent ?? false
+            },
+            route(.get, "/services", needsNetwork: true) { request in
+                try await handler.services(
+                    of: request.text("peer").map { PeerName(form: $0) },
+                    in: request.text("network").map { NetworkName(form: $0) }
                 )
+            },
+            route(.post, "/call", body: Self.content, needsNetwork: true) { request in
+                let order = try Self.order(request.form())
                 let start = ContinuousClock.now
                 let report = try await handler.call(order)
                 return Called(report: report, milliseconds: start.duration(to: .now).milliseconds)
             },
         ]
+    }
+
+    private static func key(_ request: ConsoleRequest) throws -> TableKey {
+        let form: KeyForm = try request.form()
+        guard !form.key.isEmpty else { throw ConsoleRequest.badField("key", "is empty") }
+        return TableKey(
+            text: form.key,
+            format: form.format ?? .text,
+            network: request.network,
+            timeout: try timeout(form.timeoutSeconds)
+        )
+    }
+
+    private static func condition(_ form: PutForm) throws -> PutCondition {
+        switch form.condition ?? .any {
+        case .any: return .any
+        case .ifAbsent: return .ifAbsent
+        case .ifVersion:
+            guard let version = form.version else {
+                throw ConsoleRequest.badField("version", "is missing: the condition is that the value has one")
+            }
+            return .ifVersion(version)
+        }
     }
 
     private static func topic(_ form: TopicForm) throws -> String {
@@ -177,10 +135,36 @@ extension NodeAPI {
         return form.topic
     }
 
-    private static func timeout(_ seconds: Int?) throws -> Duration? {
+    private static func order(_ form: CallForm) throws -> ServiceCall {
+        let path = try TopicArgument(form.path, network: form.network.map { ConsoleRequest.plainId($0) })
+        guard !path.path.isPattern, path.path.segments.count > 1 else {
+            throw ConsoleRequest.badField("path", "must be a service, a slash and an action, as in math/add")
+        }
+        let payload: Data
+        switch (form.payload, form.base64) {
+        case (let value?, nil): payload = Data(JSONText.bytes(value))
+        case (nil, let text?): payload = try ContentForm.decode(text, "base64")
+        case (nil, nil): payload = Data()
+        case (_?, _?): throw ConsoleRequest.badField("payload", "or \"base64\" says what is asked, and not both")
+        }
+        return ServiceCall(
+            path: path.path.path,
+            network: path.network,
+            payload: payload,
+            peer: form.peer.map { PeerName(form: $0) },
+            timeout: try timeout(form.timeoutSeconds),
+            isIdempotent: form.idempotent ?? false
+        )
+    }
+
+    private static func timeout(_ seconds: Double?) throws -> Duration? {
+        try duration(seconds, "timeoutSeconds", upTo: longestWait)
+    }
+
+    private static func duration(_ seconds: Double?, _ field: String, upTo limit: Double) throws -> Duration? {
         guard let seconds else { return nil }
-        guard (1...longestWait).contains(seconds) else {
-            throw ConsoleRequest.badField("timeoutSeconds", "must be from 1 to \(longestWait)")
+        guard seconds > 0, seconds <= limit else {
+            throw ConsoleRequest.badField(field, "must be more than 0 and at most \(Int(limit)) seconds")
         }
         return .seconds(seconds)
     }

@@ -41,14 +41,6 @@ extension NodeAPI {
         let replace: Bool?
     }
 
-    private struct AddForm: Decodable {
-        let request: String
-        let networks: [String]?
-        let lifeSeconds: UInt64?
-        let label: String?
-        let admin: Bool?
-    }
-
     private struct Phrase: Encodable {
         let words: [String]
     }
@@ -59,12 +51,11 @@ extension NodeAPI {
     var keyRoutes: [ConsoleRoute] {
         [
             route(.get, "/keys") { _ in try await handler.keysView() },
-            route(.post, "/keys/root", body: .json(), status: 201) { _ in
+            route(.post, "/keys/root", body: .json(), status: 201, changes: [.keys]) { _ in
                 guard try !node.hasRootKey() else {
                     throw ConsoleFailure(409, "exists", "this device has a root key already")
                 }
                 try await node.keychain.initializeUserRootKey()
-                watch.activity.tell(ActivityChanged(what: [.keys]))
                 return try handler.exportKey("root", isRevealed: false)
             },
             special(.post, "/keys/export", body: .json()) { request in
@@ -77,14 +68,14 @@ extension NodeAPI {
                 let file = try seal(storage, Self.newPassphrase(form.passphrase))
                 return .download(file, name: "runar-\(form.key)-key.vault")
             },
-            route(.post, "/keys/import", body: .json()) { request in
+            route(.post, "/keys/import", body: .json(), changes: [.keys, .networks]) { request in
                 try checkPerson(request)
                 let form: ImportForm = try request.form()
                 let keys = try open(form.file, form.passphrase)
                 guard let key = try keys.retrieve(id: form.key) else {
                     throw ConsoleFailure(422, "no-key", "there is no key \"\(form.key)\" in this file: choose another")
                 }
-                return try await store(key, as: form.key, replacing: form.replace ?? false)
+                return try store(key, as: form.key, replacing: form.replace ?? false)
             },
         ] + phraseRoutes + backupRoutes + deviceRoutes
     }
@@ -100,11 +91,11 @@ extension NodeAPI {
                 }
                 return Phrase(words: phrase.words)
             },
-            route(.post, "/recovery-phrase/restore", body: .json()) { request in
+            route(.post, "/recovery-phrase/restore", body: .json(), changes: [.keys, .networks]) { request in
                 try checkPerson(request)
                 let form: WordsForm = try request.form()
                 let key = try RecoveryPhrase(parsing: form.words).masterKey.secret
-                return try await store(key, as: Backup.rootName, replacing: form.replace ?? false)
+                return try store(key, as: Backup.rootName, replacing: form.replace ?? false)
             },
         ]
     }
@@ -126,18 +117,18 @@ extension NodeAPI {
                 }
                 return .download(try seal(storage, passphrase), name: "runar-backup.vault")
             },
-            route(.post, "/backup/restore", body: .json()) { request in
+            route(.post, "/backup/restore", body: .json(), changes: [.keys, .networks]) { request in
                 try checkPerson(request)
                 let form: RestoreForm = try request.form()
                 let backup = try open(form.file, form.passphrase)
                 guard let root = try backup.retrieve(id: Backup.rootName) else {
                     throw ConsoleFailure(422, "bad-backup", "there is no root key in this file: choose another")
                 }
-                _ = try await store(root, as: Backup.rootName, replacing: form.replace ?? false)
+                _ = try store(root, as: Backup.rootName, replacing: form.replace ?? false)
                 var count = 0
                 for id in try backup.list() where id.hasPrefix(Backup.networkPrefix) {
                     guard let text = try backup.retrieve(id: id) else { continue }
-                    _ = try await perform(.join(text.withBytes { String(decoding: $0, as: UTF8.self) }))
+                    _ = try await handler.join(text.withBytes { String(decoding: $0, as: UTF8.self) })
                     count += 1
                 }
                 return RestoreReport(restored: true, networks: count)
@@ -147,27 +138,27 @@ extension NodeAPI {
 
     private var deviceRoutes: [ConsoleRoute] {
         [
-            command(.post, "/device/request", body: .json()) { _ in .deviceRequest },
-            command(.post, "/device/add", body: .json()) { request in
-                let form: AddForm = try request.form()
+            route(.post, "/device/request", body: .json()) { _ in try handler.deviceRequest() },
+            route(.post, "/device/add", body: .json(), changes: [.networks, .peers]) { request in
+                let form: DeviceForm = try request.form()
                 let isAdmin = form.admin ?? false
                 // An admin gets the keys of the networks.
                 if isAdmin { try checkPerson(request) }
-                return .addDevice(
-                    ControlRequest.Adding(
-                        request: form.request,
-                        networks: form.networks.map { $0.map { NetworkName(form: $0) } },
-                        lifeSeconds: try Self.life(form.lifeSeconds),
-                        label: Self.label(form.label),
-                        isAdmin: isAdmin
-                    )
+                return try handler.addDevice(
+                    form.request,
+                    networks: form.networks.map { $0.map { NetworkName(form: $0) } },
+                    lifeSeconds: Self.life(form.lifeSeconds),
+                    label: Self.label(form.label),
+                    isAdmin: isAdmin
                 )
             },
-            command(.post, "/device/renew", body: .json()) { request in
+            route(.post, "/device/renew", body: .json(), changes: [.networks, .keys]) { request in
                 try checkPerson(request)
-                return .renewDevice
+                return try await handler.renewDevice()
             },
-            command(.post, "/device/setup", body: .json()) { .setUpDevice(try $0.form(TextForm.self).text) },
+            route(.post, "/device/setup", body: .json(), changes: [.networks, .keys]) {
+                try await handler.setUpDevice($0.form(TextForm.self).text)
+            },
         ]
     }
 
@@ -223,9 +214,8 @@ extension NodeAPI {
     private static let placeOfKeys = "secret keys pass on the node's own machine only: open the console there"
     private static let vaultByteLimit = 1 << 20
 
-    private func store(_ key: SecretBytes, as name: String, replacing: Bool) async throws -> KeyReport {
-        let request = ControlRequest.importKey(name: name, hex: key.withBytes { Hex.encode($0) }, replacing: replacing)
-        return try JSONText.decode(KeyReport.self, from: await perform(request))
+    private func store(_ key: SecretBytes, as name: String, replacing: Bool) throws -> KeyReport {
+        try handler.importKey(name, hex: key.withBytes { Hex.encode($0) }, replacing: replacing)
     }
 
     // MARK: Passphrases
@@ -234,6 +224,8 @@ extension NodeAPI {
     ///
     /// - Throws: ``ConsoleFailure``, ``KeychainError``.
     private func checkPerson(_ request: ConsoleRequest) throws {
+        // A process of the node's own user reads the vault's file itself.
+        if request.origin == .socket { return }
         try request.checkPlace(Self.placeOfKeys)
         try check(request.form(ConfirmationForm.self).confirmation)
     }

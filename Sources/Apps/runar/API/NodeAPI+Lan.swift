@@ -8,10 +8,6 @@ extension NodeAPI {
         let port: UInt16?
     }
 
-    private struct PairingForm: Decodable {
-        let address: String?
-    }
-
     private struct Lan: Encodable {
         let on: Bool
         /// Where it is, or where it would be.
@@ -28,19 +24,18 @@ extension NodeAPI {
     var lanRoutes: [ConsoleRoute] {
         [
             route(.get, "/lan") { request in try lanView(request) },
-            route(.put, "/lan", body: .json()) { request in
+            route(.put, "/lan", body: .json(), changes: [.settings]) { request in
                 try request.checkPlace("who may open the console is decided at the device itself: open it there")
                 let form: LanForm = try request.form()
                 if form.port == 0 { throw ConsoleRequest.badField("port", "must be a number from 1 to 65535") }
                 let lan = try lan()
                 try await lan.change(to: form.on ? form.port ?? lan.usualPort : nil)
-                watch.activity.tell(ActivityChanged(what: [.settings]))
                 return try lanView(request)
             },
-            special(.post, "/lan/pairing", body: .json()) { request in
+            course(.post, "/lan/pairing", body: .json()) { request in
                 try request.checkPlace("a device is paired at the device itself: open the console there")
                 let form: PairingForm = try request.form()
-                return lines { reply in await handler.answer(.pairConsole(address: form.address), reply) }
+                return { tell in try await handler.pairConsole(at: form.address, tell) }
             },
         ]
     }
@@ -62,7 +57,7 @@ extension NodeAPI {
             fingerprint: place?.fingerprint,
             expires: place?.endSeconds,
             source: lan.report.source,
-            here: request.isFromThisMachine
+            here: request.origin != .network
         )
     }
 }
@@ -72,7 +67,7 @@ extension ConsoleRequest {
     ///
     /// - Throws: ``ConsoleFailure`` over the local network.
     func checkPlace(_ advice: String) throws(ConsoleFailure) {
-        guard isFromThisMachine else { throw ConsoleFailure(403, "only-here", advice) }
+        guard origin != .network else { throw ConsoleFailure(403, "only-here", advice) }
     }
 }
 

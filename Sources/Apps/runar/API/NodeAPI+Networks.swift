@@ -6,124 +6,106 @@ internal import RunarNode
 
 // Networks: making, joining, leaving, and admitting others.
 extension NodeAPI {
-    private struct NewNetworkForm: Decodable {
-        let name: String
-        let index: UInt32?
-    }
-
-    private struct NameForm: Decodable {
-        let name: String
-    }
-
-    private struct TokenForm: Decodable {
-        let peer: String
-        let expiration: UInt64?
-        let lifeSeconds: UInt64?
-        let label: String?
-        let renewable: Bool?
-    }
-
-    private struct PeerForm: Decodable {
-        let peer: String
-    }
-
-    private struct InvitationForm: Decodable {
-        let lifeSeconds: UInt64?
-        let label: String?
-        let addresses: [String]?
-        let preallowed: Bool?
-    }
-
-    private struct DecisionForm: Decodable {
-        let allowed: Bool
-        let label: String?
-        let lifeSeconds: UInt64?
-    }
-
-    private struct JoinForm: Decodable {
-        let network: String?
-    }
-
-    struct TextForm: Decodable {
-        let text: String
-    }
-
     /// A century; more is a slip.
     static let longestLife: UInt64 = 100 * 366 * 86_400
 
     var networkRoutes: [ConsoleRoute] {
         [
             route(.get, "/networks") { _ in try handler.networkViews() },
-            route(.post, "/networks", body: .json(), status: 201) { request in
+            route(.post, "/networks", body: .json(), status: 201, changes: [.networks, .keys]) { request in
                 let form: NewNetworkForm = try request.form()
-                let json = try await perform(.createNetwork(name: form.name, index: form.index))
-                return try handler.networkView(NetworkName(JSONText.decode(NetworkReport.self, from: json).networkId))
+                return try handler.view(of: handler.createNetwork(form.name, index: form.index))
             },
             route(.get, "/networks/{network}") { try handler.networkDetail($0.network) },
-            route(.patch, "/networks/{network}", body: .json()) { request in
-                let form: NameForm = try request.form()
-                let network = NetworkName(try handler.resolve(request.network).networkId.base64Encoded)
-                _ = try await perform(.renameNetwork(network, name: form.name))
-                return try handler.networkView(network)
+            route(.patch, "/networks/{network}", body: .json(), changes: [.networks, .keys]) { request in
+                try handler.view(of: handler.rename(request.network, to: request.form(NameForm.self).name))
             },
-            command(.delete, "/networks/{network}") { .leaveNetwork($0.network) },
-            command(.post, "/networks/{network}/tokens", body: .json(), status: 201) { request in
+            route(.delete, "/networks/{network}", changes: [.networks, .keys]) { try handler.leave($0.network) },
+            route(
+                .post,
+                "/networks/{network}/tokens",
+                body: .json(),
+                status: 201,
+                changes: [.networks, .peers]
+            ) { request in
                 let form: TokenForm = try request.form()
-                return .issueToken(
-                    PeerName(form: form.peer),
-                    network: request.network,
-                    expiration: try Self.expiration(form.expiration, form.lifeSeconds),
+                return try handler.issue(
+                    to: PeerName(form: form.peer),
+                    in: request.network,
+                    expiration: Self.expiration(form.expiration, form.lifeSeconds),
                     label: Self.label(form.label),
                     isRenewable: form.renewable ?? true
                 )
             },
-            command(.post, "/networks/{network}/revocations", body: .json(), status: 201) { request in
-                .revoke(PeerName(form: try request.form(PeerForm.self).peer), network: request.network)
+            route(
+                .post,
+                "/networks/{network}/revocations",
+                body: .json(),
+                status: 201,
+                changes: [.networks, .peers]
+            ) { request in
+                try handler.revoke(PeerName(form: request.form(PeerForm.self).peer), in: request.network)
             },
         ] + joinRoutes
     }
 
     private var joinRoutes: [ConsoleRoute] {
         [
-            course(.post, "/networks/{network}/invitations", body: .json()) { request in
+            course(
+                .post,
+                "/networks/{network}/invitations",
+                body: .json(),
+                needsNetwork: true,
+                changes: [.networks, .peers]
+            ) { request in
                 let form: InvitationForm = try request.form()
-                _ = try handler.resolveOwned(request.network)
-                return .invite(
-                    ControlRequest.Inviting(
-                        network: request.network,
-                        addresses: form.addresses ?? [],
-                        lifeSeconds: try Self.life(form.lifeSeconds),
-                        label: Self.label(form.label),
-                        isPreallowed: form.preallowed ?? false
-                    )
-                )
-            },
-            command(.post, "/joins/{number}", body: .json()) { request in
-                let form: DecisionForm = try request.form()
-                return .answerJoin(
-                    try Self.number(request["number"]),
-                    isAllowed: form.allowed,
+                let network = try handler.resolveOwned(request.network)
+                let terms = InvitationTerms(
+                    network: network,
+                    addresses: try (form.addresses ?? []).map { try Settings.address($0) },
+                    lifeSeconds: try Self.life(form.lifeSeconds),
                     label: Self.label(form.label),
-                    lifeSeconds: try Self.life(form.lifeSeconds)
+                    isPreallowed: form.preallowed ?? false
                 )
+                return { tell in try await handler.invite(terms, tell) }
             },
-            command(.post, "/join", body: .json()) { request in
+            route(.post, "/joins/{number}", body: .json()) { request in
+                let form: DecisionForm = try request.form()
+                let label = Self.label(form.label)
+                if let label { try NameRule.check(label) }
+                try handler.joins.answer(
+                    Self.number(request["number"]),
+                    JoinAnswer(isAllowed: form.allowed, label: label, lifeSeconds: Self.life(form.lifeSeconds))
+                )
+                return DoneReport(done: true)
+            },
+            route(.post, "/join", body: .json(), changes: [.networks, .keys]) { request in
                 let text = try Self.text(request)
                 guard !Invitation.isText(text) else {
                     throw ConsoleFailure(422, "is-invitation", "this is an invitation: join with it at join/invitation")
                 }
-                return .join(text, network: try request.form(JoinForm.self).network.map(NetworkName.init(form:)))
+                let network = try request.form(JoinForm.self).network.map(NetworkName.init(form:))
+                return try await handler.join(text, network: network)
             },
-            course(.post, "/join/invitation", body: .json()) { request in
-                let text = try Self.text(request)
-                _ = try Invitation(text: text)
-                return .joinByInvitation(SecretText(text))
+            course(
+                .post,
+                "/join/invitation",
+                body: .json(),
+                needsNetwork: true,
+                changes: [.networks, .keys]
+            ) { request in
+                let invitation = try Invitation(text: Self.text(request))
+                return { tell in try await handler.join(by: invitation, tell) }
             },
             route(.get, "/networks/{network}/table") { try handler.tableView($0.network) },
-            command(.get, "/networks/{network}/discovered") { .discover($0.network) },
-            command(.get, "/public-address") { _ in .publicAddress },
-            command(.get, "/networks/{network}/connection-text") {
-                .connectionText($0.network, address: $0.text("address"))
+            route(.get, "/networks/{network}/discovered", needsNetwork: true) {
+                try await handler.discover(in: $0.network)
+            },
+            route(.get, "/public-address") { _ in
+                PublicAddressReport(address: try await node.natTraversal.getPublicEndpoint())
+            },
+            route(.get, "/networks/{network}/connection-text") {
+                try handler.connectionText($0.network, address: $0.text("address"))
             },
         ]
     }

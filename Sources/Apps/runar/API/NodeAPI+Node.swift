@@ -31,13 +31,16 @@ extension NodeAPI {
 
     var nodeRoutes: [ConsoleRoute] {
         [
-            command(.get, "/status") { _ in .status },
-            route(.get, "/node") { _ in handler.nodeView(of: watch) },
-            command(.post, "/node/stop", body: .json()) { _ in .stop },
+            route(.get, "/status") { _ in try handler.status() },
+            route(.get, "/node") { _ in handler.nodeView(of: try watch) },
+            route(.post, "/node/stop", body: .json()) { _ in try handler.stopNode() },
             route(.get, "/doctor") { request in
                 let peer = request.text("peer").map { ConsoleRequest.plainId($0) }
                 let facts = try await handler.facts(about: peer.map { PeerName($0) })
                 return DoctorReport(Diagnosis(DoctorFacts(node: facts, askedPeer: peer), for: .console))
+            },
+            route(.get, "/doctor/facts") { request in
+                try await handler.facts(about: request.text("peer").map { PeerName(form: $0) })
             },
             route(.get, "/storage") { _ in try handler.storageView(of: watch) },
             route(.get, "/logs") { request in
@@ -47,11 +50,12 @@ extension NodeAPI {
                 question.subsystem = try request.text("subsystem").map { try Self.subsystem($0).rawValue }
                 question.search = request.text("search")
                 question.limit = try request.number("limit", in: 1...LogRing.limit) ?? LogRing.limit
-                return watch.logs.lines(question)
+                return try watch.logs.lines(question)
             },
-            route(.get, "/log-level") { _ in watch.logs.levels },
+            route(.get, "/log-level") { _ in try watch.logs.levels },
             route(.put, "/log-level", body: .json()) { request in
                 let form: LevelForm = try request.form()
+                let watch = try watch
                 switch (form.level, try form.subsystem.map { try Self.subsystem($0) }) {
                 case (let level?, let subsystem): watch.logs.set(level, in: subsystem)
                 case (nil, let subsystem?): watch.logs.unset(subsystem)
@@ -66,6 +70,7 @@ extension NodeAPI {
                     throw ConsoleFailure(404, "no-such-setting", "there is no setting \"\(request["key"])\"")
                 }
                 let form: SettingForm = try request.form()
+                let watch = try watch
                 let report = try await watch.settings.change(setting, to: form.values) { try await apply(setting, $0) }
                 watch.activity.tell(ActivityChanged(what: [.settings, .logLevel]))
                 return report
@@ -73,7 +78,7 @@ extension NodeAPI {
             special(.get, "/activity") { request in
                 let since: UInt64? = try request.number("since", in: 0...UInt64.max)
                 let follows = request.text("follow").map { $0 != "0" && $0 != "false" } ?? true
-                let stream = watch.activity.lines(boot: request.text("boot"), since: since, follows: follows)
+                let stream = try watch.activity.lines(boot: request.text("boot"), since: since, follows: follows)
                 return .lines { lines in
                     for await line in stream {
                         guard await lines.write(line) else { return }
@@ -91,6 +96,7 @@ extension NodeAPI {
             try node.discoveryService.start()
         case .logLevel:
             let (common, own) = try Settings.levels(texts[0])
+            let watch = try watch
             watch.logs.set(common, in: nil)
             for (subsystem, level) in own { watch.logs.set(level, in: subsystem) }
         default: break

@@ -6,16 +6,6 @@ internal import RunarNode
 
 // Peers, messages and files.
 extension NodeAPI {
-    private struct ConnectForm: Decodable {
-        let network: String
-        let address: String?
-        let relay: Bool?
-    }
-
-    private struct AcceptForm: Decodable {
-        let accept: Bool
-    }
-
     private struct Messages: Encodable {
         let messages: [MessageDesk.Message]
     }
@@ -23,75 +13,77 @@ extension NodeAPI {
     /// The largest file that a page sends.
     private static let fileByteLimit: UInt64 = 4 << 30
     private static let fileNameByteLimit = 255
+    /// A message of the largest size has room, with every byte escaped.
+    static let content = ConsoleRoute.Body.json(limit: 16 << 20)
 
     var peerRoutes: [ConsoleRoute] {
         [
             route(.get, "/peers") { request in
-                let isAll = request.text("all").map { $0 == "1" || $0 == "true" } ?? false
+                let isAll = request.flag("all")
                 let network = request.text("network").map { NetworkName(form: $0) }
+                if request.flag("find") { await handler.findMembers() }
                 return try handler.peersView(all: isAll, in: network, request.page())
             },
             route(.get, "/peers/{peer}") { try handler.peerView($0.peer) },
-            command(.post, "/peers/{peer}/connect", body: .json()) { request in
+            route(.post, "/peers/{peer}/connect", body: .json(), needsNetwork: true, changes: [.peers]) { request in
                 let form: ConnectForm = try request.form()
-                let address = form.address.flatMap { $0.isEmpty ? nil : $0 }
-                let network = NetworkName(form: form.network)
-                return .connect(request.peer, network: network, address: address, overRelay: form.relay ?? false)
+                return try await handler.connect(
+                    request.peer,
+                    NetworkName(form: form.network),
+                    form.address.flatMap { $0.isEmpty ? nil : $0 },
+                    overRelay: form.relay ?? false
+                )
             },
-            route(.post, "/peers/{peer}/disconnect", body: .json()) { request in
+            route(.post, "/peers/{peer}/disconnect", body: .json(), changes: [.peers]) { request in
                 node.disconnectPeer(try handler.resolve(request.peer))
-                watch.activity.tell(ActivityChanged(what: [.peers]))
                 return DoneReport(done: true)
             },
-            command(.post, "/connect", body: .json()) { .connectByText(try Self.text($0)) },
-            command(.post, "/peers/{peer}/messages", body: .json()) {
-                .send($0.peer, text: try Self.message($0))
+            route(.post, "/connect", body: .json(), needsNetwork: true, changes: [.peers]) {
+                try await handler.connect(byText: Self.text($0))
             },
-            command(.post, "/networks/{network}/broadcast", body: .json()) {
-                .broadcast(network: $0.network, text: try Self.message($0))
+            route(.post, "/peers/{peer}/messages", body: Self.content, needsNetwork: true) {
+                try await handler.send(Self.message($0), to: $0.peer)
+            },
+            route(.post, "/networks/{network}/broadcast", body: Self.content, needsNetwork: true) {
+                try await handler.broadcast(Self.message($0), in: $0.network)
             },
             route(.get, "/messages") { request in
                 let peer = try request.text("peer").map { try handler.resolve(PeerName(form: $0)) }
                 let since = try request.number("since", in: 0...Int.max) ?? 0
-                return Messages(messages: watch.messages.messages(with: peer, since: since))
+                return Messages(messages: try watch.messages.messages(with: peer, since: since))
             },
         ] + fileRoutes
     }
 
     private var fileRoutes: [ConsoleRoute] {
         [
-            special(.post, "/peers/{peer}/files", body: .file(limit: Self.fileByteLimit)) { request in
+            course(.post, "/peers/{peer}/files", body: .file(limit: Self.fileByteLimit), needsNetwork: true) { request in
                 let name = try Self.fileName(request)
                 let peer = try handler.resolve(request.peer)
                 guard let file = request.file else {
                     throw ConsoleFailure(400, "no-file", "send the file as the body of the request")
                 }
-                return lines { reply in
-                    do {
-                        let report = try await handler.sendFile(file.path, named: name, to: peer, reply)
-                        await reply(.result(JSONText.encode(FileSentView(report, name: name))))
-                    } catch {
-                        await reply(.failure(CommandFailure(error)))
-                    }
+                return { tell in
+                    FileSentView(try await handler.sendFile(file.path, named: name, to: peer, tell), name: name)
                 }
             },
-            route(.get, "/offers") { _ in FileShelf.Waiting(offers: watch.files.offers) },
+            route(.get, "/offers") { _ in FileShelf.Waiting(offers: try watch.files.offers) },
             route(.post, "/offers/{number}", body: .json()) { request in
-                let form: AcceptForm = try request.form()
-                let number = try Self.number(request["number"])
-                try handler.files.answer(number, form.accept ? try watch.files.makeDirectory() : nil)
+                let form: OfferForm = try request.form()
+                if form.directory != nil { try request.checkUser() }
+                let directory = form.accept ? try form.directory ?? watch.files.makeDirectory() : nil
+                try handler.files.answer(Self.number(request["number"]), directory)
                 return DoneReport(done: true)
             },
             route(.get, "/files") { _ in
-                FileShelf.Content(directory: watch.files.directory, files: try watch.files.files())
+                FileShelf.Content(directory: try watch.files.directory, files: try watch.files.files())
             },
             special(.get, "/files/{id}") { request in
                 let path = try watch.files.path(of: request["id"])
                 return .file(path: path, name: FilePath.name(of: path))
             },
-            route(.delete, "/files/{id}") { request in
+            route(.delete, "/files/{id}", changes: [.files]) { request in
                 try watch.files.remove(request["id"])
-                watch.activity.tell(ActivityChanged(what: [.files]))
                 return DoneReport(done: true)
             },
         ]

@@ -69,8 +69,7 @@ final class NodeWatch: Sendable {
     }
 
     /// Tells of what a request of somebody has changed.
-    func noteDone(_ request: ControlRequest) {
-        let subjects = request.changes
+    func noteChanges(_ subjects: [ActivityChanged.Subject]) {
         if subjects.contains(.networks) { labels.forget() }
         if !subjects.isEmpty { activity.tell(ActivityChanged(what: subjects)) }
     }
@@ -132,22 +131,6 @@ final class PeerLabels: Sendable {
     }
 
     func forget() { labels.withLock { $0 = nil } }
-}
-
-extension ControlRequest {
-    /// What pages load anew when it is done.
-    fileprivate var changes: [ActivityChanged.Subject] {
-        switch self {
-        case .createNetwork, .renameNetwork, .leaveNetwork, .join, .joinByInvitation, .setUpDevice, .renewDevice:
-            [.networks, .keys]
-        case .issueToken, .invite, .addDevice, .revoke: [.networks, .peers]
-        case .connect, .connectByText: [.peers]
-        case .put, .delete: [.records]
-        case .importKey: [.keys, .networks]
-        case .serve: [.services]
-        default: []
-        }
-    }
 }
 
 extension Duration {

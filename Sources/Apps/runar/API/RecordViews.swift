@@ -36,7 +36,7 @@ struct RecordsView: Encodable {
 }
 
 extension RequestHandler {
-    func recordsView(of name: NetworkName, _ whose: RecordsView.Whose, _ page: Page) throws -> RecordsView {
+    func recordsView(of name: NetworkName?, _ whose: RecordsView.Whose, _ page: Page) throws -> RecordsView {
         let network = try resolve(name).networkId
         var page = page
         page.limit = min(page.limit ?? RecordsView.limit, RecordsView.limit)

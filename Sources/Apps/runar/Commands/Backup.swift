@@ -36,7 +36,7 @@ extension Backup {
 
         func run() async throws {
             if file == nil { try await confirm() }
-            let content = try await Session.with(home) { try await $0.ask(.backup, for: BackupContent.self) }
+            let content = try await Session.with(home) { try await $0.ask(.backup) }
             var bytes = try Hex.decode(content.rootKey)
             let root = try Ed25519PrivateKey(SecretBytes(consuming: &bytes))
             guard let file else { return show(RecoveryPhrase(masterKey: root)) }
@@ -128,14 +128,14 @@ extension Backup {
         }
 
         private func restore(_ root: SecretBytes, _ texts: [String]) async throws {
-            let request = ControlRequest.importKey(
+            let request = APIRequest.importKey(
                 name: "root",
                 hex: root.withBytes { Hex.encode($0) },
                 replacing: replace
             )
             let report = try await Session.with(home) { session in
-                _ = try await session.ask(request, for: KeyReport.self)
-                for text in texts { _ = try await session.ask(.join(text), for: JoinReport.self) }
+                _ = try await session.ask(request)
+                for text in texts { _ = try await session.ask(.join(text)) }
                 return RestoreReport(restored: true, networks: texts.count)
             }
             Output.report(report, asJSON: home.output.json)

@@ -18,9 +18,9 @@ struct Services: AsyncParsableCommand {
     @OptionGroup var node: NodeOptions
 
     func run() async throws {
-        let request = ControlRequest.services(peer.map { PeerName($0) }, network: network.map { NetworkName($0) })
+        let request = APIRequest.services(peer.map { PeerName($0) }, network: network.map { NetworkName($0) })
         let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request, for: ServicesReport.self)
+            try await $0.ask(request)
         }
         Output.report(report, asJSON: home.output.json)
     }
@@ -61,7 +61,7 @@ struct Call: AsyncParsableCommand {
                 "\"\(path.path.path)\" is no action: give the service, a slash and one of its actions, as in math/add"
             )
         }
-        let request = ControlRequest.call(
+        let request = APIRequest.call(
             ControlRequest.Calling(
                 path: path.path.path,
                 network: path.network,
@@ -72,7 +72,7 @@ struct Call: AsyncParsableCommand {
             )
         )
         let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request, for: CalledReport.self)
+            try await $0.ask(request)
         }
         Output.report(report, asJSON: home.output.json)
     }

@@ -63,7 +63,7 @@ extension Device {
                 isAdmin: admin
             )
             let report = try await Session.with(home) {
-                try await $0.ask(.addDevice(terms), for: DeviceAnswerReport.self)
+                try await $0.ask(.addDevice(terms))
             }
             guard !home.output.json else { return Output.json(report) }
             if qr, Output.isTerminal { TerminalCode.showIfRoom(report.text) }

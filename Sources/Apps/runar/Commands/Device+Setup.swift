@@ -40,7 +40,7 @@ extension Device {
             try makeHomeIfMissing()
             let report = try await Session.with(home) { session -> DeviceSetUpReport? in
                 if answer.isEmpty, picture.isEmpty {
-                    try display(try await session.ask(.deviceRequest, for: DeviceRequestReport.self))
+                    try display(try await session.ask(.deviceRequest))
                     if show { return nil }
                 }
                 let text = try Device.text(
@@ -51,7 +51,7 @@ extension Device {
                 )
                 let answer = try Device.answer(in: text)
                 if !yes { try await Device.confirm(answer.code, "Does the other device's screen show the code") }
-                return try await session.ask(.setUpDevice(answer.text), for: DeviceSetUpReport.self)
+                return try await session.ask(.setUpDevice(answer.text))
             }
             if let report { Output.report(report, asJSON: home.output.json) }
         }

@@ -16,9 +16,9 @@ struct Discover: AsyncParsableCommand {
     @OptionGroup var node: NodeOptions
 
     func run() async throws {
-        let request = ControlRequest.discover(network.map { NetworkName($0) })
+        let request = APIRequest.discover(network.map { NetworkName($0) })
         let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request, for: DiscoverReport.self)
+            try await $0.ask(request)
         }
         Output.report(report, asJSON: home.output.json)
     }

@@ -26,8 +26,8 @@ struct Doctor: AsyncParsableCommand {
     /// What the running node knows, or what its home says without the keys; nil without a home.
     private func nodeFacts() async throws -> NodeFacts? {
         let place = try home.place()
-        if let client = ControlClient(home: place) {
-            let request = ControlRequest.diagnose(peer.map { PeerName($0) })
+        if let client = NodeClient(home: place) {
+            let request = APIRequest.diagnose(peer.map { PeerName($0) })
             return try JSONText.decode(NodeFacts.self, from: await client.perform(request) { _ in })
         }
         guard try NodeHome.isMade(at: place) else { return nil }

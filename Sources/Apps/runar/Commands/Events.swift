@@ -40,9 +40,9 @@ struct Publish: AsyncParsableCommand {
                 "\"\(topic.path.path)\" stands for many topics: an event is published to one, without *, > and {}"
             )
         }
-        let request = ControlRequest.publish(topic.path.path, network: topic.network, Data(try content()))
+        let request = APIRequest.publish(topic.path.path, network: topic.network, Data(try content()))
         let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request, for: PublishedReport.self)
+            try await $0.ask(request)
         }
         Output.report(report, asJSON: home.output.json)
     }
@@ -84,7 +84,7 @@ struct Subscribe: AsyncParsableCommand {
 
     func run() async throws {
         let topic = try TopicArgument(topic, network: network)
-        let request = ControlRequest.subscribe(topic.path.path, network: topic.network, includesPast: includePast)
+        let request = APIRequest.subscribe(topic.path.path, network: topic.network, includesPast: includePast)
         let asJSON = home.output.json
         let left = Locked(count)
         let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -92,7 +92,7 @@ struct Subscribe: AsyncParsableCommand {
             try await Session.with(home, node, onNetwork: true, isServing: true) { session in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        _ = try await session.ask(request, for: DoneReport.self) { update in
+                        _ = try await session.ask(request) { update in
                             // One that is too many may be on its way when the last one is shown.
                             guard left.withLock({ $0 != 0 }) else { return }
                             Self.show(update, asJSON: asJSON)
@@ -112,7 +112,7 @@ struct Subscribe: AsyncParsableCommand {
         }
     }
 
-    private static func show(_ update: ControlUpdate, asJSON: Bool) {
+    private static func show(_ update: NodeUpdate, asJSON: Bool) {
         switch update {
         case .subscribed(let report):
             if asJSON { Output.json(report) } else { for line in report.lines { Output.note(line) } }

@@ -34,17 +34,17 @@ struct Join: AsyncParsableCommand {
         if picture.isEmpty || !texts.isEmpty { found.append(try InputText.pasted(texts, limit: 64 * 1024)) }
         let text = found.joined(separator: "\n")
         guard !Invitation.isText(text) else { return try await join(by: text) }
-        let request = ControlRequest.join(text)
-        let report = try await Session.with(home, node) { try await $0.ask(request, for: JoinReport.self) }
+        let request = APIRequest.join(text)
+        let report = try await Session.with(home, node) { try await $0.ask(request) }
         Output.report(report, asJSON: home.output.json)
     }
 
     private func join(by text: String) async throws {
-        let request = ControlRequest.joinByInvitation(SecretText(Self.invitation(in: text)))
+        let request = APIRequest.joinByInvitation(Self.invitation(in: text))
         let asJSON = home.output.json
         let report = try await Interruption.run {
             try await Session.with(home, node, onNetwork: true) { session in
-                try await session.ask(request, for: JoinReport.self) { update in
+                try await session.ask(request) { update in
                     guard case .joinPending(let report) = update else { return }
                     if asJSON { Output.json(report) } else { Output.note(report.line) }
                 }

@@ -63,8 +63,8 @@ extension Keys {
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            let request = ControlRequest.exportKey(name: key, isRevealed: reveal)
-            let report = try await Session.with(home) { try await $0.ask(request, for: KeyReport.self) }
+            let request = APIRequest.exportKey(name: key, isRevealed: reveal)
+            let report = try await Session.with(home) { try await $0.ask(request) }
             Output.report(report, asJSON: home.output.json)
         }
     }
@@ -90,8 +90,8 @@ extension Keys {
         func run() async throws {
             let hex =
                 try sealed ? unsealed() : InputText.read(file, limit: Keys.hexLimit).filter { !$0.isWhitespace }
-            let request = ControlRequest.importKey(name: key, hex: hex, replacing: replace)
-            let report = try await Session.with(home) { try await $0.ask(request, for: KeyReport.self) }
+            let request = APIRequest.importKey(name: key, hex: hex, replacing: replace)
+            let report = try await Session.with(home) { try await $0.ask(request) }
             Output.report(report, asJSON: home.output.json)
         }
 
@@ -134,7 +134,7 @@ extension Keys {
                 Output.note("This device gets a new key and a new id. Its memberships in networks of others end.")
                 try await Prompt.requireConsent("", with: "renew", otherwise: "nothing was changed")
             }
-            let report = try await Session.with(home) { try await $0.ask(.renewDevice, for: RenewalReport.self) }
+            let report = try await Session.with(home) { try await $0.ask(.renewDevice) }
             Output.report(report, asJSON: home.output.json)
         }
     }

@@ -25,18 +25,18 @@ struct Listen: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var listening = ControlRequest.Listening()
-        listening.withEvents = events
+        var listening = ListenForm()
+        listening.events = events
         listening.acceptFiles = try home.settings(node).text(.acceptFiles)
         listening.asksAboutFiles = listening.acceptFiles == nil && Posix.isTerminal(0) && Prompt.isPossible
-        let request = ControlRequest.listen(listening)
+        let request = APIRequest.listen(listening)
         let (arrivals, continuation) = AsyncStream.makeStream(of: Void.self)
         let asJSON = home.output.json
         _ = try await Interruption.run {
             try await Session.with(home, node, onNetwork: true, isServing: true) { session in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        _ = try await session.ask(request, for: DoneReport.self) { update in
+                        _ = try await session.ask(request) { update in
                             await Self.show(update, asJSON: asJSON, session)
                             if update.isArrival { continuation.yield() }
                         }
@@ -57,7 +57,7 @@ struct Listen: AsyncParsableCommand {
         }
     }
 
-    private static func show(_ update: ControlUpdate, asJSON: Bool, _ session: Session) async {
+    private static func show(_ update: NodeUpdate, asJSON: Bool, _ session: Session) async {
         switch update {
         case .listening(let report):
             if asJSON { Output.json(report) } else { Output.note(report.line) }
@@ -80,8 +80,7 @@ struct Listen: AsyncParsableCommand {
                 otherwise: ""
             )
             _ = try await session.ask(
-                .answerOffer(offer.number, directory: isWelcome ? directory : nil),
-                for: DoneReport.self
+                .answerOffer(offer.number, directory: isWelcome ? directory : nil)
             )
         } catch {
             let failure = CommandFailure(error)
@@ -91,7 +90,7 @@ struct Listen: AsyncParsableCommand {
     }
 }
 
-extension ControlUpdate {
+extension NodeUpdate {
     /// Whether a message or a file has come.
     var isArrival: Bool {
         switch self {

@@ -34,14 +34,14 @@ extension Network {
             let now = SystemProcess.wallSeconds
             let expiration = try expiresAt ?? Self.expiration(of: expires, from: now)
             if let expiration, expiration < now { Output.note("note: this token has expired already") }
-            let request = ControlRequest.issueToken(
+            let request = APIRequest.issueToken(
                 PeerName(peer),
                 network: network.map { NetworkName($0) },
                 expiration: expiration,
                 label: label,
                 isRenewable: !noRenewal
             )
-            let report = try await Session.with(home) { try await $0.ask(request, for: TokenReport.self) }
+            let report = try await Session.with(home) { try await $0.ask(request) }
             if qr, !home.output.json { return try TerminalCode.show(report.text) }
             Output.report(report, asJSON: home.output.json)
         }
@@ -82,8 +82,8 @@ extension Network {
                     otherwise: "no peer was revoked"
                 )
             }
-            let request = ControlRequest.revoke(PeerName(peer), network: network.map { NetworkName($0) })
-            let report = try await Session.with(home) { try await $0.ask(request, for: RevocationReport.self) }
+            let request = APIRequest.revoke(PeerName(peer), network: network.map { NetworkName($0) })
+            let report = try await Session.with(home) { try await $0.ask(request) }
             Output.report(report, asJSON: home.output.json)
         }
     }

@@ -30,8 +30,8 @@ extension Network {
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            let request = ControlRequest.createNetwork(name: name, index: index)
-            let report = try await Session.with(home) { try await $0.ask(request, for: NetworkReport.self) }
+            let request = APIRequest.createNetwork(name: name, index: index)
+            let report = try await Session.with(home) { try await $0.ask(request) }
             Output.report(report, asJSON: home.output.json)
         }
     }
@@ -42,7 +42,7 @@ extension Network {
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            let report = try await Session.with(home) { try await $0.ask(.networks, for: NetworksReport.self) }
+            let report = try await Session.with(home) { try await $0.ask(.networks) }
             Output.report(report, asJSON: home.output.json)
         }
     }
@@ -62,7 +62,7 @@ extension Network {
 
         func run() async throws {
             let name = network.map { NetworkName($0) }
-            let report = try await Session.with(home) { try await $0.ask(.network(name), for: NetworkReport.self) }
+            let report = try await Session.with(home) { try await $0.ask(.network(name)) }
             if text || qr, !home.output.json {
                 guard let text = report.text else {
                     throw CommandFailure(
@@ -87,8 +87,8 @@ extension Network {
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            let request = ControlRequest.renameNetwork(NetworkName(network), name: name)
-            let report = try await Session.with(home) { try await $0.ask(request, for: NetworkReport.self) }
+            let request = APIRequest.renameNetwork(NetworkName(network), name: name)
+            let report = try await Session.with(home) { try await $0.ask(request) }
             Output.report(report, asJSON: home.output.json)
         }
     }
@@ -111,8 +111,8 @@ extension Network {
         func run() async throws {
             let name = NetworkName(network)
             let report = try await Session.with(home) { session in
-                if !yes { try await confirm(try await session.ask(.network(name), for: NetworkReport.self)) }
-                return try await session.ask(.leaveNetwork(name), for: LeaveReport.self)
+                if !yes { try await confirm(try await session.ask(.network(name))) }
+                return try await session.ask(.leaveNetwork(name))
             }
             Output.report(report, asJSON: home.output.json)
         }
@@ -157,8 +157,8 @@ extension Network {
             let network = network.map { NetworkName($0) }
             let report = try await Session.with(home) { session in
                 var place = address
-                if stun { place = try await session.ask(.publicAddress, for: PublicAddressReport.self).address }
-                return try await session.ask(.connectionText(network, address: place), for: ConnectionTextReport.self)
+                if stun { place = try await session.ask(.publicAddress).address }
+                return try await session.ask(.connectionText(network, address: place))
             }
             if stun, !home.output.json { Output.note("public address \(report.address)") }
             if qr, !home.output.json { return try TerminalCode.show(report.text) }

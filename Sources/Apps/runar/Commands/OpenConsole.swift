@@ -27,7 +27,7 @@ struct OpenConsole: AsyncParsableCommand {
 
     func run() async throws {
         let place = try home.place()
-        guard let client = ControlClient(home: place) else {
+        guard let client = NodeClient(home: place) else {
             _ = try NodeHome.existing(place)
             throw CommandFailure("not-running", .unavailable, "no node runs in \(place): start it with `runar up`")
         }
@@ -43,7 +43,7 @@ struct OpenConsole: AsyncParsableCommand {
     }
 
     /// Shows what the device needs, and waits for it.
-    private static func pair(_ client: ControlClient, asJSON: Bool) async throws {
+    private static func pair(_ client: NodeClient, asJSON: Bool) async throws {
         let json = try await client.perform(.pairConsole(address: nil)) { update in
             guard case .pairing(let report) = update else { return }
             if asJSON { return Output.json(report) }
@@ -56,7 +56,7 @@ struct OpenConsole: AsyncParsableCommand {
     }
 
     /// Starts a browser once the node says with what, and waits until it has signed in.
-    private static func open(_ client: ControlClient) async throws -> ConsoleReport {
+    private static func open(_ client: NodeClient) async throws -> ConsoleReport {
         let (links, continuation) = AsyncStream.makeStream(of: String.self)
         return try await withThrowingTaskGroup(of: ConsoleReport?.self) { group in
             group.addTask {

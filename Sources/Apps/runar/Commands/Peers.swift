@@ -12,8 +12,8 @@ struct Peers: AsyncParsableCommand {
     @OptionGroup var home: HomeOptions
 
     func run() async throws {
-        let request = ControlRequest.peers(all: all)
-        let report = try await Session.with(home) { try await $0.ask(request, for: PeersReport.self) }
+        let request = APIRequest.peers(all: all)
+        let report = try await Session.with(home) { try await $0.ask(request) }
         Output.report(report, asJSON: home.output.json)
     }
 }
@@ -54,7 +54,7 @@ struct Connect: AsyncParsableCommand {
             )
             : .connectByText(try InputText.pasted(words, limit: 16 * 1024))
         let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request, for: ConnectReport.self)
+            try await $0.ask(request)
         }
         Output.report(report, asJSON: home.output.json)
     }

@@ -72,14 +72,14 @@ struct Put: AsyncParsableCommand {
         let limit = Record.valueByteLimit
         let advice = "a value has at most that; send it with `runar send --file`, or store where it is"
         let bytes = try file.map { try InputText.bytes($0, limit: limit, otherwise: advice) }
-        let request = ControlRequest.put(
+        let request = APIRequest.put(
             try table.key(key),
             value: Data(bytes ?? Array((value ?? "").utf8)),
             condition: ifVersion.map { .ifVersion($0) } ?? (ifAbsent ? .ifAbsent : .any),
             lifetime: try lifetime.map { try DurationText.parse($0) }
         )
         let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request, for: PutReport.self)
+            try await $0.ask(request)
         }
         Output.report(report, asJSON: home.output.json)
     }
@@ -117,9 +117,9 @@ struct Get: AsyncParsableCommand {
 
     func run() async throws {
         let options = GetOptions(writer: writer.map { PeerName($0) }, isAll: all, isCached: !noCache)
-        let request = ControlRequest.get(try table.key(key), options)
+        let request = APIRequest.get(try table.key(key), options)
         var report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request, for: RecordsReport.self)
+            try await $0.ask(request)
         }
         if let output, let record = report.records.first {
             let path = HomeOptions.absolute(output)
@@ -162,9 +162,9 @@ struct Delete: AsyncParsableCommand {
     @OptionGroup var node: NodeOptions
 
     func run() async throws {
-        let request = ControlRequest.delete(try table.key(key))
+        let request = APIRequest.delete(try table.key(key))
         let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request, for: DeleteReport.self)
+            try await $0.ask(request)
         }
         Output.report(report, asJSON: home.output.json)
     }

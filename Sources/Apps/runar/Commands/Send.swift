@@ -42,9 +42,9 @@ struct Send: AsyncParsableCommand {
     func run() async throws {
         if let file { return try await sendFile(HomeOptions.absolute(file)) }
         if all { return try await broadcast() }
-        let request = ControlRequest.send(PeerName(words[0]), text: try Self.text(words[1]))
+        let request = APIRequest.send(PeerName(words[0]), text: try Self.text(words[1]))
         let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request, for: SentReport.self)
+            try await $0.ask(request)
         }
         Output.report(report, asJSON: home.output.json)
     }
@@ -56,9 +56,9 @@ struct Send: AsyncParsableCommand {
     }
 
     private func broadcast() async throws {
-        let request = ControlRequest.broadcast(network: network.map { NetworkName($0) }, text: try Self.text(words[0]))
+        let request = APIRequest.broadcast(network: network.map { NetworkName($0) }, text: try Self.text(words[0]))
         let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request, for: BroadcastReport.self)
+            try await $0.ask(request)
         }
         Output.report(report, asJSON: home.output.json)
         guard let failure = report.error else { return }
@@ -80,10 +80,10 @@ struct Send: AsyncParsableCommand {
         }
         let progress = ProgressLine()
         defer { progress.finish() }
-        let request = ControlRequest.sendFile(PeerName(words[0]), path: path)
+        let request = APIRequest.sendFile(PeerName(words[0]), path: path)
         let name = FilePath.name(of: path)
         let report = try await Session.with(home, node, onNetwork: true) { session in
-            try await session.ask(request, for: FileSentReport.self) { update in
+            try await session.ask(request) { update in
                 if case .transferred(let count, let total) = update { progress.show(name, count, of: total) }
             }
         }

@@ -60,7 +60,7 @@ struct Serve: AsyncParsableCommand {
             let parts = action.split(separator: "=", maxSplits: 1).map(String.init)
             commands[parts[0]] = parts[1]
         }
-        let request = ControlRequest.serve(
+        let request = APIRequest.serve(
             ControlRequest.Serving(
                 path: path.path.servicePath,
                 network: path.network,
@@ -76,7 +76,7 @@ struct Serve: AsyncParsableCommand {
                 try await withThrowingDiscardingTaskGroup { group in
                     group.addTask { await desk.run(session) }
                     defer { desk.finish() }
-                    _ = try await session.ask(request, for: DoneReport.self) { desk.take($0) }
+                    _ = try await session.ask(request) { desk.take($0) }
                 }
             }
         }
@@ -110,7 +110,7 @@ private final class ServiceDesk: Sendable {
         (calls, continuation) = AsyncStream.makeStream(of: CallReport.self)
     }
 
-    func take(_ update: ControlUpdate) {
+    func take(_ update: NodeUpdate) {
         switch update {
         case .serving(let report): if asJSON { Output.json(report) } else { Output.note(report.line) }
         case .called(let report):

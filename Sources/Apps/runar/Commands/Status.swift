@@ -24,7 +24,7 @@ struct Status: AsyncParsableCommand {
 
     private func report() async throws -> StatusReport {
         let place = try home.place()
-        guard let client = ControlClient(home: place) else { return try idle(place) }
+        guard let client = NodeClient(home: place) else { return try idle(place) }
         return try JSONText.decode(StatusReport.self, from: await client.perform(.status) { _ in })
     }
 
@@ -65,7 +65,7 @@ struct Stop: AsyncParsableCommand {
 
     func run() async throws {
         let place = try home.place()
-        guard let client = ControlClient(home: place) else {
+        guard let client = NodeClient(home: place) else {
             _ = try NodeHome.existing(place)
             return Output.report(StopReport(stopped: false, processId: nil), asJSON: home.output.json)
         }

@@ -47,7 +47,7 @@ struct Up: AsyncParsableCommand {
         )
         let run = NodeRun(
             handler: handler,
-            server: try ControlServer(home: nodeHome, handler: handler),
+            socket: try NodeSocket(handler),
             console: console,
             manager: ServiceManager(),
             asJSON: home.output.json

@@ -12,6 +12,18 @@ struct JoinAnswer: Sendable {
     var lifeSeconds: UInt64?
 }
 
+/// What an invitation gives, and how.
+struct InvitationTerms: Sendable {
+    let network: NetworkId
+    /// Where the joiner dials; the node's own addresses if there is none.
+    let addresses: [SocketAddress]
+    /// How long the membership lasts; nil for ever.
+    let lifeSeconds: UInt64?
+    let label: String?
+    /// Whether the first joiner is admitted without a question.
+    let isPreallowed: Bool
+}
+
 /// Follows one invitation from its being shown to its end: who comes with it, what the person says, who is admitted.
 struct InvitationCourse: Sendable {
     /// A member that was just admitted connects well within this; it may also be done with the network at once.
@@ -25,16 +37,16 @@ struct InvitationCourse: Sendable {
 
     let node: RunarNode
     let desk: QuestionDesk<JoinAnswer>
-    let terms: ControlRequest.Inviting
+    let terms: InvitationTerms
     let invitation: Invitation
     let network: NetworkInfo
-    let reply: RequestHandler.Reply
+    let tell: RequestHandler.Tell
 
     /// Returns who was admitted; `events` began before the invitation did.
     ///
     /// - Throws: ``CommandFailure`` when nobody can be admitted any more.
     func run(_ events: AsyncStream<NodeEvent>) async throws -> AdmissionReport {
-        await reply(.update(.invited(InvitationReport(invitation, networkName: network.name))))
+        await tell(.invited(InvitationReport(invitation, networkName: network.name)))
         let (steps, queue) = AsyncStream.makeStream(of: Step.self)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
@@ -49,14 +61,14 @@ struct InvitationCourse: Sendable {
                 switch step {
                 case .event(.joinRequested(let found)):
                     request = found
-                    await reply(.update(.joinRequested(JoinRequestReport(found, number, terms.isPreallowed))))
+                    await tell(.joinRequested(JoinRequestReport(found, number, terms.isPreallowed)))
                     if terms.isPreallowed { try desk.answer(number, JoinAnswer(isAllowed: true)) }
                 case .event(let event):
                     if let report = try await judge(event, request, label) { return report }
                 case .answered(let answer):
                     guard let request else { continue }
                     label = answer.label ?? label
-                    try tell(answer, about: request, label)
+                    try pass(on: answer, about: request, label)
                     guard answer.isAllowed else { continue }
                     // Somebody who was a member before is connected already.
                     if isConnected(request) { return admission(of: request, label) }
@@ -94,12 +106,12 @@ struct InvitationCourse: Sendable {
             if peer == request?.peer { throw CommandFailure(ofRequest: reason) }
         case .peerJoined(let peer, _):
             if let request, peer == request.peer { return admission(of: request, label, isConnected: true) }
-        default: await reply(.update(.event(EventReport(event))))
+        default: await tell(.event(EventReport(event)))
         }
         return nil
     }
 
-    private func tell(_ answer: JoinAnswer, about request: JoinRequest, _ label: String?) throws {
+    private func pass(on answer: JoinAnswer, about request: JoinRequest, _ label: String?) throws {
         // From the consent on, not from the invitation on.
         let now = UInt64(max(0, Date().timeIntervalSince1970))
         try node.answer(

@@ -7,9 +7,9 @@ extension RequestHandler {
     /// Members that are near or remembered are connected well within this; nobody waits longer for those who are not.
     private static let patience = Duration.seconds(3)
 
-    /// Waits until somebody is connected whom `request` needs, or long enough.
-    func waitForCompany(of request: ControlRequest) async {
-        guard node.isRunning, let isThere = company(of: request) else { return }
+    /// Waits until somebody is connected whom a request needs, or long enough.
+    func wait(for company: Company) async {
+        guard node.isRunning, let isThere = isThere(company) else { return }
         let events = node.eventStream
         guard !isThere(), node.discoveryService.isRunning || isAnybodyKnown else { return }
         await withTaskGroup(of: Void.self) { group in
@@ -25,29 +25,26 @@ extension RequestHandler {
     }
 
     /// Whether those are connected whom a request needs; nil if it needs nobody, or says itself what is wrong with it.
-    private func company(of request: ControlRequest) -> (@Sendable () -> Bool)? {
+    private func isThere(_ company: Company) -> (@Sendable () -> Bool)? {
         let node = node
-        switch request {
-        case .send(let name, _), .sendFile(let name, _):
+        switch company {
+        case .nobody: return nil
+        case .everybody: return { false }
+        case .peer(let name):
             guard let peer = try? resolve(name) else { return nil }  // the request says why
             return { node.connectedPeers().contains(peer) }
-        case .put(let key, _, _, _), .get(let key, _), .delete(let key):
-            guard let network = try? resolve(key.network).networkId else { return nil }  // the same
-            return { !node.connectedPeers(in: network).isEmpty }
-        case .publish(_, let name, _):
-            guard let network = try? resolve(name).networkId else { return nil }  // the same
+        case .member(nil): return { !node.connectedPeers().isEmpty }
+        case .member(let name?): return isAnybodyThere(in: name)
+        case .memberOfOne(let name): return isAnybodyThere(in: name)
+        case .exchange(let name):
+            guard let network = try? resolve(name).networkId else { return nil }  // the request says why
             return { !node.isIsolated(networkId: network) }
-        case .call(let order):
-            guard let network = try? resolve(order.network).networkId else { return nil }  // the same
-            return { !node.connectedPeers(in: network).isEmpty }
-        // The first one who is found is not all of them.
-        case .discover, .services: return { false }
-        case .broadcast(let name, _):
-            guard let name else { return { !node.connectedPeers().isEmpty } }
-            guard let network = try? resolve(name).networkId else { return nil }  // the same
-            return { !node.connectedPeers(in: network).isEmpty }
-        default: return nil
         }
+    }
+
+    private func isAnybodyThere(in name: NetworkName?) -> (@Sendable () -> Bool)? {
+        guard let network = try? resolve(name).networkId else { return nil }  // the request says why
+        return { [node] in !node.connectedPeers(in: network).isEmpty }
     }
 
     /// Nobody who cannot be told of is an answer too.

@@ -11,11 +11,11 @@ extension RequestHandler {
     /// Tells of a file for a browser, and returns once the browser has signed in by it.
     ///
     /// The file is gone when this ends, however it does.
-    func openConsole(_ reply: @escaping Reply) async throws -> ConsoleReport {
+    func openConsole(_ tell: @escaping Tell) async throws -> ConsoleReport {
         let (console, address) = try runningConsole()
         let link = try ConsoleLink(to: address, secret: console.sessions.makeSecret(), in: home)
         defer { link.remove() }
-        await reply(.update(.consoleLink(ConsoleLinkReport(file: link.path))))
+        await tell(.consoleLink(ConsoleLinkReport(file: link.path)))
         guard await console.waitForUse(of: link.secret) else {
             throw CommandFailure(
                 "not-opened",
@@ -27,7 +27,7 @@ extension RequestHandler {
     }
 
     /// Tells of a link for a device of the local network, and returns once one has signed in by it or a minute is over.
-    func pairConsole(at address: String?, _ reply: @escaping Reply) async throws -> PairingEnd {
+    func pairConsole(at address: String?, _ tell: @escaping Tell) async throws -> PairingEnd {
         let (console, _) = try runningConsole()
         guard let place = console.lan.currentPlace else {
             throw CommandFailure(
@@ -52,13 +52,17 @@ extension RequestHandler {
             fingerprint: place.fingerprint,
             expires: SystemProcess.wallSeconds + UInt64(ConsoleSessions.secretLife.components.seconds)
         )
-        await reply(.update(.pairing(report)))
+        await tell(.pairing(report))
         return PairingEnd(used: await console.waitForUse(of: secret))
     }
 
     private func runningConsole() throws(CommandFailure) -> (console: NodeConsole, address: String) {
         if let console, let address = console.currentAddress { return (console, address) }
-        throw CommandFailure(
+        throw Self.noConsole
+    }
+
+    static var noConsole: CommandFailure {
+        CommandFailure(
             "no-console",
             .configuration,
             "the running node has no console: start it without `--console off`, and look at RUNAR_CONSOLE and config.json"

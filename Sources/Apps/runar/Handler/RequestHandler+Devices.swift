@@ -15,20 +15,26 @@ extension RequestHandler {
         )
     }
 
-    func addDevice(_ terms: ControlRequest.Adding) throws -> DeviceAnswerReport {
-        let request = try DeviceRequest(text: terms.request)
-        let networks = try terms.networks.map { try $0.map { try resolveOwned($0) } } ?? ownedNetworks()
+    func addDevice(
+        _ text: String,
+        networks names: [NetworkName]?,
+        lifeSeconds: UInt64?,
+        label: String?,
+        isAdmin: Bool
+    ) throws -> DeviceAnswerReport {
+        let request = try DeviceRequest(text: text)
+        let networks = try names.map { try $0.map { try resolveOwned($0) } } ?? ownedNetworks()
         let answer = try node.addDevice(
             request,
             networks: networks,
-            expiration: terms.lifeSeconds.map { UnixTime.date($0, after: SystemProcess.wallSeconds) },
-            label: terms.label,
-            isAdmin: terms.isAdmin
+            expiration: lifeSeconds.map { UnixTime.date($0, after: SystemProcess.wallSeconds) },
+            label: label,
+            isAdmin: isAdmin
         )
         return DeviceAnswerReport(
             peerId: request.peerId.base64Encoded,
             peerIdText: request.peerId.text,
-            label: terms.label,
+            label: label,
             networks: Self.memberships(of: answer),
             code: try answer.code,
             text: try answer.text

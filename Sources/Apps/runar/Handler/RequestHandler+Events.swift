@@ -40,12 +40,10 @@ extension RequestHandler {
 
     func subscribe(
         to topic: String,
-        in name: NetworkName?,
+        in network: NetworkInfo,
         includesPast: Bool,
-        _ reply: @escaping Reply
+        _ tell: @escaping Tell
     ) async throws {
-        let network = try resolve(name)
-        guard network.isMember else { throw NodeError.notAMember(network.networkId) }
         let id = network.networkId
         let changes = node.eventStream
         let events = try node.events(networkId: id, topic: topic, includesPast: includesPast)
@@ -55,13 +53,13 @@ extension RequestHandler {
             topic: topic,
             isIsolated: node.isIsolated(networkId: id)
         )
-        await reply(.update(.subscribed(ready)))
+        await tell(.subscribed(ready))
         await withDiscardingTaskGroup { group in
             group.addTask {
                 for await change in changes {
                     switch change {
                     case .eventsIsolated(id, _), .membershipEnded(id, _):
-                        await reply(.update(.event(EventReport(change))))
+                        await tell(.event(EventReport(change)))
                     default: continue
                     }
                 }
@@ -70,7 +68,7 @@ extension RequestHandler {
             for await event in events {
                 let label = labels[event.publisher] ?? label(of: event.publisher)
                 labels[event.publisher] = .some(label)
-                await reply(.update(.published(TopicEventReport(event, in: id, label: label))))
+                await tell(.published(TopicEventReport(event, in: id, label: label)))
             }
             group.cancelAll()
         }

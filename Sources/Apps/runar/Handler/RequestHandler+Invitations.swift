@@ -8,12 +8,11 @@ extension RequestHandler {
     /// Shows an invitation, has whoever comes with it confirmed, and returns who was admitted.
     ///
     /// The invitation is taken back when anything else ends this.
-    func invite(_ terms: ControlRequest.Inviting, _ reply: @escaping Reply) async throws -> AdmissionReport {
-        let network = try resolve(NetworkName(resolveOwned(terms.network).base64Encoded))
+    func invite(_ terms: InvitationTerms, _ tell: @escaping Tell) async throws -> AdmissionReport {
+        let network = try resolve(NetworkName(terms.network.base64Encoded))
         if let label = terms.label { try NameRule.check(label) }
-        let given = try terms.addresses.map { try Settings.address($0) }
         let events = node.eventStream
-        let invitation = try node.invite(to: network.networkId, addresses: given.isEmpty ? nil : given)
+        let invitation = try node.invite(to: network.networkId, addresses: terms.addresses.isEmpty ? nil : terms.addresses)
         defer { node.withdraw(invitation.id) }
         guard !invitation.addresses.isEmpty else {
             throw CommandFailure(
@@ -28,14 +27,13 @@ extension RequestHandler {
             terms: terms,
             invitation: invitation,
             network: network,
-            reply: reply
+            tell: tell
         )
         return try await course.run(events)
     }
 
     /// Becomes a member by an invitation; the digits are told while its person decides.
-    func join(by text: SecretText, _ reply: @escaping Reply) async throws -> JoinReport {
-        let invitation = try Invitation(text: text.text)
+    func join(by invitation: Invitation, _ tell: @escaping Tell) async throws -> JoinReport {
         let (digits, queue) = AsyncStream.makeStream(of: String.self)
         let isConnected = try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -43,7 +41,7 @@ extension RequestHandler {
                 return try await self.node.join(by: invitation) { queue.yield($0) }.isConnected
             }
             for await digits in digits {
-                await reply(.update(.joinPending(JoinPendingReport(invitation, digits))))
+                await tell(.joinPending(JoinPendingReport(invitation, digits)))
             }
             return try await group.next() ?? false
         }

@@ -8,12 +8,12 @@ extension RequestHandler {
     /// Updates that wait for a slow listener; senders of messages wait with it, nobody waits for events.
     private static let updateBuffer = 256
 
-    func listen(_ listening: ControlRequest.Listening, _ reply: @escaping Reply) async throws {
+    func listen(_ listening: ListenForm, _ tell: @escaping Tell) async throws {
         if let directory = listening.acceptFiles { try Self.checkDirectory(directory) }
         let messages = node.startListening()
         let events = node.eventStream
         let (updates, continuation) = AsyncStream.makeStream(
-            of: ControlUpdate.self,
+            of: NodeUpdate.self,
             bufferingPolicy: .bufferingOldest(Self.updateBuffer)
         )
         let ask: @Sendable (FileOfferReport) -> Void = { _ = continuation.yield(.fileOffered($0)) }
@@ -39,18 +39,18 @@ extension RequestHandler {
             peerId: node.peerId.base64Encoded,
             addresses: node.listenAddresses.map(\.description)
         )
-        await reply(.update(.listening(ready)))
+        await tell(.listening(ready))
         await withDiscardingTaskGroup { group in
             group.addTask {
-                for await update in updates { await reply(.update(update)) }
+                for await update in updates { await tell(update) }
             }
             group.addTask {
-                for await event in events where listening.withEvents {
-                    await reply(.update(.event(EventReport(event))))
+                for await event in events where listening.events {
+                    await tell(.event(EventReport(event)))
                 }
             }
             for await (peer, payload) in messages {
-                await reply(.update(.message(MessageReport(peer: peer, payload: Array(payload)))))
+                await tell(.message(MessageReport(peer: peer, payload: Array(payload))))
             }
             group.cancelAll()
         }

@@ -181,7 +181,7 @@ extension RequestHandler {
         _ path: String,
         named name: String? = nil,
         to peer: PeerId,
-        _ reply: @escaping Reply
+        _ tell: @escaping Tell
     ) async throws -> FileSentReport {
         let started = ContinuousClock.now
         let (steps, continuation) = AsyncStream.makeStream(of: FileProgress.self, bufferingPolicy: .bufferingNewest(1))
@@ -195,7 +195,7 @@ extension RequestHandler {
                 }
             }
             for await step in steps {
-                await reply(.update(.transferred(count: step.transferred, total: step.total)))
+                await tell(.transferred(count: step.transferred, total: step.total))
             }
             try await group.waitForAll()
         }

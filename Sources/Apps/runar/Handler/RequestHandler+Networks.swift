@@ -31,12 +31,12 @@ extension RequestHandler {
         return report
     }
 
-    func rename(_ network: NetworkName, to name: String) throws -> NetworkReport {
+    func rename(_ network: NetworkName?, to name: String) throws -> NetworkReport {
         let metadata = try node.renameNetwork(try resolve(network).networkId, to: name)
         return try report(resolve(NetworkName(metadata.networkId.base64Encoded)))
     }
 
-    func leave(_ network: NetworkName) throws -> LeaveReport {
+    func leave(_ network: NetworkName?) throws -> LeaveReport {
         let found = try report(resolve(network))
         try node.leaveNetwork(try NetworkId(base64Encoded: found.networkId))
         return LeaveReport(networkId: found.networkId, name: found.name)

@@ -10,21 +10,19 @@ extension RequestHandler {
     }
 
     /// Returns the failure of a request; for a revoked device it says so, since no other advice helps.
-    func failure(_ error: any Error, of request: ControlRequest) -> CommandFailure {
-        let network = try? revokedNetwork(behind: error, request)  // nil: the error stands
+    func failure(_ error: any Error, in network: NetworkName?) -> CommandFailure {
+        let network = try? revokedNetwork(behind: error, network)  // nil: the error stands
         return network.map { CommandFailure(revokedFrom: $0) } ?? CommandFailure(error)
     }
 
     /// The network that an error is about, if its owner revoked this device.
-    private func revokedNetwork(behind error: any Error, _ request: ControlRequest) throws -> NetworkInfo? {
+    private func revokedNetwork(behind error: any Error, _ name: NetworkName?) throws -> NetworkInfo? {
         let networks: [NetworkId]
-        switch (error, request) {
-        case (NodeError.notAMember(let network), _): networks = [network]
-        case (NodeError.noSharedNetwork(let peer), _):
+        switch error {
+        case NodeError.notAMember(let network): networks = [network]
+        case NodeError.noSharedNetwork(let peer):
             networks = try node.knownPeers().first { $0.peerId == peer }?.networks ?? node.networks().map(\.networkId)
-        case (DHTError.notAMember, .put(let key, _, _, _)), (DHTError.notAMember, .get(let key, _)),
-            (DHTError.notAMember, .delete(let key)):
-            networks = [try resolve(key.network).networkId]
+        case DHTError.notAMember: networks = [try resolve(name).networkId]
         default: return nil
         }
         let revoked = try revokedNetworks().intersection(networks)

@@ -50,7 +50,7 @@ extension RequestHandler {
         }
     }
 
-    func call(_ order: ControlRequest.Calling) async throws -> CalledReport {
+    func call(_ order: ServiceCall) async throws -> CalledReport {
         let network = try resolve(order.network).networkId
         let options = RequestOptions(
             timeout: order.timeout,
@@ -63,11 +63,11 @@ extension RequestHandler {
     }
 
     /// Offers a service until the request for it is cancelled.
-    func serve(_ serving: ControlRequest.Serving, _ reply: @escaping Reply) async throws {
-        let network = try resolve(serving.network)
+    func serve(_ serving: ServingForm, _ tell: @escaping Tell) async throws {
+        let network = try resolve(serving.network.map { NetworkName(form: $0) })
         guard network.isMember else { throw NodeError.notAMember(network.networkId) }
         let (updates, continuation) = AsyncStream.makeStream(
-            of: ControlUpdate.self,
+            of: NodeUpdate.self,
             bufferingPolicy: .bufferingOldest(Self.callBuffer)
         )
         let service = RunarService(
@@ -90,8 +90,8 @@ extension RequestHandler {
             networkName: network.name ?? network.networkId.short,
             actions: serving.actions
         )
-        await reply(.update(.serving(ready)))
-        for await update in updates { await reply(.update(update)) }
+        await tell(.serving(ready))
+        for await update in updates { await tell(update) }
         try await node.removeService(path)
     }
 
@@ -99,7 +99,7 @@ extension RequestHandler {
     private static func pass(
         _ request: RunarRequest,
         of action: String,
-        to updates: AsyncStream<ControlUpdate>.Continuation,
+        to updates: AsyncStream<NodeUpdate>.Continuation,
         _ desk: QuestionDesk<CallAnswer>
     ) async throws -> Data {
         let (answers, continuation) = AsyncStream.makeStream(of: CallAnswer.self)
@@ -125,4 +125,17 @@ extension RequestHandler {
         updates.yield(.callEnded(number))
         throw CancellationError()
     }
+}
+
+/// A request to a service.
+struct ServiceCall: Sendable {
+    /// The service, a slash and the action.
+    let path: String
+    let network: NetworkName?
+    /// JSON, or nothing.
+    let payload: Data
+    /// Whom to ask; nil for whoever offers the service.
+    let peer: PeerName?
+    let timeout: Duration?
+    let isIdempotent: Bool
 }

@@ -24,11 +24,10 @@ enum BackgroundNode {
         let owner = DescriptorOwner(descriptor)
         let child = try start(arguments(place, settings, secret), secret, logTo: owner)
         try await waitUntilReady(child, place, log: log)
-        guard let client = ControlClient(home: place) else {
+        guard let client = NodeClient(home: place) else {
             throw CommandFailure("node-gone", .unavailable, "the node has ended again: see \(log)")
         }
-        let json = try await client.perform(.status) { _ in }
-        Output.report(try JSONText.decode(StatusReport.self, from: json), asJSON: home.output.json)
+        Output.report(try await client.perform(.status), asJSON: home.output.json)
     }
 
     /// The flags once more; the environment is handed on, and the file is in the home.

@@ -63,5 +63,6 @@ struct ConsoleReport: Report {
 
 /// A file that a browser shall be given.
 struct ConsoleLinkReport: Codable, Hashable, Sendable {
+    var event = "consoleLink"
     let file: String
 }

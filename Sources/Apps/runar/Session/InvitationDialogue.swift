@@ -19,7 +19,7 @@ struct InvitationDialogue: Sendable {
         return try await withThrowingTaskGroup(of: AdmissionReport?.self) { group in
             defer { group.cancelAll() }
             group.addTask {
-                try await session.ask(request, for: AdmissionReport.self) { update in
+                try await session.ask(request) { update in
                     show(update, countdown)
                     if case .joinRequested(let question) = update, !question.isPreallowed { queue.yield(question) }
                 }
@@ -39,7 +39,7 @@ struct InvitationDialogue: Sendable {
         }
     }
 
-    private func show(_ update: ControlUpdate, _ countdown: Countdown) {
+    private func show(_ update: NodeUpdate, _ countdown: Countdown) {
         switch update {
         case .invited(let report):
             if asJSON { return Output.json(report) }
@@ -81,7 +81,7 @@ struct InvitationDialogue: Sendable {
             Output.note("error: \(failure.message)")
             isAllowed = false
         }
-        _ = try await session.ask(.answerJoin(question.number, isAllowed: isAllowed), for: DoneReport.self)
+        _ = try await session.ask(.answerJoin(question.number, isAllowed: isAllowed))
     }
 }
 

@@ -142,7 +142,7 @@ final class NodeConsole: Sendable {
             ConsoleRoute(.get, "/metrics") { [registry] _ in
                 .text(registry.text(), contentType: MetricsRegistry.contentType)
             }
-        ] + (handler.watch.map { NodeAPI(handler: handler, watch: $0).routes } ?? [])
+        ] + NodeAPI(handler).routes
     }
 
     /// The token, which outlives a restart so that a program can be told it once.

@@ -6,7 +6,7 @@ internal import RunarNode
 /// and goes.
 struct NodeRun: Sendable {
     let handler: RequestHandler
-    let server: ControlServer
+    let socket: NodeSocket
     let console: NodeConsole?
     let manager: ServiceManager?
     let asJSON: Bool
@@ -57,7 +57,7 @@ struct NodeRun: Sendable {
             }
             let console = try await self.startConsole(in: &group)
             try await handler.startNode()
-            group.addTask { await server.run() }
+            try await self.startSocket(in: &group)
             self.sayReady(console: console)
             if let manager { group.addTask { await manager.watch(handler.node) } }
             for await event in events { self.tell(EventReport(event)) }
@@ -66,6 +66,18 @@ struct NodeRun: Sendable {
     }
 
     /// Returns the address of the console once it is there.
+    /// Returns once commands are heard.
+    private func startSocket(in group: inout ThrowingDiscardingTaskGroup<any Error>) async throws {
+        let (beginnings, beginning) = AsyncStream.makeStream(of: Void.self)
+        group.addTask {
+            defer { beginning.finish() }
+            try await socket.run { beginning.yield() }
+        }
+        for await _ in beginnings { return }
+        throw CancellationError()
+    }
+
+    /// Starts the console, if there is one, and returns its address.
     private func startConsole(in group: inout ThrowingDiscardingTaskGroup<any Error>) async throws -> String? {
         guard let console else { return nil }
         let (beginnings, continuation) = AsyncStream.makeStream(of: Result<String, any Error>.self)

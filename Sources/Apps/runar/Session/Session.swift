@@ -1,11 +1,11 @@
 internal import Platform
 internal import RunarNode
 
-/// The way of a command to the node of a home: over the control socket, or in this very process.
+/// The way of a command to the node of a home: over the socket there, or in this very process.
 struct Session: Sendable {
     private enum Way: Sendable {
-        case socket(home: String)
-        case handler(RequestHandler)
+        case socket(NodeClient)
+        case api(NodeAPI)
     }
 
     private let way: Way
@@ -27,23 +27,24 @@ struct Session: Sendable {
         _ body: (Session) async throws -> Result
     ) async throws -> Result {
         let place = try home.place()
-        if isNodeRunning(in: place) {
+        if let client = NodeClient(home: place) {
             let ignored = (node?.flagsOfNode ?? []).map(\.flag).sorted().joined(separator: ", ")
             if !ignored.isEmpty { Output.note("note: the running node keeps its own settings, not \(ignored)") }
-            return try await body(Session(way: .socket(home: place)))
+            return try await body(Session(way: .socket(client)))
         }
         let settings = try home.settings(node)
         let nodeHome = try await NodeHome.open(place, settings: settings)
         defer { withExtendedLifetime(nodeHome) {} }
         let node = try nodeHome.makeNode(settings: settings)
         let handler = RequestHandler(node: node, keys: nodeHome.keys, home: nodeHome.directory, settings: settings)
-        guard onNetwork else { return try await body(Session(way: .handler(handler))) }
+        let session = Session(way: .api(NodeAPI(handler)))
+        guard onNetwork else { return try await body(session) }
         Output.note("no node runs in \(place): starting one for this command")
         try await handler.startNode()
         do {
-            let server = isServing ? try ControlServer(home: nodeHome, handler: handler) : nil
-            async let _: Void? = server?.run()
-            let result = try await body(Session(way: .handler(handler)))
+            let socket = isServing ? try NodeSocket(handler) : nil
+            async let _: Void? = socket?.run {}
+            let result = try await body(session)
             await node.stop()
             return result
         } catch {
@@ -52,56 +53,19 @@ struct Session: Sendable {
         }
     }
 
-    /// Whether somebody answers on the control socket.
-    static func isNodeRunning(in place: String) -> Bool { ControlClient(home: place) != nil }
+    /// Whether somebody answers on the socket of a home.
+    static func isNodeRunning(in place: String) -> Bool { NodeClient(home: place) != nil }
 
-    /// Asks, and returns the report.
+    /// Asks, and returns the answer.
     ///
     /// - Throws: ``CommandFailure``.
-    func ask<R: Report>(
-        _ request: ControlRequest,
-        for type: R.Type = R.self,
-        onUpdate: @escaping @Sendable (ControlUpdate) async -> Void = { _ in }
-    ) async throws -> R {
-        let json: [UInt8]
+    func ask<Answer>(
+        _ request: APIRequest<Answer>,
+        onUpdate: @escaping @Sendable (NodeUpdate) async -> Void = { _ in }
+    ) async throws -> Answer {
         switch way {
-        case .socket(let home):
-            guard let client = ControlClient(home: home) else {
-                throw CommandFailure("node-gone", .unavailable, "the running node has just stopped: try again")
-            }
-            json = try await client.perform(request, onUpdate: onUpdate)
-        case .handler(let handler):
-            await handler.waitForCompany(of: request)
-            json = try await Self.perform(request, by: handler, onUpdate: onUpdate)
+        case .socket(let client): try await client.perform(request, onUpdate: onUpdate)
+        case .api(let api): try await api.perform(request, onUpdate: onUpdate)
         }
-        do {
-            return try JSONText.decode(R.self, from: json)
-        } catch {
-            throw CommandFailure(
-                "unknown-reply",
-                .software,
-                "the running node answers what this command does not know: stop it and start it with this version"
-            )
-        }
-    }
-
-    private static func perform(
-        _ request: ControlRequest,
-        by handler: RequestHandler,
-        onUpdate: @escaping @Sendable (ControlUpdate) async -> Void
-    ) async throws -> [UInt8] {
-        let (ends, continuation) = AsyncStream.makeStream(of: ControlReply.self)
-        await handler.answer(request) { reply in
-            if case .update(let update) = reply { await onUpdate(update) } else { continuation.yield(reply) }
-        }
-        continuation.finish()
-        for await end in ends {
-            switch end {
-            case .result(let json): return Array(json.utf8)
-            case .failure(let failure): throw failure
-            case .update: continue
-            }
-        }
-        throw CommandFailure("cancelled", .tryAgain, "the command was cancelled before it was done")
     }
 }

@@ -1,7 +1,7 @@
 internal import Bytes
 
 /// A key in a network's hash table as a person writes it, and how long to ask for it.
-struct TableKey: Codable, Hashable, Sendable {
+struct TableKey: Hashable, Sendable {
     /// How bytes are written.
     enum Format: String, Codable, CaseIterable, Sendable {
         case text
@@ -33,18 +33,38 @@ struct TableKey: Codable, Hashable, Sendable {
 }
 
 /// What must hold for a value to be stored.
-enum PutCondition: Codable, Hashable, Sendable {
+enum PutCondition: Hashable, Sendable {
     case any
     case ifAbsent
     case ifVersion(UInt64)
 }
 
 /// Which of the values under a key are read, and from where.
-struct GetOptions: Codable, Hashable, Sendable {
+struct GetOptions: Hashable, Sendable {
     /// Only that member's.
     var writer: PeerName?
     /// Those of all members, not just the newest.
     var isAll = false
     /// Whether one that this device read or wrote lately will do.
     var isCached = true
+}
+
+extension TableKey {
+    /// The body that names it.
+    var form: KeyForm { KeyForm(key: text, format: format, timeoutSeconds: timeout?.seconds) }
+}
+
+extension PutForm {
+    init(_ condition: PutCondition, _ lifetime: Duration?) {
+        lifeSeconds = lifetime?.seconds
+        switch condition {
+        case .any: (self.condition, version) = (.any, nil)
+        case .ifAbsent: (self.condition, version) = (.ifAbsent, nil)
+        case .ifVersion(let version): (self.condition, self.version) = (.ifVersion, version)
+        }
+    }
+}
+
+extension ContentForm {
+    init(_ bytes: [UInt8]) { base64 = Base64.encode(bytes) }
 }

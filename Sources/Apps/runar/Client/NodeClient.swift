@@ -1,0 +1,200 @@
+internal import Console
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import Platform
+
+/// Asks the node that already runs on a home, by HTTP over the socket there.
+struct NodeClient: Sendable {
+    private let path: String
+
+    /// Returns nil if no node of this user answers in the home.
+    init?(home: String) {
+        path = FilePath.joining(home, NodeSocket.name)
+        guard let descriptor = connectedSocket() else { return nil }
+        Posix.close(descriptor)
+    }
+
+    /// Sends the request and returns what the node answers.
+    ///
+    /// - Throws: ``CommandFailure`` of the node, or that it went away.
+    func perform<Answer>(
+        _ request: APIRequest<Answer>,
+        onUpdate: @escaping @Sendable (NodeUpdate) async -> Void = { _ in }
+    ) async throws -> Answer {
+        guard let descriptor = connectedSocket() else { throw Self.gone("has just stopped") }
+        let channel = try await Self.channel(descriptor)
+        let reader = AnswerReader<Answer>(onUpdate: onUpdate)
+        do {
+            return try await channel.executeThenClose { inbound, outbound in
+                try await Self.send(request, to: outbound)
+                return try await Self.read(inbound, reader)
+            }
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            try Task.checkCancellation()
+            throw error is HTTPParserError ? AnswerReader<Answer>.unknown : Self.gone("ended before it answered")
+        }
+    }
+
+    private func connectedSocket() -> Int32? {
+        let descriptor = UnixSocket.make()
+        guard descriptor >= 0, UnixSocket.connect(descriptor, to: path),
+            UnixSocket.peerUser(of: descriptor) == Posix.user
+        else {
+            Posix.close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    private static func channel(
+        _ descriptor: Int32
+    ) async throws -> NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart> {
+        Console.spareThreads()
+        return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .withConnectedSocket(descriptor) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    return try NIOAsyncChannel(wrappingChannelSynchronously: channel)
+                }
+            }
+    }
+
+    private static func send<Answer>(
+        _ request: APIRequest<Answer>,
+        to outbound: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
+    ) async throws {
+        var head = HTTPRequestHead(
+            version: .http1_1,
+            method: HTTPMethod(rawValue: request.method.rawValue),
+            uri: request.target
+        )
+        head.headers.add(name: "Host", value: "localhost")
+        head.headers.add(name: "Connection", value: "close")
+        if let body = request.body {
+            head.headers.add(name: "Content-Type", value: "application/json")
+            head.headers.add(name: "Content-Length", value: "\(body.count)")
+        }
+        try await outbound.write(.head(head))
+        if let body = request.body { try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
+        try await outbound.write(.end(nil))
+    }
+
+    private static func read<Answer>(
+        _ inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>,
+        _ first: AnswerReader<Answer>
+    ) async throws -> Answer {
+        var reader = first
+        for try await part in inbound {
+            switch part {
+            case .head(let head):
+                reader.begin(status: Int(head.status.code), isInLines: head.headers["Content-Type"].first == lineType)
+            case .body(let bytes):
+                if let answer = try await reader.take(Array(bytes.readableBytesView)) { return answer }
+            case .end: return try reader.finish()
+            }
+        }
+        throw gone("ended before it answered")
+    }
+
+    private static let lineType = "application/x-ndjson"
+
+    private static func gone(_ what: String) -> CommandFailure {
+        CommandFailure("node-gone", .unavailable, "the running node \(what): try again")
+    }
+}
+
+/// Reads the answer to a request as it comes.
+struct AnswerReader<Answer: Decodable & Sendable>: Sendable {
+    /// The longest line or report.
+    private static var byteLimit: Int { 64 << 20 }
+
+    private let onUpdate: @Sendable (NodeUpdate) async -> Void
+    private var status = 200
+    private var isInLines = false
+    private var buffer: [UInt8] = []
+
+    init(onUpdate: @escaping @Sendable (NodeUpdate) async -> Void) {
+        self.onUpdate = onUpdate
+    }
+
+    /// What this version of the command cannot read.
+    static var unknown: CommandFailure {
+        CommandFailure(
+            "unknown-reply",
+            .software,
+            "the running node answers what this command does not know: stop it and start it with this version"
+        )
+    }
+
+    /// Takes the status of HTTP, and whether the body has a JSON text on each line.
+    mutating func begin(status: Int, isInLines: Bool) {
+        self.status = status
+        self.isInLines = isInLines
+    }
+
+    /// Takes a part of the body; returns the answer if its line is in it.
+    ///
+    /// - Throws: ``CommandFailure``.
+    mutating func take(_ bytes: [UInt8]) async throws -> Answer? {
+        buffer += bytes
+        guard buffer.count <= Self.byteLimit else { throw Self.unknown }
+        guard isInLines else { return nil }
+        while let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+            let line = Array(buffer[..<end])
+            buffer.removeSubrange(...end)
+            if let answer = try await take(line: line) { return answer }
+        }
+        return nil
+    }
+
+    /// Takes a line; returns the answer if that is in it.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func take(line: [UInt8]) async throws -> Answer? {
+        let content: AnswerLine.Content<Answer>
+        do {
+            content = try AnswerLine.decode(line)
+        } catch {
+            throw Self.unknown
+        }
+        switch content {
+        case .alive: return nil
+        case .update(let update):
+            await onUpdate(update)
+            return nil
+        case .result(let answer): return answer
+        case .failure(let failure): throw failure.commandFailure
+        }
+    }
+
+    /// The report that the whole body is.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func finish() throws(CommandFailure) -> Answer {
+        guard !isInLines else {
+            throw CommandFailure("node-gone", .unavailable, "the running node ended before it answered: try again")
+        }
+        return try Self.answer(buffer, status: status)
+    }
+
+    /// The report of a body, or the failure that the status says it is.
+    static func answer(_ body: [UInt8], status: Int) throws(CommandFailure) -> Answer {
+        struct Failed: Decodable { let error: FailureView }
+        let failure: CommandFailure
+        do {
+            guard status >= 300 else { return try JSONText.decode(Answer.self, from: body) }
+            failure = try JSONText.decode(Failed.self, from: body).error.commandFailure
+        } catch {
+            throw unknown
+        }
+        guard failure.code == "no-such-path" else { throw failure }
+        throw CommandFailure(
+            "unknown-request",
+            .software,
+            "the running node does not know this request; it may be older than this command: restart it"
+        )
+    }
+}
