@@ -38,6 +38,8 @@ let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-met
 let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -224,7 +226,7 @@ let package = Package(
                 "Console", "MetricsText", "RunarNode", "Simulation", "Bytes", "Identity", "Certificates", "Concurrency",
                 "Kademlia", "NodeCore", "QRCode", "PictureFiles", "Traversal", "Transport", "QUIC", "Platform",
                 "Storage",
-                "Node", logging, metrics, deque, arguments,
+                "Node", logging, metrics, deque, arguments, nio, nioPosix, nioHTTP1,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house

@@ -8,7 +8,7 @@ extension Channel {
         guard let provider = self as? any SocketOptionProvider else {
             return eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
-        let credentials: EventLoopFuture<xucred> = unsafe provider.unsafeGetSocketOption(
+        let credentials: EventLoopFuture<xucred> = provider.unsafeGetSocketOption(
             level: NIOBSDSocket.OptionLevel(rawValue: SOL_LOCAL),
             name: NIOBSDSocket.Option(rawValue: LOCAL_PEERCRED)
         )

@@ -18,3 +18,8 @@ struct FailureView: Codable, Hashable, Sendable {
     /// What the command says.
     var commandFailure: CommandFailure { CommandFailure(code, exitCode ?? .software, message) }
 }
+
+/// The body of an answer that is a failure.
+struct FailureAnswer: Codable {
+    let error: FailureView
+}

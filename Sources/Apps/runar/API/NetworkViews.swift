@@ -87,10 +87,20 @@ extension RequestHandler {
         return NetworkViews(networks: try node.networks().map { try view(of: $0, revoked) })
     }
 
-    func networkView(_ name: NetworkName) throws -> NetworkView { try view(of: resolve(name), revokedNetworks()) }
+    /// The view of a network that a report is about.
+    ///
+    /// - Throws: ``IdentityError``.
+    func view(of report: NetworkReport) throws -> NetworkView {
+        let network = try NetworkId(base64Encoded: report.networkId)
+        return NetworkView(
+            report: report,
+            connected: node.connectedPeers(in: network).count,
+            isIsolated: node.isIsolated(networkId: network)
+        )
+    }
 
     /// With everybody in it.
-    func networkDetail(_ name: NetworkName) throws -> NetworkView {
+    func networkDetail(_ name: NetworkName?) throws -> NetworkView {
         let network = try resolve(name)
         var view = try view(of: network, revokedNetworks())
         let connected = Set(node.connectedPeers(in: network.networkId))

@@ -25,7 +25,7 @@ extension NodeAPI {
     /// A day; more is a slip.
     private static let longestWait = 86_400.0
     /// The seven days that a table allows.
-    private static let longestLife = 7 * 86_400.0
+    private static let longestRecordLife = 7 * 86_400.0
 
     var dataRoutes: [ConsoleRoute] {
         [
@@ -48,7 +48,7 @@ extension NodeAPI {
                     try request.form(ContentForm.self).bytes(),
                     under: try Self.key(request),
                     try Self.condition(form),
-                    lifetime: try Self.duration(form.lifeSeconds, "lifeSeconds", upTo: Self.longestLife)
+                    lifetime: try Self.duration(form.lifeSeconds, "lifeSeconds", upTo: Self.longestRecordLife)
                 )
             },
             route(.post, "/networks/{network}/records/get", body: .json(), needsNetwork: true) { request in

@@ -60,7 +60,7 @@ enum AnswerLine {
         }
     }
 
-    private struct Done<Result> {
+    fileprivate struct Done<Result> {
         var event = "done"
         let result: Result
     }
@@ -128,8 +128,8 @@ enum AnswerLine {
         case "callEnded": return .update(.callEnded(try report(CallEnded.self).number))
         case "invited": return .update(.invited(try report()))
         // The node's own events of these names have fewer members.
-        case "joinRequested": return .update((try? .joinRequested(report())) ?? .event(try report()))  // see above
-        case "joinPending": return .update((try? .joinPending(report())) ?? .event(try report()))  // the same
+        case "joinRequested": return .update(try (try? .joinRequested(report())) ?? .event(report()))  // see above
+        case "joinPending": return .update(try (try? .joinPending(report())) ?? .event(report()))  // the same
         case "consoleLink": return .update(.consoleLink(try report()))
         case "pairing": return .update(.pairing(try report()))
         // Everything else happened to the node.

@@ -1,3 +1,5 @@
+internal import Console
+
 // Networks: making, joining, leaving, and admitting others.
 
 extension APIRequest {

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Console
 
 // The node, its keys and its console.
 

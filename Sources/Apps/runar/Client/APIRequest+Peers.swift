@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Console
 
 // Peers, messages, files, services, and the answers of a person.
 

@@ -62,13 +62,13 @@ struct Call: AsyncParsableCommand {
             )
         }
         let request = APIRequest.call(
-            ControlRequest.Calling(
+            CallForm(
                 path: path.path.path,
-                network: path.network,
-                payload: try content(),
-                peer: peer.map { PeerName($0) },
-                timeout: try timeout.map { try DurationText.parse($0) },
-                isIdempotent: idempotent
+                network: path.network?.text,
+                base64: Base64.encode(Array(try content())),
+                peer: peer,
+                timeoutSeconds: try timeout.map { try DurationText.parse($0).seconds },
+                idempotent: idempotent
             )
         )
         let report = try await Session.with(home, node, onNetwork: true) {

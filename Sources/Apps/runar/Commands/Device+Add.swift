@@ -55,12 +55,12 @@ extension Device {
             )
             let asked = try Device.request(in: text)
             if !yes { try await Device.confirm(asked.code, "Does the new device's screen show the code") }
-            let terms = ControlRequest.Adding(
+            let terms = DeviceForm(
                 request: asked.link,
-                networks: noNetwork ? [] : network.isEmpty ? nil : network.map { NetworkName($0) },
+                networks: noNetwork ? [] : network.isEmpty ? nil : network,
                 lifeSeconds: end,
                 label: label,
-                isAdmin: admin
+                admin: admin
             )
             let report = try await Session.with(home) {
                 try await $0.ask(.addDevice(terms))

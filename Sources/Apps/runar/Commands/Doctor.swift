@@ -27,8 +27,7 @@ struct Doctor: AsyncParsableCommand {
     private func nodeFacts() async throws -> NodeFacts? {
         let place = try home.place()
         if let client = NodeClient(home: place) {
-            let request = APIRequest.diagnose(peer.map { PeerName($0) })
-            return try JSONText.decode(NodeFacts.self, from: await client.perform(request) { _ in })
+            return try await client.perform(.diagnose(peer.map { PeerName($0) }))
         }
         guard try NodeHome.isMade(at: place) else { return nil }
         let own = NodeHome.lastPeerId(in: place)

@@ -40,7 +40,7 @@ struct Publish: AsyncParsableCommand {
                 "\"\(topic.path.path)\" stands for many topics: an event is published to one, without *, > and {}"
             )
         }
-        let request = APIRequest.publish(topic.path.path, network: topic.network, Data(try content()))
+        let request = APIRequest.publish(topic.path.path, network: topic.network, try content())
         let report = try await Session.with(home, node, onNetwork: true) {
             try await $0.ask(request)
         }

@@ -47,17 +47,11 @@ extension Network {
                 )
             }
             let end = try Issue.expiration(of: expires, from: 0)
-            let terms = ControlRequest.Inviting(
-                network: network.map { NetworkName($0) },
-                addresses: address,
-                lifeSeconds: end,
-                label: label,
-                isPreallowed: preallow
-            )
+            let terms = InvitationForm(lifeSeconds: end, label: label, addresses: address, preallowed: preallow)
             let dialogue = InvitationDialogue(asJSON: home.output.json, showsCode: !noQr && Output.isTerminal)
             let report = try await Interruption.run {
                 try await Session.with(home, node, onNetwork: true, isServing: true) { session in
-                    try await dialogue.run(.invite(terms), session)
+                    try await dialogue.run(.invite(to: network.map { NetworkName($0) }, terms), session)
                 }
             }
             guard let report else {

@@ -33,8 +33,7 @@ struct OpenConsole: AsyncParsableCommand {
         }
         if lan { return try await Self.pair(client, asJSON: home.output.json) }
         if isPrinting {
-            let json = try await client.perform(.consoleAddress) { _ in }
-            let report = try JSONText.decode(ConsoleReport.self, from: json)
+            let report = try await client.perform(.consoleAddress)
             if Output.isTerminal { Output.note("for one browser, within a minute:") }
             return Output.report(report, asJSON: home.output.json)
         }
@@ -44,7 +43,7 @@ struct OpenConsole: AsyncParsableCommand {
 
     /// Shows what the device needs, and waits for it.
     private static func pair(_ client: NodeClient, asJSON: Bool) async throws {
-        let json = try await client.perform(.pairConsole(address: nil)) { update in
+        let report = try await client.perform(.pairConsole(address: nil)) { update in
             guard case .pairing(let report) = update else { return }
             if asJSON { return Output.json(report) }
             TerminalCode.showIfRoom(report.link)
@@ -52,7 +51,7 @@ struct OpenConsole: AsyncParsableCommand {
             Output.note("for one browser, within a minute. It will warn: compare the fingerprint of the certificate.")
             Output.line("fingerprint \(report.fingerprint)")
         }
-        Output.report(try JSONText.decode(PairingEnd.self, from: json), asJSON: asJSON)
+        Output.report(report, asJSON: asJSON)
     }
 
     /// Starts a browser once the node says with what, and waits until it has signed in.
@@ -60,10 +59,9 @@ struct OpenConsole: AsyncParsableCommand {
         let (links, continuation) = AsyncStream.makeStream(of: String.self)
         return try await withThrowingTaskGroup(of: ConsoleReport?.self) { group in
             group.addTask {
-                let json = try await client.perform(.openConsole) { update in
+                try await client.perform(.openConsole) { update in
                     if case .consoleLink(let link) = update { continuation.yield(link.file) }
                 }
-                return try JSONText.decode(ConsoleReport.self, from: json)
             }
             group.addTask {
                 for await link in links { try await start(withFile: link) }

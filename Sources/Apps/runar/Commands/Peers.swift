@@ -44,7 +44,7 @@ struct Connect: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let request: ControlRequest =
+        let request: APIRequest<ConnectReport> =
             words.count > 1
             ? .connect(
                 PeerName(words[0]),

@@ -74,7 +74,7 @@ struct Put: AsyncParsableCommand {
         let bytes = try file.map { try InputText.bytes($0, limit: limit, otherwise: advice) }
         let request = APIRequest.put(
             try table.key(key),
-            value: Data(bytes ?? Array((value ?? "").utf8)),
+            value: bytes ?? Array((value ?? "").utf8),
             condition: ifVersion.map { .ifVersion($0) } ?? (ifAbsent ? .ifAbsent : .any),
             lifetime: try lifetime.map { try DurationText.parse($0) }
         )

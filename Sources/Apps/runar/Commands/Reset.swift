@@ -21,7 +21,7 @@ struct Reset: AsyncParsableCommand {
     private static let names = [
         NodeHome.vaultName, NodeHome.keyFileName, NodeHome.stateName, NodeHome.stateName + "-wal",
         NodeHome.stateName + "-shm", NodeHome.peerName, NodeHome.logName, ConfigurationFile.name,
-        NodeConsole.tokenName, ConsoleCertificate.name, ControlServer.socketName, "vault.lock", "node.lock",
+        NodeConsole.tokenName, ConsoleCertificate.name, NodeSocket.name, "vault.lock", "node.lock",
     ]
 
     func run() async throws {

@@ -15,7 +15,7 @@ struct Send: AsyncParsableCommand {
     /// The largest text that is read from standard input, in bytes.
     ///
     /// A control frame has room for it even if JSON escapes each byte with six characters.
-    private static let textByteLimit = ControlFrame.byteLimit / 8
+    private static let textByteLimit = 2 << 20
 
     @Argument(help: "PEER TEXT; only PEER with --file; only TEXT with --all. PEER: id, its beginning, or label.")
     var words: [String] = []

@@ -61,9 +61,9 @@ struct Serve: AsyncParsableCommand {
             commands[parts[0]] = parts[1]
         }
         let request = APIRequest.serve(
-            ControlRequest.Serving(
+            ServingForm(
                 path: path.path.servicePath,
-                network: path.network,
+                network: path.network?.text,
                 name: name ?? path.path.servicePath,
                 version: serviceVersion,
                 description: about,

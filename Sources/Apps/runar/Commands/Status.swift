@@ -25,7 +25,7 @@ struct Status: AsyncParsableCommand {
     private func report() async throws -> StatusReport {
         let place = try home.place()
         guard let client = NodeClient(home: place) else { return try idle(place) }
-        return try JSONText.decode(StatusReport.self, from: await client.perform(.status) { _ in })
+        return try await client.perform(.status)
     }
 
     /// Without a node there is no need for the keys.
@@ -69,8 +69,7 @@ struct Stop: AsyncParsableCommand {
             _ = try NodeHome.existing(place)
             return Output.report(StopReport(stopped: false, processId: nil), asJSON: home.output.json)
         }
-        let json = try await client.perform(.stop) { _ in }
-        let report = try JSONText.decode(StopReport.self, from: json)
+        let report = try await client.perform(.stop)
         try await Self.waitUntilFree(place)
         Output.report(report, asJSON: home.output.json)
     }

@@ -17,7 +17,7 @@ extension RequestHandler {
             bufferingPolicy: .bufferingOldest(Self.updateBuffer)
         )
         let ask: @Sendable (FileOfferReport) -> Void = { _ = continuation.yield(.fileOffered($0)) }
-        let tell: @Sendable (FileProgress) -> Void = { progress in
+        let note: @Sendable (FileProgress) -> Void = { progress in
             guard let path = progress.path else { return }
             let report = FileArrivedReport(
                 peerId: progress.peer.base64Encoded,
@@ -31,7 +31,7 @@ extension RequestHandler {
             FileDesk.Listener(
                 directory: listening.acceptFiles,
                 ask: listening.asksAboutFiles ? ask : nil,
-                progress: tell
+                progress: note
             )
         )
         defer { files.remove(number) }

@@ -65,7 +65,6 @@ struct NodeRun: Sendable {
         }
     }
 
-    /// Returns the address of the console once it is there.
     /// Returns once commands are heard.
     private func startSocket(in group: inout ThrowingDiscardingTaskGroup<any Error>) async throws {
         let (beginnings, beginning) = AsyncStream.makeStream(of: Void.self)
@@ -77,7 +76,7 @@ struct NodeRun: Sendable {
         throw CancellationError()
     }
 
-    /// Starts the console, if there is one, and returns its address.
+    /// Returns the address of the console once it is there.
     private func startConsole(in group: inout ThrowingDiscardingTaskGroup<any Error>) async throws -> String? {
         guard let console else { return nil }
         let (beginnings, continuation) = AsyncStream.makeStream(of: Result<String, any Error>.self)
