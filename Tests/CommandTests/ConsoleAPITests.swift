@@ -25,7 +25,7 @@ internal import Testing
         let node = try RunarNode(config: RunarNodeConfig(keyStorage: keys, statePath: nil))
         let watch = NodeWatch(node: node, console: console, home: directory, settings: settings)
         let handler = RequestHandler(node: node, keys: keys, home: directory, settings: settings, watch: watch)
-        return NodeAPI(handler: handler, watch: watch)
+        return NodeAPI(handler)
     }
 
     /// The methods and paths that the description has.
@@ -37,7 +37,8 @@ internal import Testing
     }
 
     @Test func `every route is described, and everything that is described is a route`() throws {
-        let routes = try makeAPI(in: TemporaryHome()).routes
+        let api = try makeAPI(in: TemporaryHome())
+        let routes = api.routes + api.commandRoutes
         let names = Set(routes.map { "\($0.method.rawValue) \($0.template)" })
         #expect(names.count == routes.count && names.count > 50)
         #expect(try names.union(Self.own) == described())
@@ -103,7 +104,7 @@ internal import Testing
             try api.handler.status().configuration.first { $0.key == key }
         }
         #expect(try await ask("logLevel", ["error,discovery=debug"]) == 200)
-        #expect(api.watch.logs.levels.level == .error)
+        #expect(try api.watch.logs.levels.level == .error)
         #expect(try report(.logLevel)?.needsRestart == nil)
         #expect(try await ask("listen", ["127.0.0.1:4433"]) == 200)
         #expect(try report(.listen)?.values == ["127.0.0.1:4433"] && report(.listen)?.needsRestart == true)
@@ -137,7 +138,8 @@ internal import Testing
         let (claims, left) = try await APIVisitor.go(places)
         for claim in claims where claim.failure != nil { Issue.record("\(claim.claim): \(claim.failure ?? "")") }
         #expect(claims.count > 200)
-        #expect(Set(left) == Self.own.subtracting(["GET /metrics", "POST /api/v1/session"]))
+        let ofCommands = try makeAPI(in: TemporaryHome()).commandRoutes.map { "\($0.method.rawValue) \($0.template)" }
+        #expect(Set(left) == Self.own.subtracting(["GET /metrics", "POST /api/v1/session"]).union(ofCommands))
         let running = nodes
         _ = try await aside { running.map { $0.end(by: SIGTERM) } }
     }

@@ -1,65 +1,125 @@
+internal import Bytes
+internal import Console
 internal import Foundation
+internal import Identity
+internal import Node
+internal import RunarNode
 internal import TestSupport
 internal import Testing
 
 @testable import runar
 
-@Suite("Control protocol") struct ControlTests {
+/// What a command sends to a node, and how it reads what comes back.
+@Suite("Requests of commands") struct ControlTests {
     private static let key = TableKey(text: "00ff", format: .hex, network: NetworkName("home"), timeout: .seconds(5))
-    private static let requests: [ControlRequest] = [
-        .deviceRequest, .setUpDevice("runar://device-answer/AQ"),
-        .addDevice(
-            .init(
-                request: "runar://device/x",
-                networks: [NetworkName("Home")],
-                lifeSeconds: 5,
-                label: "phone",
-                isAdmin: true
-            )
-        ),
-        .status, .peers(all: true), .network(nil), .network(NetworkName("home")),
-        .send(PeerName("abcd"), text: "hello \u{1F600}"),
-        .issueToken(PeerName("p"), network: nil, expiration: 17, label: "phone", isRenewable: false),
-        .put(Self.key, value: Data([0, 255]), condition: .ifVersion(3), lifetime: .seconds(60)),
-        .get(Self.key, GetOptions(writer: PeerName("p"))), .discover(nil),
-        .listen(.init(withEvents: true, acceptFiles: "/tmp")),
-    ]
 
-    @Test func `frames come out as they went in, however they are cut`() throws {
-        let bodies = Self.requests.map { JSONText.bytes($0) } + [[]]
-        let bytes = bodies.flatMap { ControlFrame.encode($0) }
-        var found: [[UInt8]] = []
-        var buffer: [UInt8] = []
-        for byte in bytes {
-            buffer.append(byte)
-            while let frame = try ControlFrame.next(in: &buffer) { found.append(frame) }
+    /// Reads an answer that comes in parts.
+    private func read<Answer>(
+        _ parts: [[UInt8]],
+        status: Int = 200,
+        isInLines: Bool,
+        as type: Answer.Type = Answer.self,
+        onUpdate: @escaping @Sendable (NodeUpdate) async -> Void = { _ in }
+    ) async throws -> Answer where Answer: Decodable & Sendable {
+        var reader = AnswerReader<Answer>(onUpdate: onUpdate)
+        reader.begin(status: status, isInLines: isInLines)
+        for part in parts {
+            if let answer = try await reader.take(part) { return answer }
         }
-        #expect(found == bodies)
-        #expect(buffer.isEmpty)
+        return try reader.finish()
     }
 
-    @Test func `a length above the limit is refused before anything is collected`() {
-        var buffer: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, ControlFrame.version]
-        #expect(throws: ControlFrame.Failure.tooLong(0xFFFF_FFFF)) { try ControlFrame.next(in: &buffer) }
+    @Test func `names stand in the path with everything escaped that has a meaning there`() {
+        let request = APIRequest.connectionText(NetworkName("a/b ?ä"), address: "[::1]:5&x")
+        #expect(
+            request.target
+                == "/api/v1/networks/a%2Fb%20%3F%C3%A4/connection-text?address=%5B%3A%3A1%5D%3A5%26x"
+        )
+        #expect(APIRequest.network(nil).target == "/api/v1/networks/-")
+        #expect(APIRequest.send(PeerName(""), text: "x").target == "/api/v1/peers/%20/messages")
     }
 
-    @Test func `another version is refused by its number`() {
-        var buffer: [UInt8] = [0, 0, 0, 0, 9]
-        #expect(throws: ControlFrame.Failure.otherVersion(9)) { try ControlFrame.next(in: &buffer) }
+    @Test func `forms are read as they were written`() throws {
+        func form<Form: Decodable>(_ body: [UInt8]?) throws -> Form {
+            var request = ConsoleRequest()
+            request.body = try #require(body)
+            return try request.form()
+        }
+        let put = APIRequest.put(Self.key, value: [0, 255], condition: .ifVersion(3), lifetime: .seconds(60)).body
+        let (key, condition, content): (KeyForm, PutForm, ContentForm) = (try form(put), try form(put), try form(put))
+        #expect(key.key == "00ff" && key.format == .hex && key.timeoutSeconds == 5)
+        #expect(condition.condition == .ifVersion && condition.version == 3 && condition.lifeSeconds == 60)
+        #expect(try content.bytes() == Data([0, 255]))
+        let token: TokenForm = try form(
+            APIRequest.issueToken(PeerName("p"), network: nil, expiration: 17, label: "phone", isRenewable: false).body
+        )
+        #expect(token.expiration == 17 && token.label == "phone" && token.renewable == false)
+        let answer: CallAnswerForm = try form(APIRequest.answerCall(1, .result(Data("5".utf8))).body)
+        #expect(answer.result == "NQ==" && answer.failure == nil)
     }
 
-    @Test func `damaged frames never crash`() {
-        neverCrash(on: Self.requests.map { ControlFrame.encode(JSONText.bytes($0)) }) { bytes in
-            var buffer = bytes
-            while let body = try ControlFrame.next(in: &buffer) {
-                _ = try JSONText.decode(ControlRequest.self, from: body)
+    @Test func `lines are read however they are cut, and updates come before the result`() async throws {
+        let (peer, network) = (
+            PeerId(publicKey: Ed25519KeyPair().publicKey), NetworkId(publicKey: Ed25519KeyPair().publicKey)
+        )
+        let updates: [NodeUpdate] = [
+            .transferred(count: 1, total: 2), .callEnded(7),
+            .listening(ListeningReport(peerId: "p", addresses: [])),
+            .event(EventReport(.joinPending(peer, network, digits: "1 2"))),
+        ]
+        let lines =
+            updates.map { AnswerLine.bytes($0) } + [AnswerLine.alive, AnswerLine.bytes(result: DoneReport(done: true))]
+        let bytes = lines.flatMap { $0 + [UInt8(ascii: "\n")] }
+        for size in [1, 7, bytes.count] {
+            let parts = stride(from: 0, to: bytes.count, by: size).map {
+                Array(bytes[$0..<min($0 + size, bytes.count)])
             }
+            let (found, note) = AsyncStream.makeStream(of: NodeUpdate.self)
+            let report = try await read(parts, isInLines: true, as: DoneReport.self) { note.yield($0) }
+            note.finish()
+            var heard: [NodeUpdate] = []
+            for await update in found { heard.append(update) }
+            #expect(report.done && heard == updates)
         }
     }
 
-    @Test func `requests survive the way`() throws {
-        for request in Self.requests {
-            #expect(try JSONText.decode(ControlRequest.self, from: JSONText.bytes(request)) == request)
+    @Test func `a failure keeps its word, its sentence and its exit code`() async throws {
+        let failure = ConsoleFailure(CommandFailure("no-such-peer", .data, "nobody"))
+        let answers: [(bytes: [UInt8], isInLines: Bool)] = [
+            (failure.json, false), (AnswerLine.bytes(failure: FailureView(failure)) + [UInt8(ascii: "\n")], true),
+        ]
+        for (bytes, isInLines) in answers {
+            let found = await #expect(throws: CommandFailure.self) {
+                try await read([bytes], status: isInLines ? 200 : 404, isInLines: isInLines, as: DoneReport.self)
+            }
+            #expect(found?.code == "no-such-peer" && found?.status == .data && found?.message == "nobody")
         }
+    }
+
+    @Test(arguments: [
+        (404, "{\"error\":{\"code\":\"no-such-path\",\"message\":\"\",\"context\":{}}}", "unknown-request"),
+        (200, "{", "unknown-reply"), (200, "{}", "unknown-reply"), (500, "{}", "unknown-reply"),
+    ])
+    func `what another version answers is said to be that`(status: Int, body: String, code: String) async {
+        let found = await #expect(throws: CommandFailure.self) {
+            try await read([Array(body.utf8)], status: status, isInLines: false, as: DoneReport.self)
+        }
+        #expect(found?.code == code && found?.status == .software)
+    }
+
+    @Test func `an answer that ends before its result says so`() async {
+        let line = AnswerLine.alive + [UInt8(ascii: "\n")]
+        let found = await #expect(throws: CommandFailure.self) {
+            try await read([line], isInLines: true, as: DoneReport.self)
+        }
+        #expect(found?.code == "node-gone")
+    }
+
+    @Test func `damaged lines never crash`() {
+        let lines = [
+            AnswerLine.bytes(.transferred(count: 1, total: 2)), AnswerLine.bytes(result: DoneReport(done: true)),
+            AnswerLine.bytes(.called(CallReport(number: 1, action: "a", path: "p", peerId: nil, payload: Data([1])))),
+        ]
+        neverCrash(on: lines) { let _: AnswerLine.Content<DoneReport> = try AnswerLine.decode($0) }
     }
 }

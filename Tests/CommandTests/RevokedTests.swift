@@ -25,17 +25,12 @@ internal import Testing
         handler = RequestHandler(node: node, keys: keys, home: home, settings: settings)
     }
 
-    private func key(_ network: String) -> TableKey {
-        TableKey(text: "door", format: .text, network: NetworkName(network), timeout: nil)
-    }
-
     @Test func `a request fails with the revocation and the way back`() {
         let peer = PeerId(publicKey: Ed25519KeyPair().publicKey)
         let failures = [
-            handler.failure(NodeError.noSharedNetwork(peer), of: .send(PeerName("phone"), text: "")),
-            handler.failure(NodeError.notAMember(network), of: .connectionText(nil, address: nil)),
-            handler.failure(DHTError.notAMember, of: .get(key("Home"), GetOptions())),
-            handler.failure(DHTError.notAMember, of: .delete(key("Home"))),
+            handler.failure(NodeError.noSharedNetwork(peer), in: nil),
+            handler.failure(NodeError.notAMember(network), in: nil),
+            handler.failure(DHTError.notAMember, in: NetworkName("Home")),
         ]
         for failure in failures {
             #expect(failure.code == "revoked" && failure.status == .notPermitted)
@@ -45,8 +40,8 @@ internal import Testing
 
     @Test func `another failure and another network are reported as before`() {
         let peer = PeerId(publicKey: Ed25519KeyPair().publicKey)
-        #expect(handler.failure(NodeError.timedOut(peer), of: .status).code == "timed-out")
-        #expect(handler.failure(DHTError.notAMember, of: .get(key("Office"), GetOptions())).code == "not-a-member")
+        #expect(handler.failure(NodeError.timedOut(peer), in: nil).code == "timed-out")
+        #expect(handler.failure(DHTError.notAMember, in: NetworkName("Office")).code == "not-a-member")
     }
 
     @Test func `the list of networks says that the revocation is final`() throws {

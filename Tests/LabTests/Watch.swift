@@ -8,7 +8,7 @@ internal import TestSupport
 final class Watch: Sendable {
     struct Entry: Sendable {
         let time: ContinuousClock.Instant
-        let update: ControlUpdate
+        let update: NodeUpdate
     }
 
     private let entries = Locked<[Entry]>([])
@@ -17,11 +17,11 @@ final class Watch: Sendable {
 
     /// Listens to the node of a home; returns once nothing is missed any more.
     init(home: String) async throws {
-        let client = ControlClient(home: home)
+        let client = NodeClient(home: home)
         guard let client else { throw Outcome.Unexpected(description: "no node runs in \(home)") }
         let task = Task { [weak self] in
             do {
-                _ = try await client.perform(.listen(.init(withEvents: true))) { [weak self] in self?.note($0) }
+                _ = try await client.perform(.listen(.init(events: true))) { [weak self] in self?.note($0) }
             } catch {
                 // The node ended, or this is over; who waits for an entry will say so.
             }
@@ -35,7 +35,7 @@ final class Watch: Sendable {
         listening.withLock { $0?.cancel() }
     }
 
-    private func note(_ update: ControlUpdate) {
+    private func note(_ update: NodeUpdate) {
         condition.lock()
         entries.withLock { $0.append(Entry(time: .now, update: update)) }
         condition.broadcast()
@@ -46,7 +46,7 @@ final class Watch: Sendable {
     func first(
         since moment: ContinuousClock.Instant? = nil,
         within patience: Duration,
-        where isWanted: @escaping @Sendable (ControlUpdate) -> Bool
+        where isWanted: @escaping @Sendable (NodeUpdate) -> Bool
     ) async throws -> Entry? {
         let limit = Date.now.addingTimeInterval(patience / .seconds(1))
         return try await aside { [condition, entries] in

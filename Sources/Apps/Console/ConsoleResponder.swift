@@ -113,7 +113,8 @@ final class ConsoleResponder: Sendable {
         switch rules.withLock({ $0 })?.judge(question, forPage: forPage) ?? .foreignHost {
         case .allowed: return
         case .foreignHost:
-            let name = configuration.place.origin == .thisMachine ? "localhost or 127.0.0.1" : "by its address in numbers"
+            let name =
+                configuration.place.origin == .thisMachine ? "localhost or 127.0.0.1" : "by its address in numbers"
             throw ConsoleFailure(421, "foreign-host", "call this server \(name), with its port")
         case .foreignOrigin:
             throw ConsoleFailure(403, "foreign-origin", "pages of other origins get nothing here")

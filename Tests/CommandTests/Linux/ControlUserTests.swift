@@ -10,12 +10,12 @@ internal import Testing
         geteuid() == 0 && self.tools.allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Asks for the status in the words of the control protocol and prints how many bytes of an answer came.
+    /// Asks for the status over HTTP and prints how many bytes of an answer came.
     private static let question = """
         use Socket;
         socket(my $s, PF_UNIX, SOCK_STREAM, 0) or die; connect($s, sockaddr_un("control.sock")) or die;
-        $SIG{PIPE} = "IGNORE"; my $json = q({"status":{}});
-        syswrite($s, pack("NC", length $json, 1) . $json);
+        $SIG{PIPE} = "IGNORE";
+        syswrite($s, "GET /api/v1/status HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n");
         my $count = sysread($s, my $bytes, 1); print defined $count ? $count : 0, "\\n";
         """
 

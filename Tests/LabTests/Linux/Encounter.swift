@@ -63,11 +63,11 @@ struct Encounter {
 
 extension Device {
     /// Asks the running node, as a command does.
-    func ask<R: Decodable>(_ request: ControlRequest, for type: R.Type = R.self) async throws -> R {
-        guard let client = ControlClient(home: home.path) else {
+    func ask<Answer>(_ request: APIRequest<Answer>) async throws -> Answer {
+        guard let client = NodeClient(home: home.path) else {
             throw Outcome.Unexpected(description: "\(name): no node runs")
         }
-        return try JSONText.decode(R.self, from: try await client.perform(request) { _ in })
+        return try await client.perform(request)
     }
 
     func connect(to other: Device, at address: String? = nil) async throws -> ConnectReport {
@@ -86,7 +86,7 @@ extension Device {
     }
 
     private func report(of other: Device) async throws -> PeersReport.Peer? {
-        try await ask(.peers(all: false), for: PeersReport.self).peers.first { $0.peerId == other.peerId }
+        try await ask(.peers(all: false)).peers.first { $0.peerId == other.peerId }
     }
 
     func watch() async throws -> Watch { try await Watch(home: home.path) }

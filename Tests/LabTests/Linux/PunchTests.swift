@@ -52,10 +52,10 @@ internal import Testing
 
     /// Connects the node of a home by a text.
     private static func connect(_ home: String, by text: String) async throws -> ConnectReport {
-        guard let client = ControlClient(home: home) else {
+        guard let client = NodeClient(home: home) else {
             throw Outcome.Unexpected(description: "no node runs in \(home)")
         }
-        return try JSONText.decode(ConnectReport.self, from: try await client.perform(.connectByText(text)) { _ in })
+        return try await client.perform(.connectByText(text))
     }
 }
 #endif

@@ -103,8 +103,8 @@ struct Traffic: Sendable {
 
     private static func complaint(sending text: String, to peerId: String, by home: String) async -> String? {
         do {
-            guard let client = ControlClient(home: home) else { return "no node" }
-            _ = try await client.perform(.send(PeerName(peerId), text: text)) { _ in }
+            guard let client = NodeClient(home: home) else { return "no node" }
+            _ = try await client.perform(.send(PeerName(peerId), text: text))
             return nil
         } catch {
             return "\(error)"

@@ -57,7 +57,8 @@ extension NodeAPI {
 
     private var fileRoutes: [ConsoleRoute] {
         [
-            course(.post, "/peers/{peer}/files", body: .file(limit: Self.fileByteLimit), needsNetwork: true) { request in
+            course(.post, "/peers/{peer}/files", body: .file(limit: Self.fileByteLimit), needsNetwork: true) {
+                request in
                 let name = try Self.fileName(request)
                 let peer = try handler.resolve(request.peer)
                 guard let file = request.file else {

@@ -53,7 +53,10 @@ struct NodeAPI: Sendable {
         _ answer: @escaping @Sendable (ConsoleRequest) async throws -> Report
     ) -> ConsoleRoute {
         special(method, path, body: body) { request in
-            .json(JSONText.bytes(try await perform(needsNetwork, changes) { try await answer(request) }), status: status)
+            .json(
+                JSONText.bytes(try await perform(needsNetwork, changes) { try await answer(request) }),
+                status: status
+            )
         }
     }
 
@@ -83,7 +86,10 @@ struct NodeAPI: Sendable {
         body: ConsoleRoute.Body = .none,
         needsNetwork: Bool = false,
         changes: [ActivityChanged.Subject] = [],
-        _ prepare: @escaping @Sendable (ConsoleRequest) async throws -> (@Sendable (@escaping RequestHandler.Tell) async throws -> Report)
+        _ prepare:
+            @escaping @Sendable (ConsoleRequest) async throws -> (
+                @Sendable (@escaping RequestHandler.Tell) async throws -> Report
+            )
     ) -> ConsoleRoute {
         special(method, path, body: body) { request in
             let work = try await prepare(request)

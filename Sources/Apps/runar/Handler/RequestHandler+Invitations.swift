@@ -12,7 +12,10 @@ extension RequestHandler {
         let network = try resolve(NetworkName(terms.network.base64Encoded))
         if let label = terms.label { try NameRule.check(label) }
         let events = node.eventStream
-        let invitation = try node.invite(to: network.networkId, addresses: terms.addresses.isEmpty ? nil : terms.addresses)
+        let invitation = try node.invite(
+            to: network.networkId,
+            addresses: terms.addresses.isEmpty ? nil : terms.addresses
+        )
         defer { node.withdraw(invitation.id) }
         guard !invitation.addresses.isEmpty else {
             throw CommandFailure(
