@@ -164,7 +164,7 @@ def expect(claim, truth, why=""):
 def alone(owner):
     """What a node without a network says."""
     for call in ["status", "node", "storage", "logs", "log-level", "networks", "peers", "messages", "offers", "files",
-                 "keys", "doctor"]:
+                 "keys", "doctor", "doctor/facts"]:
         owner.ask(f"GET /{call}")
     owner.ask("GET /services", expect=404)
     expect("metrics are a text", b"runar_" in owner.ask("GET /metrics"))
