@@ -220,13 +220,21 @@ let package = Package(
                 hummingbird, hummingbirdCore, nio, nioTLS, httpTypes, logging,
             ]
         ),
+        // The node as a program: its home, its settings, its API and who answers it.
+        module(
+            "NodeService",
+            in: "Apps",
+            [
+                "Console", "MetricsText", "RunarNode", "Bytes", "Identity", "Certificates", "Concurrency", "Kademlia",
+                "QRCode", "PictureFiles", "Traversal", "Transport", "Platform", "Storage", "Node", logging, metrics, deque,
+                nio, nioPosix, nioHTTP1,
+            ]
+        ),
         .executableTarget(
             name: "runar",
             dependencies: [
-                "Console", "MetricsText", "RunarNode", "Simulation", "Bytes", "Identity", "Certificates", "Concurrency",
-                "Kademlia", "NodeCore", "QRCode", "PictureFiles", "Traversal", "Transport", "QUIC", "Platform",
-                "Storage",
-                "Node", logging, metrics, deque, arguments, nio, nioPosix, nioHTTP1,
+                "NodeService", "Console", "RunarNode", "Simulation", "Bytes", "Identity", "Concurrency", "QRCode",
+                "PictureFiles", "Traversal", "Platform", "Node", logging, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house

@@ -1,11 +1,10 @@
 internal import ArgumentParser
 internal import Foundation
+internal import NodeService
 
 /// The command: private networks of one's own devices.
 @main
 struct Runar: AsyncParsableCommand {
-    static let version = "0.1.0"
-
     static let configuration = CommandConfiguration(
         commandName: "runar",
         abstract: "Private networks of your own devices: no account, no server, no cloud.",
@@ -16,7 +15,7 @@ struct Runar: AsyncParsableCommand {
             Exit codes: 0 done, 64 usage, 65 bad data, 66 no such file or value, 69 unreachable, 70 internal, 73 cannot create, \
             74 input or output, 75 try again, 77 not permitted, 78 configuration.
             """,
-        version: version,
+        version: ProductVersion.text,
         groupedSubcommands: [
             CommandGroup(
                 name: "This device",
@@ -66,7 +65,7 @@ struct Runar: AsyncParsableCommand {
         } catch {
             // Requests for help and the like are the parser's; everything else is ours.
             if exitCode(for: error) == .success { exit(withError: error) }
-            let failure = CommandFailure(error)
+            let failure = CommandFailure(ofCommand: error)
             Output.failure(failure, asJSON: asJSON)
             Foundation.exit(failure.status.rawValue)
         }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Bytes
 internal import Foundation
 internal import Identity
+internal import NodeService
 internal import Platform
 
 /// The root key on paper or in a file.
@@ -11,10 +12,6 @@ struct Backup: AsyncParsableCommand {
         subcommands: [Create.self, Restore.self]
     )
 
-    /// The name of the root key in a backup file.
-    static let rootName = "root"
-    /// The names of networks' texts in a backup file.
-    static let networkPrefix = "network/"
 }
 
 extension Backup {
@@ -41,9 +38,9 @@ extension Backup {
             let root = try Ed25519PrivateKey(SecretBytes(consuming: &bytes))
             guard let file else { return show(RecoveryPhrase(masterKey: root)) }
             let backup = InMemoryKeyStorage()
-            try backup.store(root.secret, id: Backup.rootName)
+            try backup.store(root.secret, id: BackupFile.rootName)
             for (position, text) in content.networks.enumerated() {
-                try backup.store(SecretBytes(copying: Array(text.utf8)), id: "\(Backup.networkPrefix)\(position)")
+                try backup.store(SecretBytes(copying: Array(text.utf8)), id: "\(BackupFile.networkPrefix)\(position)")
             }
             let path = HomeOptions.absolute(file)
             // Before anybody thinks of a passphrase.
@@ -103,7 +100,7 @@ extension Backup {
                 }
                 let secret = try Backup.secret(backupPassphraseFile, isNew: false)
                 let backup = try VaultFile.contents(at: path, secret: secret)
-                guard let key = try backup.retrieve(id: Backup.rootName) else {
+                guard let key = try backup.retrieve(id: BackupFile.rootName) else {
                     throw CommandFailure(
                         "bad-backup",
                         .data,
@@ -111,7 +108,7 @@ extension Backup {
                     )
                 }
                 root = key
-                for id in try backup.list() where id.hasPrefix(Backup.networkPrefix) {
+                for id in try backup.list() where id.hasPrefix(BackupFile.networkPrefix) {
                     guard let text = try backup.retrieve(id: id) else { continue }
                     texts.append(text.withBytes { String(decoding: $0, as: UTF8.self) })
                 }
@@ -163,18 +160,6 @@ struct BackupReport: Report {
     let networks: Int
 
     var lines: [String] { ["wrote \(file): the root key and \(networks) network\(networks == 1 ? "" : "s")"] }
-}
-
-/// What a backup brought back.
-struct RestoreReport: HintingReport {
-    let restored: Bool
-    let networks: Int
-
-    var lines: [String] {
-        networks == 0
-            ? ["restored the root key; give the texts of its networks to `runar join` to own them here again"]
-            : ["restored the root key and \(networks) network\(networks == 1 ? "" : "s")"]
-    }
 }
 
 extension String {

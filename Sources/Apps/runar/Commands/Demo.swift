@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Concurrency
 internal import Foundation
+internal import NodeService
 
 /// Shows the whole thing with processes and homes of its own.
 struct Demo: AsyncParsableCommand {

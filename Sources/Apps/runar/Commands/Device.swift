@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Identity
+internal import NodeService
 internal import QRCode
 
 /// A person's devices: one sets up another.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import NodeService
 
 /// Looks for members.
 struct Discover: AsyncParsableCommand {

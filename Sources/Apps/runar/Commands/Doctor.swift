@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Identity
+internal import NodeService
 internal import Platform
 internal import RunarNode
 
@@ -30,20 +31,6 @@ struct Doctor: AsyncParsableCommand {
             return try await client.perform(.diagnose(peer.map { PeerName($0) }))
         }
         guard try NodeHome.isMade(at: place) else { return nil }
-        let own = NodeHome.lastPeerId(in: place)
-        let state = FilePath.joining(place, NodeHome.stateName)
-        let settings = try home.settings()
-        return NodeFacts(
-            isRunning: false,
-            addresses: [],
-            isDiscovering: try settings.isOn(.discovery),
-            renewsTokens: try settings.isOn(.renewTokens),
-            networks: try RunarNode.membershipStates(statePath: state, peerId: own).map { NodeFacts.Network($0) },
-            peers: [],
-            mapping: "unknown",
-            isMappingProven: false,
-            observed: [],
-            peer: nil
-        )
+        return try NodeFacts(idle: place, settings: home.settings())
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import NodeService
 internal import Platform
 internal import RunarNode
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Identity
+internal import NodeService
 internal import Platform
 
 /// A text that comes as an argument, from a file, or from standard input.
@@ -60,13 +61,10 @@ enum InputText {
             return try typed(limit: limit, until: isWhole)
         }
         // A text of ours begins with a brace or is a link; a file name hardly ever does or is.
-        return try words.map { $0.contains("{") || isLink($0) ? $0 : try read($0, limit: limit) }.joined(
+        return try words.map { $0.contains("{") || Link.isOurs($0) ? $0 : try read($0, limit: limit) }.joined(
             separator: "\n"
         )
     }
-
-    /// Whether a text is one of our links.
-    static func isLink(_ text: String) -> Bool { text.lowercased().hasPrefix("runar://") }
 
     /// What a person types at the terminal: to its end, or to the end of the line with which it is whole.
     private static func typed(limit: Int, until isWhole: (String) -> Bool) throws -> String {

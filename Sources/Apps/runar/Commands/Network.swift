@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Identity
+internal import NodeService
 
 /// Networks of this device.
 struct Network: AsyncParsableCommand {

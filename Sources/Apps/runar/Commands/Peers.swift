@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import NodeService
 
 /// Who is connected.
 struct Peers: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import NodeService
 internal import Platform
 
 /// Sends a message or a file.

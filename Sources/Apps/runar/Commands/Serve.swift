@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Concurrency
 internal import Foundation
 internal import Identity
+internal import NodeService
 internal import Platform
 internal import RunarNode
 
@@ -202,5 +203,20 @@ private final class ServiceDesk: Sendable {
         let bytes = Data(text.utf8)
         let value = try? JSONSerialization.jsonObject(with: bytes, options: .fragmentsAllowed)  // nil: a text
         return value == nil ? Data(JSONText.encode(text).utf8) : bytes
+    }
+}
+
+/// How a request to an offered service went.
+struct AnsweredReport: Codable, Sendable {
+    var event = "answered"
+    let path: String
+    let peerId: String?
+    let milliseconds: Int
+    /// Why it failed; nil when it did not.
+    let failure: String?
+
+    var line: String {
+        let caller = peerId.map { PeerId.typed($0) } ?? "this device"
+        return "\(path)  \(caller)  \(failure ?? "answered") after \(milliseconds) ms"
     }
 }

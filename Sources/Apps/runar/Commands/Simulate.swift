@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Bytes
+internal import NodeService
 internal import Simulation
 
 /// Runs a network of many nodes in one process, on a clock and a network that a seed decides.

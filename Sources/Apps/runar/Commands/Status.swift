@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Identity
+internal import NodeService
 internal import Platform
 
 /// Says whether a node runs.
@@ -32,25 +33,7 @@ struct Status: AsyncParsableCommand {
     private func idle(_ place: String) throws -> StatusReport {
         let directory = try NodeHome.existing(place)
         let peer = NodeHome.lastPeerId(in: directory.path)
-        return StatusReport(
-            isRunning: false,
-            home: directory.path,
-            processId: nil,
-            peerId: peer?.base64Encoded,
-            peerIdText: peer?.text,
-            addresses: [],
-            uptimeSeconds: nil,
-            console: nil,
-            consoleLan: nil,
-            networks: nil,
-            connectedPeers: nil,
-            discovery: nil,
-            tables: nil,
-            events: nil,
-            expiring: nil,
-            revoked: nil,
-            configuration: try home.settings(node).reports
-        )
+        return StatusReport(idle: directory, peer: peer, configuration: try home.settings(node).reports)
     }
 }
 

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
+internal import NodeService
 internal import Platform
 
 /// Runs the node.

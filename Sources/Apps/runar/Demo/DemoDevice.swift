@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Foundation
+internal import NodeService
 internal import Platform
 
 /// A device of the demo: a home of its own, and the processes that work on it.

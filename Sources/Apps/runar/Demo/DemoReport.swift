@@ -1,3 +1,5 @@
+internal import NodeService
+
 /// What the demo showed.
 struct DemoReport: Report {
     /// One thing that was shown and checked.

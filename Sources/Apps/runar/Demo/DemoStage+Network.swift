@@ -1,4 +1,5 @@
 internal import Foundation
+internal import NodeService
 
 // Devices, network, tokens, nodes.
 extension DemoStage {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import NodeService
 internal import Platform
 
 // Who is not let in, and who is let out.

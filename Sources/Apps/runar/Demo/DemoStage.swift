@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Foundation
+internal import NodeService
 
 /// The devices of the demo and what has been shown with them.
 final class DemoStage: Sendable {

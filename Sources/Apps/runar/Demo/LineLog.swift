@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Foundation
+internal import NodeService
 
 /// What a process has said so far, line by line, for somebody who waits for a certain line.
 final class LineLog: Sendable {

@@ -1,3 +1,5 @@
+internal import NodeService
+
 #if os(Linux)
 /// What opens a file with the program that the person chose for its kind.
 enum BrowserOpener {

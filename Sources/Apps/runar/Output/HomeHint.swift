@@ -1,3 +1,5 @@
+internal import NodeService
+
 /// Repeats `--home` in the commands that a text advises, so that they can be copied as they are.
 enum HomeHint {
     /// The home that the person named, as it was typed; nil for the usual one.
@@ -60,6 +62,3 @@ enum HomeHint {
         return isPlain ? text : "'\(text.replacing("'", with: #"'\''"#))'"
     }
 }
-
-/// A report whose lines advise commands.
-protocol HintingReport: Report {}

@@ -1,4 +1,5 @@
 internal import Concurrency
+internal import NodeService
 
 /// A line on a terminal's standard error that shows how far something has come; elsewhere it shows nothing.
 final class ProgressLine: Sendable {
@@ -48,11 +49,4 @@ final class ProgressLine: Sendable {
         }
         if wasOpen { Output.status("") }
     }
-}
-
-extension Duration {
-    /// As a floating number of seconds, for people.
-    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
-    /// Rounded down.
-    var milliseconds: Int { Int(components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000) }
 }

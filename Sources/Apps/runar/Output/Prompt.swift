@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Concurrency
 internal import Foundation
+internal import NodeService
 internal import Platform
 
 /// Asks the person at the terminal, whatever standard input is.

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Foundation
+internal import NodeService
 internal import Platform
 
 /// Starts a node that lives on when this command has ended.

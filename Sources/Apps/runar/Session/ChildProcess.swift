@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Foundation
+internal import NodeService
 internal import Platform
 
 /// Another program, in a session of its own: signals of the terminal reach it only through us.

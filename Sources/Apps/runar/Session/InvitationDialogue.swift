@@ -1,6 +1,7 @@
 internal import Concurrency
 internal import Foundation
 internal import Identity
+internal import NodeService
 internal import Platform
 
 /// Shows an invitation to the inviter's person, says how long it is good, and asks about who comes with it.

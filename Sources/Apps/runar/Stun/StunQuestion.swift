@@ -1,4 +1,5 @@
 internal import Identity
+internal import NodeService
 internal import Platform
 internal import Traversal
 

@@ -1,4 +1,5 @@
 internal import Identity
+internal import NodeService
 internal import Traversal
 
 /// What a STUN server said, and what follows from it.

@@ -1,0 +1,142 @@
+internal import Bytes
+internal import Console
+internal import Foundation
+internal import Identity
+
+// What comes with a request, read with regard to its bounds.
+extension ConsoleRequest {
+    /// The JSON of the body as a form.
+    ///
+    /// - Throws: ``ConsoleFailure`` that names the field.
+    func form<Form: Decodable>(_ type: Form.Type = Form.self) throws -> Form {
+        do {
+            return try JSONDecoder().decode(type, from: Data(body.isEmpty ? Array("{}".utf8) : body))
+        } catch let error as DecodingError {
+            throw Self.failure(error)
+        }
+    }
+
+    private static func failure(_ error: DecodingError) -> ConsoleFailure {
+        switch error {
+        case .keyNotFound(let key, _): badField(key.stringValue, "is missing")
+        case .typeMismatch(_, let context) where !context.codingPath.isEmpty,
+            .valueNotFound(_, let context) where !context.codingPath.isEmpty:
+            badField(name(of: context), "is of another type than the description of this API says")
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+            badField(name(of: context), "has a value that is not taken")
+        default: ConsoleFailure(400, "bad-json", "the body is no JSON object: send one, as /openapi.json describes it")
+        }
+    }
+
+    private static func name(of context: DecodingError.Context) -> String {
+        context.codingPath.map(\.stringValue).joined(separator: ".")
+    }
+
+    /// That a field cannot be taken.
+    static func badField(_ name: String, _ why: String) -> ConsoleFailure {
+        ConsoleFailure(
+            400,
+            "bad-field",
+            "\"\(name)\" \(why)",
+            context: ["field": name],
+            exitCode: ExitStatus.usage.rawValue
+        )
+    }
+
+    /// A whole number of the query.
+    package func number<Number: FixedWidthInteger>(_ name: String, in range: ClosedRange<Number>) throws -> Number? {
+        guard let text = query[name], !text.isEmpty else { return nil }
+        guard let number = Number(text), range.contains(number) else {
+            throw Self.badField(name, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// A text of the query, if it says anything.
+    package func text(_ name: String) -> String? { query[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// Which part of a long list is wanted.
+    func page() throws -> Page {
+        Page(
+            offset: try number("offset", in: 0...10_000_000) ?? 0,
+            limit: try number("limit", in: 1...1_000_000),
+            search: text("search").flatMap(Search.init)
+        )
+    }
+
+    /// The network in the path, nil for the only one.
+    package var network: NetworkName? {
+        let text = self["network"]
+        return text == NodeAPI.onlyNetwork ? nil : NetworkName(Self.plainId(text))
+    }
+
+    /// The peer in the path.
+    var peer: PeerName { PeerName(Self.plainId(self["peer"])) }
+
+    /// An id in base64url as reports write it; anything else as it is.
+    static func plainId(_ text: String) -> String {
+        guard text.utf8.count == 43 else { return text }
+        let bytes = try? Base64URL.decode(text)  // a name: as it is
+        return bytes.flatMap { $0.count == 32 ? Base64.encode($0) : nil } ?? text
+    }
+}
+
+extension NetworkName {
+    /// What a field of a form says.
+    package init(form text: String) { self.init(ConsoleRequest.plainId(text)) }
+}
+
+extension PeerName {
+    /// What a field of a form says.
+    package init(form text: String) { self.init(ConsoleRequest.plainId(text)) }
+}
+
+extension ConsoleFailure {
+    /// What a command would have said, with the status of HTTP that fits.
+    init(_ error: any Error) {
+        if let failure = error as? ConsoleFailure {
+            self = failure
+            return
+        }
+        let failure = CommandFailure(error)
+        self.init(Self.status(of: failure), failure.code, failure.message, exitCode: failure.status.rawValue)
+    }
+
+    private static let missing: Set = ["no-such-network", "no-such-peer", "no-network", "no-such-key", "no-key"]
+    private static let late: Set = ["conflict", "too-late"]
+
+    private static func status(of failure: CommandFailure) -> Int {
+        if missing.contains(failure.code) { return 404 }
+        if late.contains(failure.code) { return 409 }
+        switch failure.status {
+        case .success, .software, .inputOutput, .configuration: return 500
+        case .usage: return 400
+        case .data: return 422
+        case .noInput: return 404
+        case .unavailable, .tryAgain: return 503
+        case .cannotCreate: return 409
+        case .notPermitted: return 403
+        }
+    }
+}
+
+extension ContentForm {
+    /// The bytes.
+    ///
+    /// - Throws: ``ConsoleFailure`` when it is neither, or both.
+    package func bytes() throws -> Data {
+        switch (text, base64) {
+        case (let text?, nil): return Data(text.utf8)
+        case (nil, let base64?): return try Self.decode(base64, "base64")
+        default: throw ConsoleRequest.badField("text", "or \"base64\" must say the content, and not both")
+        }
+    }
+
+    /// - Throws: ``ConsoleFailure``.
+    package static func decode(_ text: String, _ field: String) throws -> Data {
+        guard let bytes = try? Base64.decode(text) else {  // broken: said below
+            throw ConsoleRequest.badField(field, "is no base64")
+        }
+        return Data(bytes)
+    }
+}

@@ -1,0 +1,126 @@
+internal import Bytes
+internal import Concurrency
+internal import DequeModule
+internal import Foundation
+internal import Platform
+
+/// Everything that happens on a node, for whoever looks.
+///
+/// Each line has a number, and the last ones are kept, so that a page that lost its connection for a while misses
+/// nothing, and knows when it does.
+final class Activity: Sendable {
+    /// Lines that are kept for those who come back.
+    static let lineLimit = 1000
+    /// Samples that are kept, one for each second: plots are full at once.
+    static let sampleLimit = 120
+    /// Lines that wait for a slow reader; then it has to come back.
+    private static let readerLimit = 4096
+
+    private struct Entry: Sendable {
+        package let number: UInt64
+        package let bytes: [UInt8]
+    }
+
+    private struct State: Sendable {
+        package var number: UInt64 = 0
+        package var lines: Deque<Entry> = []
+        var samples: Deque<Entry> = []
+        /// The highest number that is not kept any more, samples aside.
+        var forgotten: UInt64 = 0
+        var readers: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
+        var nextReader = 0
+    }
+
+    /// Another one after each start.
+    let boot: String
+    private let state = Locked(State())
+
+    init() {
+        var random = SystemRandom()
+        boot = Hex.encode(random.bytes(count: 8))
+    }
+
+    /// Whether somebody looks.
+    var isWatched: Bool { state.withLock { !$0.readers.isEmpty } }
+
+    /// Numbers a line and tells it.
+    func tell(_ content: some ActivityContent) {
+        let late = state.withLock { state in
+            state.number += 1
+            let line = ActivityLine(number: state.number, milliseconds: Self.now, content: content)
+            let entry = Entry(number: state.number, bytes: JSONText.bytes(line))
+            if content is ActivitySample {
+                state.samples.append(entry)
+                if state.samples.count > Self.sampleLimit { state.samples.removeFirst() }
+            } else {
+                state.lines.append(entry)
+                if state.lines.count > Self.lineLimit { state.forgotten = state.lines.removeFirst().number }
+            }
+            return Self.tell(entry.bytes, in: &state)
+        }
+        for reader in late { reader.finish() }
+    }
+
+    /// Tells everybody that the node is there.
+    func tellAlive() {
+        let late = state.withLock { state in
+            Self.tell(JSONText.bytes(ActivityAlive(seq: state.number)), in: &state)
+        }
+        for reader in late { reader.finish() }
+    }
+
+    /// The lines after a number of this boot, and then what happens, if that is wanted; everything that is kept for
+    /// whoever comes first.
+    package func lines(boot: String?, since: UInt64?, follows: Bool = true) -> AsyncStream<[UInt8]> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: [UInt8].self,
+            bufferingPolicy: .bufferingOldest(Self.readerLimit)
+        )
+        let reader: Int? = state.withLock { state in
+            let isKnown = boot == nil || boot == self.boot
+            // Whoever comes first has no past to catch up with.
+            let start = isKnown ? (boot == nil ? state.number : min(since ?? 0, state.number)) : state.number
+            let hello = ActivityHello(boot: self.boot, seq: state.number, missed: !isKnown || start < state.forgotten)
+            continuation.yield(JSONText.bytes(hello))
+            let seen = boot == nil || !isKnown ? 0 : start
+            let entries = state.samples.filter { $0.number > seen } + state.lines.filter { $0.number > start }
+            for entry in entries.sorted(by: { $0.number < $1.number }) { continuation.yield(entry.bytes) }
+            guard follows else { return nil }
+            state.nextReader += 1
+            state.readers[state.nextReader] = continuation
+            return state.nextReader
+        }
+        guard let reader else {
+            continuation.finish()
+            return stream
+        }
+        // Readers are woken under the lock, so the end of one may not wait for it.
+        continuation.onTermination = { [weak self] _ in
+            Task { self?.state.withLock { _ = $0.readers.removeValue(forKey: reader) } }
+        }
+        return stream
+    }
+
+    /// Ends every reader: the node stops.
+    func finish() {
+        let readers = state.withLock { state in
+            defer { state.readers = [:] }
+            return Array(state.readers.values)
+        }
+        for reader in readers { reader.finish() }
+    }
+
+    /// Returns the readers that have no room left: they are sent away, and come back with the number that they saw last.
+    private static func tell(_ bytes: [UInt8], in state: inout State) -> [AsyncStream<[UInt8]>.Continuation] {
+        var late: [AsyncStream<[UInt8]>.Continuation] = []
+        for (reader, continuation) in state.readers {
+            if case .enqueued = continuation.yield(bytes) { continue }
+            state.readers[reader] = nil
+            late.append(continuation)
+        }
+        return late
+    }
+
+    /// Milliseconds since 1970.
+    static var now: UInt64 { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
+}

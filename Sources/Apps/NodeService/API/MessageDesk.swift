@@ -1,0 +1,143 @@
+internal import Concurrency
+internal import DequeModule
+internal import Identity
+internal import Node
+internal import RunarNode
+
+/// The messages that came and went, in memory: whoever opens a page sees what was said before.
+final class MessageDesk: Sendable {
+    /// Messages that are kept.
+    static let limit = 1000
+    /// Bytes of all that are kept: a peer may send a thousand large ones.
+    static let byteLimit = 16 << 20
+
+    /// A message.
+    struct Message: Codable, Hashable, Sendable {
+        enum Direction: String, Codable, Sendable {
+            case incoming = "in"
+            case outgoing = "out"
+        }
+
+        enum State: String, Codable, Sendable {
+            case sending
+            case delivered
+            case failed
+        }
+
+        package let number: Int
+        /// Milliseconds since 1970.
+        let at: UInt64
+        let direction: Direction
+        /// Nil for a message to everybody.
+        package let peerId: String?
+        /// Of a message to everybody.
+        package let networkId: String?
+        let label: String?
+        package let text: String?
+        let base64: String?
+        package let bytes: Int
+        var state: State
+        /// Why it failed, and what to do.
+        package var failure: String?
+    }
+
+    private struct Shelf: Sendable {
+        var messages: Deque<Message> = []
+        package var bytes = 0
+        var next = 0
+    }
+
+    private let shelf = Locked(Shelf())
+    private let activity: Activity
+
+    init(activity: Activity) { self.activity = activity }
+
+    /// The messages after a number, with one peer or with all, the oldest first.
+    func messages(with peer: PeerId?, since number: Int) -> [Message] {
+        let id = peer?.base64Encoded
+        return shelf.withLock { shelf in
+            shelf.messages.filter { $0.number > number && (id == nil || $0.peerId == id || $0.networkId != nil) }
+        }
+    }
+
+    /// Keeps a message that came.
+    func keep(_ payload: [UInt8], from peer: PeerId, label: String?) {
+        let report = MessageReport(peer: peer, payload: payload)
+        add { number in
+            Message(
+                number: number,
+                at: Activity.now,
+                direction: .incoming,
+                peerId: report.peerId,
+                networkId: nil,
+                label: label,
+                text: report.text,
+                base64: report.base64,
+                bytes: report.text?.utf8.count ?? report.bytes,
+                state: .delivered
+            )
+        }
+    }
+
+    /// Keeps a message while `send` delivers it, and what came of it.
+    func whileSending<Result>(
+        _ text: String,
+        to peer: PeerId?,
+        in network: NetworkId?,
+        label: String?,
+        _ send: () async throws -> Result
+    ) async throws -> (result: Result, number: Int) {
+        let number = add { number in
+            Message(
+                number: number,
+                at: Activity.now,
+                direction: .outgoing,
+                peerId: peer?.base64Encoded,
+                networkId: network?.base64Encoded,
+                label: label,
+                text: text,
+                base64: nil,
+                bytes: text.utf8.count,
+                state: .sending
+            )
+        }
+        do {
+            let result = try await send()
+            end(number, .delivered)
+            return (result, number)
+        } catch {
+            // Read in the console, which has no use for commands.
+            end(number, .failed, (error as? NodeError).map { "\($0)" } ?? CommandFailure(error).message)
+            throw error
+        }
+    }
+
+    /// Notes that not everybody has a message.
+    func noteFailure(of number: Int, _ failure: String) { end(number, .failed, failure) }
+
+    @discardableResult
+    private func add(_ make: (Int) -> Message) -> Int {
+        let message = shelf.withLock { shelf in
+            shelf.next += 1
+            let message = make(shelf.next)
+            shelf.messages.append(message)
+            shelf.bytes += message.bytes
+            while shelf.messages.count > Self.limit || (shelf.bytes > Self.byteLimit && shelf.messages.count > 1) {
+                shelf.bytes -= shelf.messages.removeFirst().bytes
+            }
+            return message
+        }
+        activity.tell(ActivityMessage(message: message))
+        return message.number
+    }
+
+    private func end(_ number: Int, _ state: Message.State, _ failure: String? = nil) {
+        let message = shelf.withLock { shelf -> Message? in
+            guard let position = shelf.messages.firstIndex(where: { $0.number == number }) else { return nil }
+            shelf.messages[position].state = state
+            shelf.messages[position].failure = failure
+            return shelf.messages[position]
+        }
+        if let message { activity.tell(ActivityMessage(message: message)) }
+    }
+}

@@ -1,0 +1,279 @@
+internal import Bytes
+internal import Concurrency
+internal import Console
+internal import Foundation
+internal import Identity
+internal import Platform
+internal import RunarNode
+
+// Keys leave the node sealed with a passphrase, or as the words of the root key. Both ways, and back, they pass on this
+// machine only, and only for a person who knows what opens the vault.
+extension NodeAPI {
+    private struct ExportForm: Decodable {
+        let key: String
+        let passphrase: String
+    }
+
+    private struct ImportForm: Decodable {
+        let key: String
+        package let file: String
+        let passphrase: String
+        let replace: Bool?
+    }
+
+    private struct PassphraseForm: Decodable {
+        let passphrase: String
+    }
+
+    /// The field that every request for a secret key has.
+    private struct ConfirmationForm: Decodable {
+        let confirmation: String
+    }
+
+    private struct WordsForm: Decodable {
+        let words: String
+        let replace: Bool?
+    }
+
+    private struct RestoreForm: Decodable {
+        package let file: String
+        let passphrase: String
+        let replace: Bool?
+    }
+
+    private struct Phrase: Encodable {
+        let words: [String]
+    }
+
+    /// What a person types who has no passphrase.
+    private static let confirmation = "show"
+
+    var keyRoutes: [ConsoleRoute] {
+        [
+            route(.get, "/keys") { _ in try await handler.keysView() },
+            route(.post, "/keys/root", body: .json(), status: 201, changes: [.keys]) { _ in
+                guard try !node.hasRootKey() else {
+                    throw ConsoleFailure(409, "exists", "this device has a root key already")
+                }
+                try await node.keychain.initializeUserRootKey()
+                return try handler.exportKey("root", isRevealed: false)
+            },
+            special(.post, "/keys/export", body: .json()) { request in
+                try checkPerson(request)
+                let form: ExportForm = try request.form()
+                _ = try handler.exportKey(form.key, isRevealed: false)
+                guard let secret = try handler.keys.retrieve(id: form.key) else { throw CancellationError() }
+                let storage = InMemoryKeyStorage()
+                try storage.store(secret, id: form.key)
+                let file = try seal(storage, Self.newPassphrase(form.passphrase))
+                return .download(file, name: "runar-\(form.key)-key.vault")
+            },
+            route(.post, "/keys/import", body: .json(), changes: [.keys, .networks]) { request in
+                try checkPerson(request)
+                let form: ImportForm = try request.form()
+                let keys = try open(form.file, form.passphrase)
+                guard let key = try keys.retrieve(id: form.key) else {
+                    throw ConsoleFailure(422, "no-key", "there is no key \"\(form.key)\" in this file: choose another")
+                }
+                return try store(key, as: form.key, replacing: form.replace ?? false)
+            },
+        ] + phraseRoutes + backupRoutes + deviceRoutes
+    }
+
+    private var phraseRoutes: [ConsoleRoute] {
+        [
+            route(.post, "/recovery-phrase", body: .json()) { request in
+                try request.checkPlace(Self.placeOfKeys)
+                try check(request.form(PassphraseForm.self).passphrase)
+                let phrase = try node.hasRootKey() ? node.recoveryPhrase() : nil
+                guard let phrase else {
+                    throw ConsoleFailure(404, "no-key", "this device has no root key: make a network, or restore it")
+                }
+                return Phrase(words: phrase.words)
+            },
+            route(.post, "/recovery-phrase/restore", body: .json(), changes: [.keys, .networks]) { request in
+                try checkPerson(request)
+                let form: WordsForm = try request.form()
+                let key = try RecoveryPhrase(parsing: form.words).masterKey.secret
+                return try store(key, as: BackupFile.rootName, replacing: form.replace ?? false)
+            },
+        ]
+    }
+
+    private var backupRoutes: [ConsoleRoute] {
+        [
+            special(.post, "/backup", body: .json()) { request in
+                try checkPerson(request)
+                let passphrase = try Self.newPassphrase(request.form(PassphraseForm.self).passphrase)
+                let content = try handler.backup()
+                var bytes = try Hex.decode(content.rootKey)
+                let storage = InMemoryKeyStorage()
+                try storage.store(SecretBytes(consuming: &bytes), id: BackupFile.rootName)
+                for (position, text) in content.networks.enumerated() {
+                    try storage.store(
+                        SecretBytes(copying: Array(text.utf8)),
+                        id: "\(BackupFile.networkPrefix)\(position)"
+                    )
+                }
+                return .download(try seal(storage, passphrase), name: "runar-backup.vault")
+            },
+            route(.post, "/backup/restore", body: .json(), changes: [.keys, .networks]) { request in
+                try checkPerson(request)
+                let form: RestoreForm = try request.form()
+                let backup = try open(form.file, form.passphrase)
+                guard let root = try backup.retrieve(id: BackupFile.rootName) else {
+                    throw ConsoleFailure(422, "bad-backup", "there is no root key in this file: choose another")
+                }
+                _ = try store(root, as: BackupFile.rootName, replacing: form.replace ?? false)
+                var count = 0
+                for id in try backup.list() where id.hasPrefix(BackupFile.networkPrefix) {
+                    guard let text = try backup.retrieve(id: id) else { continue }
+                    _ = try await handler.join(text.withBytes { String(decoding: $0, as: UTF8.self) })
+                    count += 1
+                }
+                return RestoreReport(restored: true, networks: count)
+            },
+        ]
+    }
+
+    private var deviceRoutes: [ConsoleRoute] {
+        [
+            route(.post, "/device/request", body: .json()) { _ in try handler.deviceRequest() },
+            route(.post, "/device/add", body: .json(), changes: [.networks, .peers]) { request in
+                let form: DeviceForm = try request.form()
+                let isAdmin = form.admin ?? false
+                // An admin gets the keys of the networks.
+                if isAdmin { try checkPerson(request) }
+                return try handler.addDevice(
+                    form.request,
+                    networks: form.networks.map { $0.map { NetworkName(form: $0) } },
+                    lifeSeconds: Self.life(form.lifeSeconds),
+                    label: Self.label(form.label),
+                    isAdmin: isAdmin
+                )
+            },
+            route(.post, "/device/renew", body: .json(), changes: [.networks, .keys]) { request in
+                try checkPerson(request)
+                return try await handler.renewDevice()
+            },
+            route(.post, "/device/setup", body: .json(), changes: [.networks, .keys]) {
+                try await handler.setUpDevice($0.form(TextForm.self).text)
+            },
+        ]
+    }
+
+    // MARK: Files
+
+    /// The bytes of a vault that a passphrase opens.
+    private func seal(_ storage: InMemoryKeyStorage, _ passphrase: SecretBytes) throws -> [UInt8] {
+        try desk.work {
+            let path = temporaryPath()
+            defer { try? SystemFileSystem().remove(path) }  // it is sealed; without a file there is nothing to remove
+            try VaultFile.export(storage, to: path, secret: .passphrase(passphrase))
+            return try AtomicFile.read(path, limit: Self.vaultByteLimit) ?? []
+        }
+    }
+
+    /// What is in a vault that came in base64.
+    private func open(_ file: String, _ passphrase: String) throws -> InMemoryKeyStorage {
+        let bytes = try ContentForm.decode(file, "file")
+        return try desk.work {
+            let path = temporaryPath()
+            defer { try? SystemFileSystem().remove(path) }  // the same
+            try AtomicFile.write(Array(bytes), to: path)
+            do {
+                return try VaultFile.contents(
+                    at: path,
+                    secret: .passphrase(SecretBytes(copying: Array(passphrase.utf8)))
+                )
+            } catch let error as KeychainError {
+                throw Self.failure(ofFile: error)
+            }
+        }
+    }
+
+    /// Why a file cannot be opened, without the place where it lay meanwhile.
+    private static func failure(ofFile error: KeychainError) -> ConsoleFailure {
+        switch error {
+        case .wrongPassphrase:
+            ConsoleFailure(403, "wrong-file-passphrase", "this passphrase does not open the file: try again")
+        case .wrongKindOfSecret:
+            ConsoleFailure(422, "no-passphrase", "no passphrase opens this file, but a key file: choose another file")
+        case .newerVersion:
+            ConsoleFailure(422, "newer-version", "a newer version wrote this file: use that version")
+        default: ConsoleFailure(422, "bad-file", "this file is damaged, or no backup and no key: choose another")
+        }
+    }
+
+    /// In the home, which nobody else reads.
+    private func temporaryPath() -> String {
+        var random = SystemRandom()
+        return handler.home.file(".vault-\(Hex.encode(random.bytes(count: 8)))")
+    }
+
+    private static let placeOfKeys = "secret keys pass on the node's own machine only: open the console there"
+    private static let vaultByteLimit = 1 << 20
+
+    private func store(_ key: SecretBytes, as name: String, replacing: Bool) throws -> KeyReport {
+        try handler.importKey(name, hex: key.withBytes { Hex.encode($0) }, replacing: replacing)
+    }
+
+    // MARK: Passphrases
+
+    /// Refuses a request for secret keys from another screen, or without what opens the vault.
+    ///
+    /// - Throws: ``ConsoleFailure``, ``KeychainError``.
+    private func checkPerson(_ request: ConsoleRequest) throws {
+        // A process of the node's own user reads the vault's file itself.
+        if request.origin == .socket { return }
+        try request.checkPlace(Self.placeOfKeys)
+        try check(request.form(ConfirmationForm.self).confirmation)
+    }
+
+    /// Refuses a text that is not the vault's passphrase, or, for a vault without one, not the word.
+    ///
+    /// - Throws: ``ConsoleFailure``, ``KeychainError``.
+    private func check(_ passphrase: String) throws {
+        guard try handler.vaultKind == "passphrase" else {
+            guard passphrase == Self.confirmation else {
+                throw ConsoleFailure(403, "not-confirmed", "type the word \(Self.confirmation): nothing was done")
+            }
+            return
+        }
+        _ = try desk.work {
+            try VaultFile.contents(
+                at: handler.home.file(NodeHome.vaultName),
+                secret: .passphrase(SecretBytes(copying: Array(passphrase.utf8)))
+            )
+        }
+    }
+
+    private static func newPassphrase(_ text: String) throws -> SecretBytes {
+        let passphrase = SecretBytes(copying: Array(text.utf8))
+        guard NewPassphrase.isLongEnough(passphrase) else {
+            throw ConsoleRequest.badField(
+                "passphrase",
+                "must have \(NewPassphrase.fewestCharacters) characters or more"
+            )
+        }
+        return passphrase
+    }
+}
+
+/// Lets one passphrase be tried at a time: a guess costs memory, and many at once would cost it all.
+final class PassphraseDesk: Sendable {
+    private let isBusy = Locked(false)
+
+    /// - Throws: ``ConsoleFailure`` while another one is tried, and what `body` throws.
+    func work<Result>(_ body: () throws -> Result) throws -> Result {
+        let isFree = isBusy.withLock { isBusy in
+            defer { isBusy = true }
+            return !isBusy
+        }
+        guard isFree else {
+            throw ConsoleFailure(503, "busy", "another passphrase is being tried: wait a moment")
+        }
+        defer { isBusy.withLock { $0 = false } }
+        return try body()
+    }
+}

@@ -1,0 +1,158 @@
+package import Console
+internal import Foundation
+internal import Identity
+internal import Platform
+internal import RunarNode
+
+// Networks: making, joining, leaving, and admitting others.
+extension NodeAPI {
+    /// A century; more is a slip.
+    static let longestLife: UInt64 = 100 * 366 * 86_400
+
+    var networkRoutes: [ConsoleRoute] {
+        [
+            route(.get, "/networks") { _ in try handler.networkViews() },
+            route(.post, "/networks", body: .json(), status: 201, changes: [.networks, .keys]) { request in
+                let form: NewNetworkForm = try request.form()
+                return try handler.view(of: handler.createNetwork(form.name, index: form.index))
+            },
+            route(.get, "/networks/{network}") { try handler.networkDetail($0.network) },
+            route(.patch, "/networks/{network}", body: .json(), changes: [.networks, .keys]) { request in
+                try handler.view(of: handler.rename(request.network, to: request.form(NameForm.self).name))
+            },
+            route(.delete, "/networks/{network}", changes: [.networks, .keys]) { try handler.leave($0.network) },
+            route(
+                .post,
+                "/networks/{network}/tokens",
+                body: .json(),
+                status: 201,
+                changes: [.networks, .peers]
+            ) { request in
+                let form: TokenForm = try request.form()
+                return try handler.issue(
+                    to: PeerName(form: form.peer),
+                    in: request.network,
+                    expiration: Self.expiration(form.expiration, form.lifeSeconds, mayBePast: request.origin == .socket),
+                    label: Self.label(form.label),
+                    isRenewable: form.renewable ?? true
+                )
+            },
+            route(
+                .post,
+                "/networks/{network}/revocations",
+                body: .json(),
+                status: 201,
+                changes: [.networks, .peers]
+            ) { request in
+                try handler.revoke(PeerName(form: request.form(PeerForm.self).peer), in: request.network)
+            },
+        ] + joinRoutes
+    }
+
+    private var joinRoutes: [ConsoleRoute] {
+        [
+            course(
+                .post,
+                "/networks/{network}/invitations",
+                body: .json(),
+                needsNetwork: true,
+                changes: [.networks, .peers]
+            ) { request in
+                let form: InvitationForm = try request.form()
+                let network = try handler.resolveOwned(request.network)
+                let terms = InvitationTerms(
+                    network: network,
+                    addresses: try (form.addresses ?? []).map { try Settings.address($0) },
+                    lifeSeconds: try Self.life(form.lifeSeconds),
+                    label: Self.label(form.label),
+                    isPreallowed: form.preallowed ?? false
+                )
+                return { tell in try await handler.invite(terms, tell) }
+            },
+            route(.post, "/joins/{number}", body: .json()) { request in
+                let form: DecisionForm = try request.form()
+                let label = Self.label(form.label)
+                if let label { try NameRule.check(label) }
+                try handler.joins.answer(
+                    Self.number(request["number"]),
+                    JoinAnswer(isAllowed: form.allowed, label: label, lifeSeconds: Self.life(form.lifeSeconds))
+                )
+                return DoneReport(done: true)
+            },
+            route(.post, "/join", body: .json(), changes: [.networks, .keys]) { request in
+                let text = try Self.text(request)
+                guard !Invitation.isText(text) else {
+                    throw ConsoleFailure(422, "is-invitation", "this is an invitation: join with it at join/invitation")
+                }
+                let network = try request.form(JoinForm.self).network.map(NetworkName.init(form:))
+                return try await handler.join(text, network: network)
+            },
+            course(
+                .post,
+                "/join/invitation",
+                body: .json(),
+                needsNetwork: true,
+                changes: [.networks, .keys]
+            ) { request in
+                let invitation = try Invitation(text: Self.text(request))
+                return { tell in try await handler.join(by: invitation, tell) }
+            },
+            route(.get, "/networks/{network}/table") { try handler.tableView($0.network) },
+            route(.get, "/networks/{network}/discovered", needsNetwork: true) {
+                try await handler.discover(in: $0.network)
+            },
+            route(.get, "/public-address") { _ in
+                PublicAddressReport(address: try await node.natTraversal.getPublicEndpoint())
+            },
+            route(.get, "/networks/{network}/connection-text") {
+                try handler.connectionText($0.network, address: $0.text("address"))
+            },
+        ]
+    }
+
+    /// What a page pasted or scanned.
+    package static func text(_ request: ConsoleRequest) throws -> String {
+        let text = try request.form(TextForm.self).text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !text.isEmpty else { throw ConsoleRequest.badField("text", "is empty: paste or scan something") }
+        guard text.utf8.count <= textByteLimit else {
+            throw ConsoleRequest.badField("text", "is longer than \(textByteLimit) bytes")
+        }
+        return text
+    }
+
+    /// No text of ours is longer.
+    static let textByteLimit = 1 << 16
+
+    /// The number that a question was told with.
+    package static func number(_ text: String) throws -> Int {
+        guard let number = Int(text), number >= 0 else { throw ConsoleRequest.badField("number", "must be a number") }
+        return number
+    }
+
+    /// A label that says something; an empty field of a form says nothing.
+    static func label(_ text: String?) -> String? {
+        let label = text?.trimmingCharacters(in: .whitespacesAndNewlines)
+        return label?.isEmpty == true ? nil : label
+    }
+
+    static func life(_ seconds: UInt64?) throws -> UInt64? {
+        guard let seconds else { return nil }
+        guard (1...longestLife).contains(seconds) else {
+            throw ConsoleRequest.badField("lifeSeconds", "must be from 1 to \(longestLife)")
+        }
+        return seconds
+    }
+
+    /// The last second of a token; a command may make one that has ended, to show that it is refused.
+    private static func expiration(_ end: UInt64?, _ life: UInt64?, mayBePast: Bool) throws -> UInt64? {
+        let now = SystemProcess.wallSeconds
+        guard end == nil || life == nil else {
+            throw ConsoleRequest.badField("expiration", "and \"lifeSeconds\" say the same: give one of them")
+        }
+        guard let end else { return try Self.life(life).map { now + $0 } }
+        guard end > now || mayBePast, end <= now + longestLife else {
+            throw ConsoleRequest.badField("expiration", "must be in the future, in seconds since 1970")
+        }
+        return end
+    }
+}

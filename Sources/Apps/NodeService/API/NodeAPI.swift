@@ -1,0 +1,140 @@
+internal import Console
+internal import Foundation
+internal import Identity
+internal import Platform
+package import RunarNode
+
+/// The HTTP API of a node: what commands, the console's pages and other programs ask.
+///
+/// `openapi.json` among the console's pages describes it.
+package struct NodeAPI: Sendable {
+    /// Where everything is.
+    static let prefix = "/api/v1"
+    /// What stands in a path for the only network, or for all of them.
+    static let onlyNetwork = "-"
+    /// How often a stream in which nothing happens says that it lives.
+    private static let alivePause = Duration.seconds(5)
+
+    let handler: RequestHandler
+    /// One check of a passphrase at a time: each takes 128 MiB.
+    let desk = PassphraseDesk()
+
+    package init(_ handler: RequestHandler) {
+        self.handler = handler
+    }
+
+    package var node: RunarNode { handler.node }
+
+    /// What the node keeps of what happens.
+    ///
+    /// - Throws: ``CommandFailure`` when it has no console.
+    package var watch: NodeWatch {
+        get throws(CommandFailure) {
+            if let watch = handler.watch { return watch }
+            throw RequestHandler.noConsole
+        }
+    }
+
+    /// Everything that can be asked, wherever the request comes from.
+    var routes: [ConsoleRoute] {
+        nodeRoutes + networkRoutes + peerRoutes + dataRoutes + keyRoutes + codeRoutes + lanRoutes
+    }
+
+    /// A route whose answer is the report that `answer` makes.
+    ///
+    /// One that needs the network is refused while the node does not run; `changes` is what pages load anew after it.
+    func route<Report: Encodable & Sendable>(
+        _ method: ConsoleRoute.Method,
+        _ path: String,
+        body: ConsoleRoute.Body = .none,
+        status: Int = 200,
+        needsNetwork: Bool = false,
+        changes: [ActivityChanged.Subject] = [],
+        _ answer: @escaping @Sendable (ConsoleRequest) async throws -> Report
+    ) -> ConsoleRoute {
+        special(method, path, body: body) { request in
+            .json(
+                JSONText.bytes(try await perform(needsNetwork, changes) { try await answer(request) }),
+                status: status
+            )
+        }
+    }
+
+    /// A route that makes its answer itself.
+    func special(
+        _ method: ConsoleRoute.Method,
+        _ path: String,
+        body: ConsoleRoute.Body = .none,
+        _ answer: @escaping @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
+    ) -> ConsoleRoute {
+        ConsoleRoute(method, Self.prefix + path, body: body) { request in
+            do {
+                return try await answer(request)
+            } catch {
+                return .failure(failure(error, of: request))
+            }
+        }
+    }
+
+    /// A route that tells what happens until it is done, a line each.
+    ///
+    /// `prepare` checks the request: what it throws is answered with a status of HTTP, and what the work that it returns
+    /// throws is the last line.
+    func course<Report: Encodable & Sendable>(
+        _ method: ConsoleRoute.Method,
+        _ path: String,
+        body: ConsoleRoute.Body = .none,
+        needsNetwork: Bool = false,
+        changes: [ActivityChanged.Subject] = [],
+        _ prepare:
+            @escaping @Sendable (ConsoleRequest) async throws -> (
+                @Sendable (@escaping RequestHandler.Tell) async throws -> Report
+            )
+    ) -> ConsoleRoute {
+        special(method, path, body: body) { request in
+            let work = try await prepare(request)
+            return .lines { lines in
+                await whileSayingAlive(on: lines) {
+                    do {
+                        let report = try await perform(needsNetwork, changes) {
+                            try await work { update in await lines.write(AnswerLine.bytes(update)) }
+                        }
+                        await lines.write(AnswerLine.bytes(result: report))
+                    } catch {
+                        await lines.write(AnswerLine.bytes(failure: FailureView(failure(error, of: request))))
+                    }
+                }
+            }
+        }
+    }
+
+    private func perform<Report: Sendable>(
+        _ needsNetwork: Bool,
+        _ changes: [ActivityChanged.Subject],
+        _ body: () async throws -> Report
+    ) async throws -> Report {
+        if needsNetwork, !node.isRunning { throw NodeError.notRunning }
+        let report = try await body()
+        handler.watch?.noteChanges(changes)
+        return report
+    }
+
+    private func failure(_ error: any Error, of request: ConsoleRequest) -> ConsoleFailure {
+        if let failure = error as? ConsoleFailure { return failure }
+        return ConsoleFailure(handler.failure(error, in: request.network))
+    }
+
+    /// Writes that the node lives while `body` has nothing to say, until it ends or nobody reads any more.
+    private func whileSayingAlive(on lines: ConsoleLines, _ body: @escaping @Sendable () async -> Void) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await body() }
+            group.addTask {
+                while (try? await Task.sleep(for: Self.alivePause)) != nil {  // nil: it has ended
+                    guard await lines.write(AnswerLine.alive) else { return }
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import Concurrency
+internal import Foundation
+internal import Identity
+internal import Logging
+internal import Node
+internal import Platform
+package import RunarNode
+
+/// What a running node keeps of what happens, for those who look at it.
+package final class NodeWatch: Sendable {
+    /// Peers whose round-trip times are in a sample.
+    private static let roundTripLimit = 64
+    /// Samples between two words that the node is there.
+    private static let aliveEvery = 5
+
+    let activity = Activity()
+    let messages: MessageDesk
+    let files: FileShelf
+    package let logs: LogRing
+    package let tap: MetricsTap
+    let settings: SettingChanges
+    let started = SystemProcess.wallSeconds
+    private let node: RunarNode
+    private let labels: PeerLabels
+
+    /// Watches a node that is measured and logs as `console` says.
+    package init(node: RunarNode, console: NodeConsole, home: HomeDirectory, settings: Settings) {
+        self.node = node
+        logs = console.logs
+        tap = console.tap
+        self.settings = SettingChanges(settings: settings, home: home)
+        let labels = PeerLabels(node)
+        self.labels = labels
+        messages = MessageDesk(activity: activity)
+        files = FileShelf(home: home, standing: settings.text(.acceptFiles), activity: activity) { labels[$0] }
+    }
+
+    /// What this device's person called a peer.
+    func label(of peer: PeerId) -> String? { labels[peer] }
+
+    /// Keeps what happens until the task is cancelled; call ``listen()`` before the node starts.
+    package func run(_ sources: Sources) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                for await event in sources.events { self.note(event) }
+            }
+            group.addTask {
+                for await operation in sources.operations { self.activity.tell(ActivityTableOperation(operation)) }
+            }
+            group.addTask {
+                for await (peer, payload) in sources.messages {
+                    self.messages.keep(Array(payload), from: peer, label: self.label(of: peer))
+                }
+            }
+            group.addTask { await self.sample() }
+        }
+        activity.finish()
+    }
+
+    /// What is told from now on, so that nothing is missed before ``run(_:)``.
+    package struct Sources: Sendable {
+        package let events: AsyncStream<NodeEvent>
+        let operations: AsyncStream<TableOperation>
+        let messages: AsyncStream<(PeerId, Data)>
+    }
+
+    package func listen() -> Sources {
+        Sources(events: node.eventStream, operations: node.tableOperations, messages: node.startListening())
+    }
+
+    /// Tells of what a request of somebody has changed.
+    func noteChanges(_ subjects: [ActivityChanged.Subject]) {
+        if subjects.contains(.networks) { labels.forget() }
+        if !subjects.isEmpty { activity.tell(ActivityChanged(what: subjects)) }
+    }
+
+    private func note(_ event: NodeEvent) {
+        activity.tell(ActivityEvent(report: EventReport(event)))
+        switch event {
+        case .joinGranted, .membershipEnded, .tokenRenewed, .revoked: activity.tell(ActivityChanged(what: [.networks]))
+        default: break
+        }
+    }
+
+    private func sample() async {
+        var clock = ContinuousClock.now
+        var count = 0
+        while !Task.isCancelled {
+            clock += .seconds(1)
+            try? await Task.sleep(until: clock)  // cancelled when the node stops
+            count += 1
+            let sums = tap.take()
+            let peers = node.connectedPeers()
+            var roundTrips: [String: Int] = [:]
+            for peer in peers.prefix(Self.roundTripLimit) {
+                roundTrips[peer.base64Encoded] = node.roundTrip(to: peer)?.microseconds
+            }
+            activity.tell(
+                ActivitySample(
+                    sentBytes: sums.sentBytes,
+                    receivedBytes: sums.receivedBytes,
+                    sentMessages: sums.sentMessages,
+                    receivedMessages: sums.receivedMessages,
+                    connectedPeers: peers.count,
+                    roundTrips: roundTrips,
+                    requestMilliseconds: sums.milliseconds
+                )
+            )
+            if count.isMultiple(of: Self.aliveEvery) { activity.tellAlive() }
+        }
+    }
+}
+
+/// What this device's person called its peers, read once until somebody gives a label.
+final class PeerLabels: Sendable {
+    private let node: RunarNode
+    private let labels = Locked<[PeerId: String]?>(nil)
+
+    init(_ node: RunarNode) { self.node = node }
+
+    subscript(peer: PeerId) -> String? {
+        labels.withLock { labels in
+            if let labels { return labels[peer] }
+            // Without labels ids are shown.
+            let known = (try? node.knownPeers()) ?? []  // see above
+            let named = known.compactMap { peer in peer.label.map { (peer.peerId, $0) } }
+            let read = Dictionary(uniqueKeysWithValues: named)
+            labels = read
+            return read[peer]
+        }
+    }
+
+    func forget() { labels.withLock { $0 = nil } }
+}

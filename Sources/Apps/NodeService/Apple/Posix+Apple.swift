@@ -1,0 +1,149 @@
+#if canImport(Darwin)
+internal import Darwin
+
+/// The few system calls of a command that are neither files nor sockets.
+package enum Posix {
+    package static func listen(_ descriptor: Int32) -> Bool { Darwin.listen(descriptor, 16) == 0 }
+
+    package static func close(_ descriptor: Int32) { _ = Darwin.close(descriptor) }
+
+    static func unlink(_ path: String) { _ = unsafe Darwin.unlink(path) }
+
+    static func setMode(_ mode: UInt32, of path: String) -> Bool { unsafe chmod(path, mode_t(mode)) == 0 }
+
+    package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+    /// The columns and lines of a terminal's window; nil for what is none, and for a terminal that does not say.
+    package static func windowSize(of descriptor: Int32) -> (columns: Int, lines: Int)? {
+        var window = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0 else { return nil }
+        return (Int(window.ws_col), Int(window.ws_row))
+    }
+
+    static var user: UInt32 { geteuid() }
+
+    /// Keeps the memory of this process, which holds keys, out of core dumps.
+    package static func keepMemoryPrivate() {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        _ = unsafe setrlimit(RLIMIT_CORE, &none)
+    }
+
+    package static var lastErrorText: String {
+        guard let text = unsafe strerror(errno) else { return "error \(errno)" }
+        return unsafe String(cString: text)
+    }
+
+    package static var lastErrorCode: Int32 { errno }
+
+    static var wasInterrupted: Bool { errno == EINTR }
+
+    /// Reads what is there, waiting for it; empty at the end and on failure.
+    package static func read(_ descriptor: Int32, atMost count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        while true {
+            let taken = unsafe bytes.withUnsafeMutableBytes {
+                unsafe Darwin.read(descriptor, $0.baseAddress, $0.count)
+            }
+            if taken < 0, errno == EINTR { continue }
+            bytes.removeLast(count - max(0, taken))
+            return bytes
+        }
+    }
+
+    /// Writes all of it; false when nobody takes it.
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let taken = unsafe rest.withUnsafeBytes { unsafe Darwin.write(descriptor, $0.baseAddress, $0.count) }
+            if taken < 0, errno == EINTR { continue }
+            guard taken > 0 else { return false }
+            rest = rest.dropFirst(taken)
+        }
+        return true
+    }
+
+    /// Opens a file for reading wherever links lead, or minus one.
+    package static func openForReading(_ path: String) -> Int32 { unsafe open(path, O_RDONLY | O_CLOEXEC) }
+
+    /// Opens a file for appending, made with mode 0600, or minus one.
+    package static func openLog(_ path: String) -> Int32 {
+        unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    }
+
+    /// A pipe whose ends are closed when the process executes another program.
+    package static func makePipe() -> (read: Int32, write: Int32)? {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    /// POSIX_SPAWN_SETSID of Darwin.
+    private static let spawnInNewSession: Int16 = 0x0400
+
+    /// Starts a program in a session of its own, so that the terminal's signals do not reach it.
+    package static func spawn(
+        _ path: String,
+        _ arguments: [String],
+        _ environment: [String],
+        input: Int32,
+        output: Int32,
+        errors: Int32
+    ) -> Int32? {
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        unsafe posix_spawn_file_actions_init(&actions)
+        unsafe posix_spawnattr_init(&attributes)
+        defer {
+            unsafe posix_spawn_file_actions_destroy(&actions)
+            unsafe posix_spawnattr_destroy(&attributes)
+        }
+        unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        // What this process ignores, a new program must not.
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        for number in [interruption, termination, brokenPipe] { unsafe sigaddset(&signals, number) }
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        unsafe posix_spawnattr_setflags(
+            &attributes,
+            spawnInNewSession | Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_CLOEXEC_DEFAULT)
+        )
+        let words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        let variables = unsafe environment.map { unsafe strdup($0) } + [nil]
+        defer { unsafe (words + variables).forEach { unsafe free($0) } }
+        var process = pid_t()
+        let code = unsafe posix_spawn(&process, path, &actions, &attributes, words, variables)
+        return code == 0 ? process : nil
+    }
+
+    /// Waits for the end of a child, which keeps its number until it is reaped.
+    package static func waitUntilEnded(_ process: Int32) {
+        var information = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0 {
+            guard errno == EINTR else { return }
+        }
+    }
+
+    /// Takes the exit status of a child that has ended, or minus the signal that killed it.
+    package static func reap(_ process: Int32) -> Int32 {
+        var status: Int32 = 0
+        guard unsafe waitpid(process, &status, 0) == process else { return 0 }
+        let signal = status & 0x7F
+        return signal == 0 ? (status >> 8) & 0xFF : -signal
+    }
+
+    /// Asks a process that was started here, and what it has started, to end, or kills them: they share a session.
+    package static func end(_ process: Int32, byForce: Bool = false) { _ = kill(-process, byForce ? SIGKILL : SIGTERM) }
+
+    /// Leaves the handling of interruptions to signal sources, and pipes without readers to error codes.
+    package static func ignoreSignals(_ numbers: [Int32]) {
+        for number in numbers { _ = signal(number, SIG_IGN) }
+    }
+
+    package static let interruption = SIGINT
+    package static let termination = SIGTERM
+    package static let brokenPipe = SIGPIPE
+}
+#endif

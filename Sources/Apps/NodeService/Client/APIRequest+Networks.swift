@@ -1,0 +1,165 @@
+internal import Console
+
+// Networks: making, joining, leaving, and admitting others.
+
+extension APIRequest {
+    /// What stands in a path for a network.
+    fileprivate static func segment(_ network: NetworkName?) -> [String: String] {
+        ["network": network?.text ?? NodeAPI.onlyNetwork]
+    }
+}
+
+extension APIRequest where Answer == NetworksReport {
+    package static var networks: Self { Self(.get, "networks") }
+}
+
+extension APIRequest where Answer == NetworkReport {
+    package static func network(_ network: NetworkName?) -> Self { Self(.get, "networks/{network}", segment(network)) }
+
+    /// With the index of its key, if the person gives it.
+    package static func createNetwork(name: String, index: UInt32?) -> Self {
+        Self(.post, "networks", body: JSONText.bytes(NewNetworkForm(name: name, index: index)))
+    }
+
+    package static func renameNetwork(_ network: NetworkName, name: String) -> Self {
+        Self(.patch, "networks/{network}", segment(network), body: JSONText.bytes(NameForm(name: name)))
+    }
+}
+
+extension APIRequest where Answer == LeaveReport {
+    package static func leaveNetwork(_ network: NetworkName) -> Self {
+        Self(.delete, "networks/{network}", segment(network))
+    }
+}
+
+extension APIRequest where Answer == TokenReport {
+    /// The last second since 1970, or nil for a token without end.
+    package static func issueToken(
+        _ peer: PeerName,
+        network: NetworkName?,
+        expiration: UInt64?,
+        label: String?,
+        isRenewable: Bool
+    ) -> Self {
+        let form = TokenForm(peer: peer.text, expiration: expiration, label: label, renewable: isRenewable)
+        return Self(.post, "networks/{network}/tokens", segment(network), body: JSONText.bytes(form))
+    }
+}
+
+extension APIRequest where Answer == RevocationReport {
+    package static func revoke(_ peer: PeerName, network: NetworkName?) -> Self {
+        let form = PeerForm(peer: peer.text)
+        return Self(.post, "networks/{network}/revocations", segment(network), body: JSONText.bytes(form))
+    }
+}
+
+extension APIRequest where Answer == JoinReport {
+    /// Texts that the person pasted; a token among them must be for `network`, if it is given.
+    package static func join(_ text: String, network: NetworkName? = nil) -> Self {
+        Self(.post, "join", body: JSONText.bytes(JoinForm(text: text, network: network?.text)))
+    }
+
+    /// An invitation that the person pasted or scanned.
+    package static func joinByInvitation(_ text: String) -> Self {
+        Self(.post, "join/invitation", body: JSONText.bytes(TextForm(text: text)))
+    }
+}
+
+extension APIRequest where Answer == AdmissionReport {
+    /// Shows an invitation and admits whoever comes with it.
+    package static func invite(to network: NetworkName?, _ form: InvitationForm) -> Self {
+        Self(.post, "networks/{network}/invitations", segment(network), body: JSONText.bytes(form))
+    }
+}
+
+extension APIRequest where Answer == ConnectionTextReport {
+    package static func connectionText(_ network: NetworkName?, address: String?) -> Self {
+        Self(.get, "networks/{network}/connection-text", segment(network), query: ["address": address])
+    }
+}
+
+extension APIRequest where Answer == PublicAddressReport {
+    /// Asks the STUN servers of the settings for the address of the running node.
+    package static var publicAddress: Self { Self(.get, "public-address") }
+}
+
+extension APIRequest where Answer == DiscoverReport {
+    /// In one network or in all.
+    package static func discover(_ network: NetworkName?) -> Self {
+        // The first one who is found is not all of them.
+        Self(.get, "networks/{network}/discovered", segment(network), company: .everybody)
+    }
+}
+
+extension APIRequest where Answer == BroadcastReport {
+    package static func broadcast(network: NetworkName?, text: String) -> Self {
+        Self(
+            .post,
+            "networks/{network}/broadcast",
+            segment(network),
+            body: JSONText.bytes(TextForm(text: text)),
+            company: .member(network)
+        )
+    }
+}
+
+extension APIRequest where Answer == PublishedReport {
+    /// Publishes an event to a topic.
+    package static func publish(_ topic: String, network: NetworkName?, _ event: [UInt8]) -> Self {
+        let forms = JoinedForms(TopicForm(topic: topic, past: nil), ContentForm(event))
+        return Self(
+            .post,
+            "networks/{network}/events",
+            segment(network),
+            body: JSONText.bytes(forms),
+            company: .exchange(network)
+        )
+    }
+}
+
+extension APIRequest where Answer == PutReport {
+    /// Nil lifetime: as long as the library's default.
+    package static func put(_ key: TableKey, value: [UInt8], condition: PutCondition, lifetime: Duration?) -> Self {
+        let forms = JoinedForms(key.form, PutForm(condition, lifetime), ContentForm(value))
+        return Self(
+            .put,
+            "networks/{network}/records",
+            segment(key.network),
+            body: JSONText.bytes(forms),
+            company: .memberOfOne(key.network)
+        )
+    }
+}
+
+extension APIRequest where Answer == RecordsReport {
+    package static func get(_ key: TableKey, _ options: GetOptions) -> Self {
+        let form = GetForm(all: options.isAll, writer: options.writer?.text, cached: options.isCached)
+        return Self(
+            .post,
+            "networks/{network}/records/get",
+            segment(key.network),
+            body: JSONText.bytes(JoinedForms(key.form, form)),
+            company: .memberOfOne(key.network)
+        )
+    }
+}
+
+extension APIRequest where Answer == DeleteReport {
+    package static func delete(_ key: TableKey) -> Self {
+        Self(
+            .post,
+            "networks/{network}/records/delete",
+            segment(key.network),
+            body: JSONText.bytes(key.form),
+            company: .memberOfOne(key.network)
+        )
+    }
+}
+
+extension APIRequest where Answer == DoneReport {
+    /// Tells the events of a topic or pattern as they come.
+    package static func subscribe(_ topic: String, network: NetworkName?, includesPast: Bool) -> Self {
+        let form = TopicForm(topic: topic, past: includesPast)
+        return Self(.post, "networks/{network}/subscriptions", segment(network), body: JSONText.bytes(form))
+    }
+}

@@ -1,0 +1,69 @@
+internal import Console
+
+// The node, its keys and its console.
+
+extension APIRequest where Answer == StatusReport {
+    package static var status: Self { Self(.get, "status") }
+}
+
+extension APIRequest where Answer == StopReport {
+    package static var stop: Self { Self(.post, "node/stop") }
+}
+
+extension APIRequest where Answer == NodeFacts {
+    /// What the node knows for `doctor`, about one peer, too, if there is one.
+    package static func diagnose(_ peer: PeerName?) -> Self { Self(.get, "doctor/facts", query: ["peer": peer?.text]) }
+}
+
+extension APIRequest where Answer == ConsoleReport {
+    /// The address of the console with a secret for one browser.
+    package static var consoleAddress: Self { Self(.post, "console/address") }
+
+    /// Tells of a file that takes a browser into the console, and waits until one is in.
+    package static var openConsole: Self { Self(.post, "console/link") }
+}
+
+extension APIRequest where Answer == PairingEnd {
+    /// Tells of a link by which a device of the local network gets into the console, at that address or the first, and
+    /// waits until one is in.
+    package static func pairConsole(address: String?) -> Self {
+        Self(.post, "lan/pairing", body: JSONText.bytes(PairingForm(address: address)))
+    }
+}
+
+extension APIRequest where Answer == KeyReport {
+    package static func exportKey(name: String, isRevealed: Bool) -> Self {
+        Self(.post, "keys/{key}/export", ["key": name], body: JSONText.bytes(RevealForm(reveal: isRevealed)))
+    }
+
+    package static func importKey(name: String, hex: String, replacing: Bool) -> Self {
+        let form = KeyImportForm(hex: hex, replace: replacing)
+        return Self(.post, "keys/{key}/import", ["key": name], body: JSONText.bytes(form))
+    }
+}
+
+extension APIRequest where Answer == RenewalReport {
+    /// Gives this device a new key.
+    package static var renewDevice: Self { Self(.post, "device/renew") }
+}
+
+extension APIRequest where Answer == BackupContent {
+    package static var backup: Self { Self(.post, "backup/content") }
+}
+
+extension APIRequest where Answer == DeviceRequestReport {
+    /// What a new device shows.
+    package static var deviceRequest: Self { Self(.post, "device/request") }
+}
+
+extension APIRequest where Answer == DeviceAnswerReport {
+    /// Sets up the new device that made a request.
+    package static func addDevice(_ form: DeviceForm) -> Self { Self(.post, "device/add", body: JSONText.bytes(form)) }
+}
+
+extension APIRequest where Answer == DeviceSetUpReport {
+    /// Takes what the new device was answered.
+    package static func setUpDevice(_ text: String) -> Self {
+        Self(.post, "device/setup", body: JSONText.bytes(TextForm(text: text)))
+    }
+}

@@ -1,0 +1,91 @@
+internal import Bytes
+internal import Console
+
+// Peers, messages, files, services, and the answers of a person.
+
+extension APIRequest where Answer == PeersReport {
+    /// Those that are connected, or all that are known or found in the hash tables.
+    package static func peers(all: Bool) -> Self {
+        Self(.get, "peers", query: ["all": all ? "1" : "0", "find": all ? "1" : "0"])
+    }
+}
+
+extension APIRequest where Answer == ConnectReport {
+    package static func connect(_ peer: PeerName, network: NetworkName, address: String?, overRelay: Bool) -> Self {
+        let form = ConnectForm(network: network.text, address: address, relay: overRelay)
+        return Self(.post, "peers/{peer}/connect", ["peer": peer.text], body: JSONText.bytes(form))
+    }
+
+    package static func connectByText(_ text: String) -> Self {
+        Self(.post, "connect", body: JSONText.bytes(TextForm(text: text)))
+    }
+}
+
+extension APIRequest where Answer == SentReport {
+    package static func send(_ peer: PeerName, text: String) -> Self {
+        Self(
+            .post,
+            "peers/{peer}/messages",
+            ["peer": peer.text],
+            body: JSONText.bytes(TextForm(text: text)),
+            company: .peer(peer)
+        )
+    }
+}
+
+extension APIRequest where Answer == FileSentReport {
+    /// Sends a file of this machine.
+    package static func sendFile(_ peer: PeerName, path: String) -> Self {
+        Self(
+            .post,
+            "peers/{peer}/local-files",
+            ["peer": peer.text],
+            body: JSONText.bytes(PathForm(path: path)),
+            company: .peer(peer)
+        )
+    }
+}
+
+extension APIRequest where Answer == ServicesReport {
+    /// The services of a peer, or of everybody who is connected and this device.
+    package static func services(_ peer: PeerName?, network: NetworkName?) -> Self {
+        // The first one who is found is not all of them.
+        Self(.get, "services", query: ["peer": peer?.text, "network": network?.text], company: .everybody)
+    }
+}
+
+extension APIRequest where Answer == CalledReport {
+    package static func call(_ form: CallForm) -> Self {
+        let network = form.network.map { NetworkName($0) }
+        return Self(.post, "call", body: JSONText.bytes(form), company: .memberOfOne(network))
+    }
+}
+
+extension APIRequest where Answer == DoneReport {
+    /// Tells what arrives until the request is cancelled.
+    package static func listen(_ form: ListenForm) -> Self { Self(.post, "listen", body: JSONText.bytes(form)) }
+
+    /// Offers a service whose requests are told, and answered by ``answerCall(_:_:)``.
+    package static func serve(_ form: ServingForm) -> Self { Self(.post, "serve", body: JSONText.bytes(form)) }
+
+    package static func answerCall(_ number: Int, _ answer: CallAnswer) -> Self {
+        let form =
+            switch answer {
+            case .result(let bytes): CallAnswerForm(result: Base64.encode(Array(bytes)))
+            case .failure(let why): CallAnswerForm(failure: why)
+            }
+        return Self(.post, "calls/{number}", ["number": "\(number)"], body: JSONText.bytes(form))
+    }
+
+    /// The person's decision about an offered file: a directory, or nil for no.
+    package static func answerOffer(_ number: Int, directory: String?) -> Self {
+        let form = OfferForm(accept: directory != nil, directory: directory)
+        return Self(.post, "offers/{number}", ["number": "\(number)"], body: JSONText.bytes(form))
+    }
+
+    /// The person's decision about somebody who came with an invitation.
+    package static func answerJoin(_ number: Int, isAllowed: Bool) -> Self {
+        let form = DecisionForm(allowed: isAllowed, label: nil, lifeSeconds: nil)
+        return Self(.post, "joins/{number}", ["number": "\(number)"], body: JSONText.bytes(form))
+    }
+}

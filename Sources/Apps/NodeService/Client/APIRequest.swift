@@ -1,0 +1,57 @@
+internal import Console
+
+/// A request to the API of a node that is answered with an `Answer`.
+///
+/// The static functions make the requests of the commands. A network that is nil is written `-`: the only one, or all.
+package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
+    let method: ConsoleRoute.Method
+    /// The path below ``NodeAPI/prefix``, with `{name}` where a parameter stands.
+    let template: String
+    let parameters: [String: String]
+    let query: [String: String]
+    /// JSON, or nil for none.
+    let body: [UInt8]?
+    /// Who has to be connected before a node that was just started can answer.
+    let company: Company
+
+    init(
+        _ method: ConsoleRoute.Method,
+        _ template: String,
+        _ parameters: [String: String] = [:],
+        query: [String: String?] = [:],
+        body: [UInt8]? = nil,
+        company: Company = .nobody
+    ) {
+        self.method = method
+        self.template = template
+        // A segment of a path is never empty; a name that is blank is refused by the node in its own words.
+        self.parameters = parameters.mapValues { $0.isEmpty ? " " : $0 }
+        self.query = query.compactMapValues(\.self)
+        self.body = body ?? (method == .get || method == .delete ? nil : Array("{}".utf8))
+        self.company = company
+    }
+
+    /// The path and the query of the request line.
+    var target: String {
+        let path = template.split(separator: "/").map { segment in
+            guard segment.first == "{" else { return String(segment) }
+            return PercentText.encode(parameters[String(segment.dropFirst().dropLast())] ?? "")
+        }.joined(separator: "/")
+        let pairs = query.sorted { $0.key < $1.key }.map { "\($0)=\(PercentText.encode($1))" }
+        return "\(NodeAPI.prefix)/\(path)" + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
+    }
+}
+
+/// Who has to be connected before a request makes sense.
+enum Company: Sendable {
+    case nobody
+    case peer(PeerName)
+    /// Some member of the network, or of any.
+    case member(NetworkName?)
+    /// Some member of the only network or the one named.
+    case memberOfOne(NetworkName?)
+    /// Somebody with whom the network's events are exchanged.
+    case exchange(NetworkName?)
+    /// As many as come in time.
+    case everybody
+}

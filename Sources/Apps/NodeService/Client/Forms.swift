@@ -1,0 +1,234 @@
+package import RunarNode
+
+// The bodies of requests, as both sides write and read them.
+
+/// Bytes, as a text or in base64.
+struct ContentForm: Codable, Sendable {
+    package var text: String?
+    var base64: String?
+}
+
+struct TextForm: Codable, Sendable {
+    package let text: String
+}
+
+struct NewNetworkForm: Codable, Sendable {
+    package let name: String
+    let index: UInt32?
+}
+
+struct NameForm: Codable, Sendable {
+    package let name: String
+}
+
+struct TokenForm: Codable, Sendable {
+    let peer: String
+    package let expiration: UInt64?
+    var lifeSeconds: UInt64?
+    let label: String?
+    let renewable: Bool?
+}
+
+struct PeerForm: Codable, Sendable {
+    let peer: String
+}
+
+/// What an invitation gives, and how.
+package struct InvitationForm: Codable, Sendable {
+    /// How long the membership lasts; nil for ever.
+    let lifeSeconds: UInt64?
+    let label: String?
+    /// Where the joiner dials; the node's own addresses if there is none.
+    package let addresses: [String]?
+    /// Whether the first joiner is admitted without a question.
+    let preallowed: Bool?
+
+    package init(lifeSeconds: UInt64?, label: String?, addresses: [String]?, preallowed: Bool?) {
+        self.lifeSeconds = lifeSeconds
+        self.label = label
+        self.addresses = addresses
+        self.preallowed = preallowed
+    }
+}
+
+struct DecisionForm: Codable, Sendable {
+    let allowed: Bool
+    let label: String?
+    let lifeSeconds: UInt64?
+}
+
+struct JoinForm: Codable, Sendable {
+    package let text: String
+    package let network: String?
+}
+
+struct ConnectForm: Codable, Sendable {
+    package let network: String
+    package let address: String?
+    package let relay: Bool?
+}
+
+struct OfferForm: Codable, Sendable {
+    let accept: Bool
+    /// Where the file goes; the node's own directory if nobody says.
+    package var directory: String?
+}
+
+struct PathForm: Codable, Sendable {
+    package let path: String
+}
+
+struct KeyForm: Codable, Sendable {
+    let key: String
+    let format: TableKey.Format?
+    let timeoutSeconds: Double?
+}
+
+/// A value and under which condition it is stored, beside a ``KeyForm`` and a ``ContentForm``.
+struct PutForm: Codable, Sendable {
+    enum Condition: String, Codable {
+        case any
+        case ifAbsent
+        case ifVersion
+    }
+
+    let lifeSeconds: Double?
+    let condition: Condition?
+    package let version: UInt64?
+}
+
+/// Which values are read, beside a ``KeyForm``.
+struct GetForm: Codable, Sendable {
+    let all: Bool?
+    let writer: String?
+    let cached: Bool?
+}
+
+/// A topic, beside a ``ContentForm`` for an event.
+struct TopicForm: Codable, Sendable {
+    let topic: String
+    let past: Bool?
+}
+
+package struct CallForm: Codable, Sendable {
+    package let path: String
+    package let network: String?
+    package var payload: RunarValue?
+    /// The payload byte for byte, instead of a JSON value.
+    var base64: String?
+    let peer: String?
+    let timeoutSeconds: Double?
+    let idempotent: Bool?
+
+    package init(
+        path: String,
+        network: String?,
+        payload: RunarValue? = nil,
+        base64: String? = nil,
+        peer: String?,
+        timeoutSeconds: Double?,
+        idempotent: Bool?
+    ) {
+        self.path = path
+        self.network = network
+        self.payload = payload
+        self.base64 = base64
+        self.peer = peer
+        self.timeoutSeconds = timeoutSeconds
+        self.idempotent = idempotent
+    }
+}
+
+/// A service that another process offers by this node.
+package struct ServingForm: Codable, Sendable {
+    package let path: String
+    package let network: String?
+    package let name: String
+    package let version: String
+    let description: String
+    let actions: [String]
+
+    package init(
+        path: String,
+        network: String?,
+        name: String,
+        version: String,
+        description: String,
+        actions: [String]
+    ) {
+        self.path = path
+        self.network = network
+        self.name = name
+        self.version = version
+        self.description = description
+        self.actions = actions
+    }
+}
+
+/// What the process that offers a service answers: a result, or why there is none.
+struct CallAnswerForm: Codable, Sendable {
+    /// In base64.
+    package var result: String?
+    package var failure: String?
+}
+
+/// What a listener wants to hear.
+package struct ListenForm: Codable, Sendable {
+    /// Whether joins, refusals and revocations are told too.
+    package var events = false
+    /// Where offered files go without a question.
+    package var acceptFiles: String?
+    /// Whether a person answers ``NodeUpdate/fileOffered(_:)``.
+    package var asksAboutFiles = false
+
+    package init(events: Bool = false, acceptFiles: String? = nil, asksAboutFiles: Bool = false) {
+        self.events = events
+        self.acceptFiles = acceptFiles
+        self.asksAboutFiles = asksAboutFiles
+    }
+}
+
+struct RevealForm: Codable, Sendable {
+    let reveal: Bool
+}
+
+struct KeyImportForm: Codable, Sendable {
+    let hex: String
+    let replace: Bool
+}
+
+/// What a new device gets.
+package struct DeviceForm: Codable, Sendable {
+    /// The device's request, as a link.
+    let request: String
+    /// Of which networks it becomes a member; nil for all that this device owns.
+    package let networks: [String]?
+    /// How long the memberships last; nil for ever.
+    let lifeSeconds: UInt64?
+    let label: String?
+    /// Whether it gets the networks' signing keys.
+    let admin: Bool?
+
+    package init(request: String, networks: [String]?, lifeSeconds: UInt64?, label: String?, admin: Bool?) {
+        self.request = request
+        self.networks = networks
+        self.lifeSeconds = lifeSeconds
+        self.label = label
+        self.admin = admin
+    }
+}
+
+struct PairingForm: Codable, Sendable {
+    package let address: String?
+}
+
+/// Several forms written into one object.
+struct JoinedForms: Encodable {
+    private let forms: [any Encodable]
+
+    init(_ forms: any Encodable...) { self.forms = forms }
+
+    package func encode(to encoder: any Encoder) throws {
+        for form in forms { try form.encode(to: encoder) }
+    }
+}

@@ -1,0 +1,49 @@
+internal import Console
+
+// A command whose own process has the node asks the same routes, without a socket.
+extension NodeAPI {
+    /// Answers a request as the running node of a home would.
+    ///
+    /// - Throws: ``CommandFailure``.
+    package func perform<Answer>(
+        _ request: APIRequest<Answer>,
+        onUpdate: @escaping @Sendable (NodeUpdate) async -> Void
+    ) async throws -> Answer {
+        let path = "\(Self.prefix)/\(request.template)"
+        let found = (routes + commandRoutes).first { $0.method == request.method && $0.template == path }
+        guard let route = found else { preconditionFailure("there is no route \(request.method.rawValue) \(path)") }
+        var question = ConsoleRequest()
+        question.origin = .socket
+        question.parameters = request.parameters
+        question.query = request.query
+        question.body = request.body ?? []
+        await handler.wait(for: request.company)
+        let answer = await route.answer(question)
+        try Task.checkCancellation()
+        switch answer {
+        case .json(let body, let status): return try AnswerReader<Answer>.answer(body, status: status)
+        case .lines(let course): return try await Self.read(course, AnswerReader(onUpdate: onUpdate))
+        case .text, .download, .file: throw AnswerReader<Answer>.unknown
+        }
+    }
+
+    private static func read<Answer>(
+        _ course: @escaping @Sendable (ConsoleLines) async -> Void,
+        _ reader: AnswerReader<Answer>
+    ) async throws -> Answer {
+        let (ends, end) = AsyncStream.makeStream(of: Result<Answer, any Error>.self)
+        await course(
+            ConsoleLines { line in
+                do {
+                    if let answer = try await reader.take(line: line) { end.yield(.success(answer)) }
+                } catch {
+                    end.yield(.failure(error))
+                }
+                return true
+            }
+        )
+        end.finish()
+        for await end in ends { return try end.get() }
+        throw CancellationError()
+    }
+}

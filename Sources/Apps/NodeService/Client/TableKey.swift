@@ -1,0 +1,83 @@
+internal import Bytes
+
+/// A key in a network's hash table as a person writes it, and how long to ask for it.
+package struct TableKey: Hashable, Sendable {
+    /// How bytes are written.
+    package enum Format: String, Codable, CaseIterable, Sendable {
+        case text
+        case hex
+        case base64
+    }
+
+    package let text: String
+    let format: Format
+    /// Nil for the only one.
+    package let network: NetworkName?
+    /// Nil for the node's own setting.
+    package let timeout: Duration?
+
+    package init(text: String, format: Format, network: NetworkName?, timeout: Duration?) {
+        self.text = text
+        self.format = format
+        self.network = network
+        self.timeout = timeout
+    }
+
+    /// The key itself.
+    ///
+    /// - Throws: ``CommandFailure`` when the text is not in the format.
+    package func bytes() throws(CommandFailure) -> [UInt8] {
+        do {
+            switch format {
+            case .text: return Array(text.utf8)
+            case .hex: return try Hex.decode(text)
+            case .base64: return try Base64.decode(text)
+            }
+        } catch {
+            throw CommandFailure("bad-key", .usage, "the key \"\(text)\" is not in \(format.rawValue): \(error)")
+        }
+    }
+}
+
+/// What must hold for a value to be stored.
+package enum PutCondition: Hashable, Sendable {
+    case any
+    case ifAbsent
+    case ifVersion(UInt64)
+}
+
+/// Which of the values under a key are read, and from where.
+package struct GetOptions: Hashable, Sendable {
+    /// Only that member's.
+    var writer: PeerName?
+    /// Those of all members, not just the newest.
+    var isAll = false
+    /// Whether one that this device read or wrote lately will do.
+    var isCached = true
+
+    package init(writer: PeerName? = nil, isAll: Bool = false, isCached: Bool = true) {
+        self.writer = writer
+        self.isAll = isAll
+        self.isCached = isCached
+    }
+}
+
+extension TableKey {
+    /// The body that names it.
+    var form: KeyForm { KeyForm(key: text, format: format, timeoutSeconds: timeout?.seconds) }
+}
+
+extension PutForm {
+    init(_ condition: PutCondition, _ lifetime: Duration?) {
+        lifeSeconds = lifetime?.seconds
+        switch condition {
+        case .any: (self.condition, version) = (.any, nil)
+        case .ifAbsent: (self.condition, version) = (.ifAbsent, nil)
+        case .ifVersion(let version): (self.condition, self.version) = (.ifVersion, version)
+        }
+    }
+}
+
+extension ContentForm {
+    init(_ bytes: [UInt8]) { base64 = Base64.encode(bytes) }
+}

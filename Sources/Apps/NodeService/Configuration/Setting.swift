@@ -1,0 +1,115 @@
+internal import Bytes
+internal import Identity
+internal import RunarNode
+
+/// A setting of a node; each has a key in `config.json`, a variable of the environment and a flag.
+package enum Setting: String, CaseIterable, Codable, Sendable {
+    case listen
+    case logLevel
+    case requestTimeout
+    case messageLimit
+    case listenerCapacity
+    case acceptFiles
+    case discovery
+    case discoveryGroup
+    case discoveryInterval
+    case stunServers
+    case hashTable
+    case dhtTimeout
+    case cacheAge
+    case renewTokens
+    case grantRenewals
+    case console
+    case consoleLan
+    case passphraseFile
+    case keyFile
+
+    /// Its name in the environment: `RUNAR_LOG_LEVEL`.
+    package var variable: String { "RUNAR_" + words.joined(separator: "_").uppercased() }
+
+    /// Its flag: `--log-level`.
+    package var flag: String { "--" + words.joined(separator: "-") }
+
+    /// What holds when nobody says anything else; nil is "none".
+    var defaultValues: [String]? {
+        switch self {
+        case .listen: ["0.0.0.0:0", "[::]:0"]
+        case .logLevel: ["notice"]
+        case .requestTimeout: ["15s"]
+        case .messageLimit: ["1MiB"]
+        case .listenerCapacity: ["1024"]
+        case .discovery, .hashTable, .renewTokens, .grantRenewals: [SwitchText.on]
+        case .discoveryGroup: [Settings.standardGroup]
+        case .discoveryInterval, .dhtTimeout: ["10s"]
+        case .cacheAge: ["5m"]
+        case .console: [String(Settings.consolePort)]
+        case .consoleLan: [SwitchText.off]
+        case .acceptFiles, .stunServers, .passphraseFile, .keyFile: nil
+        }
+    }
+
+    /// Whether it is a list.
+    var isList: Bool { self == .listen || self == .discoveryGroup || self == .stunServers }
+
+    /// Whether it is about the keys, and not about how the node runs.
+    package var isOfKeys: Bool { self == .passphraseFile || self == .keyFile }
+
+    private var words: [String] {
+        var words = [""]
+        for character in rawValue {
+            if character.isUppercase { words.append("") }
+            words[words.count - 1].append(character.lowercased())
+        }
+        return words
+    }
+}
+
+extension Setting {
+    /// Refuses a value that the setting does not take, before anything is started with it.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func check(_ values: [String]) throws {
+        if self == .discoveryGroup { _ = try Settings.groups(values) }
+        if self == .listen {
+            let families = try values.map { try Settings.address($0).isIPv6 }
+            guard Set(families).count == families.count else {
+                throw unfit(values.joined(separator: ", "), "at most one IPv4 and one IPv6 address")
+            }
+        }
+        if self == .stunServers, values.count > STUNPlace.limit {
+            throw unfit(values.joined(separator: ", "), "at most \(STUNPlace.limit) servers")
+        }
+        for value in values {
+            switch self {
+            case .listen, .discoveryGroup: break
+            case .stunServers: _ = try STUNPlace(value)
+            case .logLevel: _ = try Settings.levels(value)
+            case .console, .consoleLan: _ = try Settings.port(value)
+            case .discovery, .hashTable, .renewTokens, .grantRenewals: _ = try SwitchText.parse(value)
+            case .cacheAge: _ = try DurationText.parse(value)
+            case .discoveryInterval:
+                guard (.seconds(1)...Duration.seconds(3600)).contains(try DurationText.parse(value)) else {
+                    throw unfit(value, "it must be from 1s to 1h")
+                }
+            case .requestTimeout, .dhtTimeout:
+                guard try DurationText.parse(value) > .zero else {
+                    throw unfit(value, "it must be longer than nothing")
+                }
+            case .messageLimit:
+                guard (1...(64 << 20)).contains(try ByteCountText.parse(value)) else {
+                    throw unfit(value, "it must be 1 byte to 64 MiB; larger things are sent as files")
+                }
+            case .listenerCapacity:
+                guard let count = Int(value), (1...1_000_000).contains(count) else {
+                    throw unfit(value, "it must be a number from 1 to 1000000")
+                }
+            case .acceptFiles, .passphraseFile, .keyFile:
+                guard !value.isEmpty else { throw unfit(value, "it must be a path") }
+            }
+        }
+    }
+
+    private func unfit(_ value: String, _ why: String) -> CommandFailure {
+        CommandFailure("bad-setting", .configuration, "\(rawValue) cannot be \"\(value)\": \(why)")
+    }
+}

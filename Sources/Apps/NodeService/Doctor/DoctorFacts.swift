@@ -1,0 +1,179 @@
+internal import Identity
+internal import Platform
+internal import RunarNode
+
+/// What a diagnosis is made from: gathered offline, on this machine and from its own node.
+package struct DoctorFacts: Hashable, Sendable {
+    /// An interface, as far as it says something about reachability.
+    struct Interface: Codable, Hashable, Sendable {
+        package let name: String
+        let isUp: Bool
+        let isLoopback: Bool
+        package let addresses: [String]
+
+        private enum CodingKeys: String, CodingKey {
+            case name
+            case isUp = "up"
+            case isLoopback = "loopback"
+            case addresses
+        }
+    }
+
+    /// Whether multicast works on an interface.
+    struct Multicast: Codable, Hashable, Sendable {
+        let interface: String
+        /// `IPv4` or `IPv6`.
+        let family: String
+        /// `heard`, `silent` or `refused`.
+        let outcome: String
+    }
+
+    var interfaces: [Interface]
+    var multicast: [Multicast]
+    /// Seconds since 1970, by this machine's clock.
+    var wallSeconds: UInt64
+    /// Nil when there is no home.
+    package var node: NodeFacts?
+    /// The peer that a person asked about.
+    var askedPeer: String?
+}
+
+/// What a home, and the node that may run on it, know.
+package struct NodeFacts: Report, Hashable {
+    /// How this device stands in a network.
+    package struct Network: Codable, Hashable, Sendable {
+        package var name: String
+        package var networkId: String
+        var isOwner: Bool
+        package var isMember: Bool
+        /// The end of the membership in seconds since 1970; nil for none.
+        package var expiration: UInt64?
+        var isRevoked: Bool
+        /// The newest time that the network's owner signed, in seconds since 1970.
+        var latestSigned: UInt64?
+    }
+
+    /// A connected peer.
+    package struct Peer: Codable, Hashable, Sendable {
+        let peerIdText: String
+        package let isRelayed: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case peerIdText
+            case isRelayed = "relayed"
+        }
+    }
+
+    var isRunning: Bool
+    /// Where the node listens.
+    package var addresses: [String]
+    var isDiscovering: Bool
+    var renewsTokens: Bool
+    package var networks: [Network]
+    package var peers: [Peer]
+    /// How the NAT chooses ports: `unknown`, `endpointIndependent` or `endpointDependent`.
+    var mapping: String
+    /// Whether members at different addresses agree on that; else it is a guess.
+    var isMappingProven: Bool
+    /// Whom the NAT lets in, as a second member found out: `endpointIndependent`, `endpointDependent`, or why it is unknown.
+    var filtering: String?
+    /// Where peers see this device.
+    var observed: [String]
+    /// The peer that was asked about; nil as well while no node runs that could say something about it.
+    var peer: PeerFacts?
+
+    package var lines: [String] { [] }
+}
+
+/// What is known of the peer that was asked about.
+struct PeerFacts: Codable, Hashable, Sendable {
+    /// A step on the way to it.
+    struct Step: Codable, Hashable, Sendable {
+        /// Seconds since 1970.
+        let time: UInt64
+        /// A stable word.
+        let event: String
+        package let address: String?
+        /// The word for why, if there is one.
+        let reason: String?
+        /// The whole, for people.
+        package let text: String
+    }
+
+    var peerIdText: String
+    var label: String?
+    /// Names of the networks in which it is known.
+    package var networks: [String]
+    var isConnected: Bool
+    package var isRelayed: Bool
+    /// How packets travel, for people.
+    package var path: String?
+    var lastSeen: UInt64?
+    var isNearby: Bool
+    /// Where it would be dialled.
+    package var addresses: [String]
+    /// The last attempt, the newest last.
+    var history: [Step]
+
+    private enum CodingKeys: String, CodingKey {
+        case peerIdText
+        case label
+        case networks
+        case isConnected = "connected"
+        case isRelayed = "relayed"
+        case path
+        case lastSeen
+        case isNearby = "nearby"
+        case addresses
+        case history
+    }
+}
+
+extension DoctorFacts {
+    /// Looks at this machine, which takes at most half a second.
+    package init(node: NodeFacts?, askedPeer: String?) {
+        let interfaces = NetworkInterface.all() ?? []
+        self.init(
+            interfaces: interfaces.map {
+                Interface(
+                    name: $0.name,
+                    isUp: $0.isUp,
+                    isLoopback: $0.isLoopback,
+                    addresses: $0.addresses.map { "\($0.withoutScope)" }
+                )
+            },
+            multicast: MulticastCheck.run(on: interfaces).map {
+                Multicast(
+                    interface: $0.interface,
+                    family: $0.isIPv6 ? "IPv6" : "IPv4",
+                    outcome: $0.outcome.rawValue
+                )
+            },
+            wallSeconds: SystemProcess.wallSeconds,
+            node: node,
+            askedPeer: askedPeer
+        )
+    }
+}
+
+extension NodeFacts {
+    /// What a home says in which no node runs, without its keys.
+    ///
+    /// - Throws: ``StorageError``, ``CommandFailure``.
+    package init(idle home: String, settings: Settings) throws {
+        let own = NodeHome.lastPeerId(in: home)
+        let state = FilePath.joining(home, NodeHome.stateName)
+        self.init(
+            isRunning: false,
+            addresses: [],
+            isDiscovering: try settings.isOn(.discovery),
+            renewsTokens: try settings.isOn(.renewTokens),
+            networks: try RunarNode.membershipStates(statePath: state, peerId: own).map { NodeFacts.Network($0) },
+            peers: [],
+            mapping: "unknown",
+            isMappingProven: false,
+            observed: [],
+            peer: nil
+        )
+    }
+}

@@ -1,0 +1,58 @@
+internal import Identity
+
+/// What `runar doctor` says.
+package struct DoctorReport: HintingReport {
+    package let isHealthy: Bool
+    let findings: [Diagnosis.Finding]
+    let interfaces: [DoctorFacts.Interface]
+    let multicast: [DoctorFacts.Multicast]
+    /// How this device's NAT chooses ports and where peers see this device; nil without a running node.
+    let mapping: String?
+    /// Whom it lets in, as a second member found out.
+    let filtering: String?
+    let observed: [String]?
+    let peer: PeerFacts?
+
+    private enum CodingKeys: String, CodingKey {
+        case isHealthy = "healthy"
+        case findings
+        case interfaces
+        case multicast
+        case mapping
+        case filtering
+        case observed
+        case peer
+    }
+
+    package init(_ diagnosis: Diagnosis) {
+        let facts = diagnosis.facts
+        isHealthy = diagnosis.isHealthy
+        findings = diagnosis.findings
+        interfaces = facts.interfaces
+        multicast = facts.multicast
+        let node = facts.node.flatMap { $0.isRunning ? $0 : nil }
+        mapping = node?.mapping
+        filtering = node?.filtering
+        observed = node?.observed
+        peer = facts.node?.peer
+    }
+
+    package var lines: [String] {
+        var lines: [String] = []
+        for finding in findings {
+            lines.append("\(Self.mark(finding.level))  \(finding.message)")
+            if let advice = finding.advice { lines.append("         do: \(advice)") }
+        }
+        guard let peer, !peer.history.isEmpty else { return lines }
+        lines.append("last attempt to reach \(peer.label ?? peer.peerIdText):")
+        return lines + peer.history.map { "  \(CivilTime(seconds: $0.time))  \($0.text)" }
+    }
+
+    private static func mark(_ level: Diagnosis.Finding.Level) -> String {
+        switch level {
+        case .ok: "ok     "
+        case .note: "note   "
+        case .problem: "PROBLEM"
+        }
+    }
+}

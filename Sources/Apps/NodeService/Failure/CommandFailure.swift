@@ -1,0 +1,30 @@
+/// Why a command did not do what was asked: a word for scripts, a sentence for people, and the exit status.
+package struct CommandFailure: Error, Hashable, Sendable {
+    /// A stable word for scripts, such as `wrong-passphrase`.
+    package let code: String
+    /// What happened and what to do next.
+    package let message: String
+    /// With what the process ends.
+    package let status: ExitStatus
+
+    package init(_ code: String, _ status: ExitStatus, _ message: String) {
+        self.code = code
+        self.status = status
+        self.message = message
+    }
+
+    /// The same with more advice.
+    func adding(_ advice: String) -> CommandFailure { CommandFailure(code, status, "\(message); \(advice)") }
+}
+
+extension CommandFailure: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case code
+        case message
+        case status = "exitCode"
+    }
+}
+
+extension CommandFailure: CustomStringConvertible {
+    package var description: String { message }
+}

@@ -1,0 +1,24 @@
+/// What a command's exit status says, in the numbers of BSD's sysexits.
+package enum ExitStatus: Int32, Codable, Sendable, CaseIterable {
+    case success = 0
+    /// The command line is wrong.
+    case usage = 64
+    /// What was given is damaged, forged or no such thing.
+    case data = 65
+    /// A file to read is not there.
+    case noInput = 66
+    /// A peer or a node cannot be reached.
+    case unavailable = 69
+    /// The program itself is at fault.
+    case software = 70
+    /// A file cannot be made, or exists already.
+    case cannotCreate = 73
+    /// Reading or writing failed.
+    case inputOutput = 74
+    /// It may work later: timeouts, something in use.
+    case tryAgain = 75
+    /// Refused: a wrong passphrase, not the owner, declined.
+    case notPermitted = 77
+    /// The home or the configuration is missing or wrong.
+    case configuration = 78
+}

@@ -1,0 +1,122 @@
+internal import Concurrency
+internal import Identity
+internal import Node
+internal import RunarNode
+
+/// Decides about the files that peers offer: a standing order first, then whoever listens.
+final class FileDesk: Sendable {
+    /// How long a person may think about a file.
+    private static let patience = Duration.seconds(120)
+
+    /// Somebody who listens and can take files.
+    struct Listener: Sendable {
+        /// Where files go without a question.
+        package let directory: String?
+        /// Asks a person; nil if there is none.
+        let ask: (@Sendable (FileOfferReport) -> Void)?
+        /// Whether there is a person now who could be asked.
+        var isPresent: @Sendable () -> Bool = { true }
+        /// Told when a question was answered, or nobody waits for the answer any more.
+        var settled: @Sendable (Int) -> Void = { _ in }
+        let progress: @Sendable (FileProgress) -> Void
+    }
+
+    /// What a listener was asked and has not answered.
+    private struct Question: Sendable {
+        let listener: Int
+        let answer: Promise<String?>
+    }
+
+    private struct State: Sendable {
+        var listeners: [(number: Int, listener: Listener)] = []
+        var questions: [Int: Question] = [:]
+        var next = 0
+    }
+
+    private let state = Locked(State())
+
+    /// What the node calls; `directory` is where files go though nobody listens.
+    func receiver(standing directory: String?) -> FileReceiver {
+        FileReceiver(
+            decide: { [weak self] offer in await self?.decide(offer, standing: directory) ?? nil },
+            progress: { [weak self] progress in self?.tell(progress) }
+        )
+    }
+
+    /// Lets a listener take files until ``remove(_:)``.
+    func add(_ listener: Listener) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.listeners.append((state.next, listener))
+            return state.next
+        }
+    }
+
+    /// Forgets a listener; what it was asked and has not answered is a no.
+    package func remove(_ number: Int) {
+        let open = state.withLock { state in
+            state.listeners.removeAll { $0.number == number }
+            let open = state.questions.filter { $0.value.listener == number }
+            for key in open.keys { state.questions[key] = nil }
+            return open.values
+        }
+        for question in open { question.answer.fulfil(nil) }
+    }
+
+    /// The person's decision.
+    ///
+    /// - Throws: ``CommandFailure`` when nobody waits for it any more.
+    func answer(_ number: Int, _ directory: String?) throws(CommandFailure) {
+        guard let question = state.withLock({ $0.questions.removeValue(forKey: number) }) else {
+            throw CommandFailure("too-late", .tryAgain, "the sender does not wait for this answer any more")
+        }
+        question.answer.fulfil(directory)
+    }
+
+    private func tell(_ progress: FileProgress) {
+        for (_, listener) in state.withLock({ $0.listeners }) { listener.progress(progress) }
+    }
+
+    private func decide(_ offer: FileOffer, standing directory: String?) async -> String? {
+        if let directory { return directory }
+        let listeners = state.withLock { $0.listeners }
+        if let directory = listeners.reversed().lazy.compactMap(\.listener.directory).first { return directory }
+        guard let asked = listeners.last(where: { $0.listener.ask != nil && $0.listener.isPresent() }),
+            let ask = asked.listener.ask
+        else { return nil }
+        let number = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        let report = FileOfferReport(
+            number: number,
+            peerId: offer.peer.base64Encoded,
+            networkId: offer.network.base64Encoded,
+            name: offer.name,
+            bytes: offer.byteCount
+        )
+        defer { asked.listener.settled(number) }
+        return await withTaskGroup(of: String?.self) { group in
+            group.addTask { await self.wait(for: number, of: asked.number, asking: { ask(report) }) }
+            group.addTask {
+                try? await Task.sleep(for: Self.patience)  // cancelled when the person has answered
+                return nil
+            }
+            let answer = await group.next() ?? nil
+            group.cancelAll()
+            return answer
+        }
+    }
+
+    private func wait(for number: Int, of listener: Int, asking ask: @Sendable () -> Void) async -> String? {
+        let answer = Promise<String?>()
+        let isPresent = state.withLock { state in
+            state.questions[number] = Question(listener: listener, answer: answer)
+            return state.listeners.contains { $0.number == listener }
+        }
+        ask()
+        defer { state.withLock { _ = $0.questions.removeValue(forKey: number) } }
+        guard isPresent else { return nil }
+        return (try? await answer.wait()) ?? nil  // cancelled: no answer
+    }
+}

@@ -1,0 +1,196 @@
+internal import Foundation
+package import Identity
+internal import Node
+internal import RunarNode
+
+/// What the person says about somebody who came with an invitation.
+struct JoinAnswer: Sendable {
+    let isAllowed: Bool
+    /// Nil for what the invitation says.
+    var label: String?
+    /// How long the membership lasts; nil for what the invitation says.
+    var lifeSeconds: UInt64?
+}
+
+/// What an invitation gives, and how.
+package struct InvitationTerms: Sendable {
+    package let network: NetworkId
+    /// Where the joiner dials; the node's own addresses if there is none.
+    package let addresses: [SocketAddress]
+    /// How long the membership lasts; nil for ever.
+    let lifeSeconds: UInt64?
+    let label: String?
+    /// Whether the first joiner is admitted without a question.
+    package let isPreallowed: Bool
+}
+
+/// Follows one invitation from its being shown to its end: who comes with it, what the person says, who is admitted.
+struct InvitationCourse: Sendable {
+    /// A member that was just admitted connects well within this; it may also be done with the network at once.
+    private static let arrivalPatience = Duration.seconds(30)
+
+    private enum Step: Sendable {
+        case event(NodeEvent)
+        case answered(JoinAnswer)
+        case isLate
+    }
+
+    package let node: RunarNode
+    let desk: QuestionDesk<JoinAnswer>
+    let terms: InvitationTerms
+    let invitation: Invitation
+    package let network: NetworkInfo
+    let tell: RequestHandler.Tell
+
+    /// Returns who was admitted; `events` began before the invitation did.
+    ///
+    /// - Throws: ``CommandFailure`` when nobody can be admitted any more.
+    package func run(_ events: AsyncStream<NodeEvent>) async throws -> AdmissionReport {
+        await tell(.invited(InvitationReport(invitation, networkName: network.name)))
+        let (steps, queue) = AsyncStream.makeStream(of: Step.self)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask {
+                for await event in events where concerns(event) { queue.yield(.event(event)) }
+            }
+            var request: JoinRequest?
+            var label = terms.label
+            let number = desk.add { queue.yield(.answered($0)) }
+            defer { desk.remove(number) }
+            for await step in steps {
+                switch step {
+                case .event(.joinRequested(let found)):
+                    request = found
+                    await tell(.joinRequested(JoinRequestReport(found, number, terms.isPreallowed)))
+                    if terms.isPreallowed { try desk.answer(number, JoinAnswer(isAllowed: true)) }
+                case .event(let event):
+                    if let report = try await judge(event, request, label) { return report }
+                case .answered(let answer):
+                    guard let request else { continue }
+                    label = answer.label ?? label
+                    try pass(on: answer, about: request, label)
+                    guard answer.isAllowed else { continue }
+                    // Somebody who was a member before is connected already.
+                    if isConnected(request) { return admission(of: request, label) }
+                    group.addTask {
+                        try await Task.sleep(for: Self.arrivalPatience)
+                        queue.yield(.isLate)
+                    }
+                case .isLate: if let request { return admission(of: request, label) }
+                }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private func concerns(_ event: NodeEvent) -> Bool {
+        switch event {
+        case .joinRequested(let request): request.invitation == invitation.id
+        case .invitationEnded(let id, _, _): id == invitation.id
+        case .joinRequestEnded(_, let ended, _): ended == network.networkId
+        case .peerJoined(_, let joined): joined == network.networkId
+        case .refused(_, nil, _): true
+        default: false
+        }
+    }
+
+    /// What an event means: an end, news for the person, or nothing.
+    private func judge(
+        _ event: NodeEvent,
+        _ request: JoinRequest?,
+        _ label: String?
+    ) async throws -> AdmissionReport? {
+        switch event {
+        case .invitationEnded(_, _, let reason): throw CommandFailure(ofInvitation: reason)
+        case .joinRequestEnded(let peer, _, let reason):
+            if peer == request?.peer { throw CommandFailure(ofRequest: reason) }
+        case .peerJoined(let peer, _):
+            if let request, peer == request.peer { return admission(of: request, label, isConnected: true) }
+        default: await tell(.event(EventReport(event)))
+        }
+        return nil
+    }
+
+    private func pass(on answer: JoinAnswer, about request: JoinRequest, _ label: String?) throws {
+        // From the consent on, not from the invitation on.
+        let now = UInt64(max(0, Date().timeIntervalSince1970))
+        try node.answer(
+            request,
+            allow: answer.isAllowed,
+            expiration: (answer.lifeSeconds ?? terms.lifeSeconds).map { UnixTime.date($0, after: now) },
+            label: label
+        )
+    }
+
+    private func isConnected(_ request: JoinRequest) -> Bool {
+        node.connectedPeers(in: network.networkId).contains(request.peer)
+    }
+
+    private func admission(
+        of request: JoinRequest,
+        _ label: String?,
+        isConnected: Bool? = nil
+    ) -> AdmissionReport {
+        AdmissionReport(
+            networkId: network.networkId.base64Encoded,
+            name: network.name,
+            peerId: request.peer.base64Encoded,
+            label: label,
+            digits: request.digits,
+            isConnected: isConnected ?? self.isConnected(request)
+        )
+    }
+}
+
+extension CommandFailure {
+    /// Why an invitation that was shown admitted nobody.
+    fileprivate init(ofInvitation reason: JoinFailure) {
+        switch reason {
+        case .expired:
+            self.init(
+                "invitation-expired",
+                .tryAgain,
+                "nobody came with the invitation in its ten minutes: make a new one"
+            )
+        case .burnt:
+            self.init(
+                "invitation-burnt",
+                .notPermitted,
+                "five wrong proofs were shown to this node, which ended the invitation: make a new one, and if that happens"
+                    + " again, somebody guesses"
+            )
+        case .used:
+            self.init(
+                "revoked",
+                .notPermitted,
+                "a device that was revoked came with the invitation, which is used up: revoking is final, and it comes back"
+                    + " with a new key (`runar keys renew-device` there)"
+            )
+        default:
+            self.init("invitation-withdrawn", .tryAgain, "the invitation was taken back: make a new one")
+        }
+    }
+
+    /// Why somebody who waited for consent was not admitted.
+    fileprivate init(ofRequest reason: JoinFailure) {
+        let rest = "the invitation is used up, make a new one"
+        switch reason {
+        case .declined:
+            self.init("declined", .notPermitted, "declined: nobody was admitted, and \(rest) for somebody else")
+        case .undecided:
+            self.init(
+                "join-undecided",
+                .tryAgain,
+                "nobody answered within two minutes, so the joiner was sent away; \(rest)"
+            )
+        case .gone: self.init("joiner-gone", .unavailable, "the joiner went away before it was admitted; \(rest)")
+        case .revoked:
+            self.init(
+                "revoked",
+                .notPermitted,
+                "the joiner was revoked meanwhile: it comes back with a new key (`runar keys renew-device` there)"
+            )
+        default: self.init("invitation-withdrawn", .tryAgain, "the invitation was taken back: make a new one")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import Foundation
+internal import Identity
+internal import Node
+
+/// An invitation that is shown from now on; it holds the secret.
+package struct InvitationReport: Codable, Hashable, Sendable {
+    var event = "invited"
+    package let networkId: String
+    package let name: String?
+    package let link: String
+    /// Where the joiner dials.
+    package let addresses: [String]
+    /// The last second in which it is good.
+    package let expiration: UInt64
+
+    init(_ invitation: Invitation, networkName: String?) {
+        networkId = invitation.networkId.base64Encoded
+        name = networkName
+        link = invitation.link
+        addresses = invitation.addresses.map(\.description)
+        expiration = invitation.expirationSeconds
+    }
+
+    /// What a QR code carries.
+    package var qrString: String { link.uppercased() }
+}
+
+/// Somebody came with an invitation.
+package struct JoinRequestReport: Codable, Hashable, Sendable {
+    var event = "joinRequested"
+    /// What the answer refers to.
+    package let number: Int
+    package let peerId: String
+    package let networkId: String
+    /// The same must stand on the joiner's screen.
+    package let digits: String
+    /// Whether nobody is asked.
+    package let isPreallowed: Bool
+
+    init(_ request: JoinRequest, _ number: Int, _ isPreallowed: Bool) {
+        self.number = number
+        self.isPreallowed = isPreallowed
+        peerId = request.peer.base64Encoded
+        networkId = request.network.base64Encoded
+        digits = request.digits
+    }
+}
+
+/// The inviter was reached; it answers, or its person decides.
+package struct JoinPendingReport: Codable, Hashable, Sendable {
+    var event = "joinPending"
+    /// The inviter.
+    package let peerId: String
+    package let networkId: String
+    /// The same must stand on the inviter's screen.
+    package let digits: String
+
+    init(_ invitation: Invitation, _ digits: String) {
+        self.digits = digits
+        peerId = invitation.inviter.base64Encoded
+        networkId = invitation.networkId.base64Encoded
+    }
+
+    package var line: String {
+        "connected to the inviter; if it asks, approve there only if its screen shows \(digits) too"
+    }
+}
+
+/// Somebody who joined by an invitation.
+package struct AdmissionReport: Report {
+    var event = "admitted"
+    package let networkId: String
+    /// The network's.
+    package let name: String?
+    package let peerId: String
+    let label: String?
+    package let digits: String
+    /// Whether the new member was seen as one.
+    let isConnected: Bool
+
+    package var lines: [String] {
+        let who = label.map { "\($0) (\(PeerId.typed(peerId)))" } ?? PeerId.typed(peerId)
+        let end = isConnected ? "" : "; it has not connected as a member yet"
+        return ["\(who) is a member of \(name ?? "network \(networkId)") now\(end)"]
+    }
+}

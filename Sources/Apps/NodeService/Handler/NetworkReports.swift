@@ -1,0 +1,165 @@
+internal import Identity
+internal import RunarNode
+
+/// A network as this device sees it.
+package struct NetworkReport: HintingReport, Hashable {
+    /// Padded base64, as in the texts.
+    package let networkId: String
+    /// Base32 with a checksum, as people type it.
+    package let networkIdText: String
+    /// How its owner calls it; nil before its text was seen.
+    package let name: String?
+    /// `owner`, `admin` with the network's key alone, `member`, or `none` for a network that is only known.
+    package let role: String
+    /// Which of the networks of the root key it is, from 0; nil unless this device is the owner.
+    let index: UInt32?
+    /// The version of the metadata.
+    package let version: UInt32?
+    /// Whether this device holds a token.
+    package let isMember: Bool
+    /// The end of this device's membership in seconds since 1970; nil for none.
+    package let expiration: UInt64?
+    /// Whether its owner revoked this device.
+    let isRevoked: Bool
+    /// When the secret was made by which its members recognise each other, in seconds since 1970; nil without one.
+    package let secretSince: UInt64?
+    /// The signed metadata, to be given to whoever joins.
+    package let text: String?
+    /// The advice for the person who made it.
+    var remark: String?
+
+    package var lines: [String] {
+        var lines = [
+            "network   \(name ?? "(its text is not known yet)")", "id        \(networkIdText)",
+            "role      \(standing ?? "not a member: join with an invitation from its owner")",
+        ]
+        if let index { lines.append("index     \(index)") }
+        if isMember {
+            lines.append("member    \(expiration.map { "until \(CivilTime(seconds: $0))" } ?? "without end")")
+        }
+        if let secretSince { lines.append("secret    since \(CivilTime(seconds: secretSince))") }
+        if let text { lines.append("text      \(text)") }
+        if let remark { lines.append("warning   \(remark)") }
+        return lines
+    }
+
+    package var line: String {
+        let end = expiration.map { ", until \(CivilTime(seconds: $0))" } ?? ""
+        return "\(networkIdText.prefix(8))  \(name ?? "(name unknown)")  \(standing ?? "not a member")\(end)"
+    }
+
+    /// The role of this device in the network; nil while it may still join.
+    private var standing: String? {
+        if isRevoked { return "removed by its owner for good; \(CommandFailure.adviceAfterRevocation)" }
+        return role == "none" ? nil : role
+    }
+}
+
+/// The networks of this device.
+package struct NetworksReport: HintingReport {
+    package let networks: [NetworkReport]
+
+    package var lines: [String] {
+        networks.isEmpty
+            ? ["no networks yet: make one with `runar network create NAME`, or join one with `runar join`"]
+            : networks.map(\.line)
+    }
+}
+
+/// A token that was issued.
+package struct TokenReport: Report {
+    package let networkId: String
+    package let peerId: String
+    /// Seconds since 1970; nil for a token without end.
+    package let expiration: UInt64?
+    /// Whether the device may have another one before it ends.
+    let isRenewable: Bool
+    /// The token's own text, for the peer.
+    package let text: String
+
+    package var lines: [String] { [text] }
+}
+
+/// A peer that was revoked.
+package struct RevocationReport: HintingReport {
+    package let networkId: String
+    package let peerId: String
+    /// When, in seconds since 1970.
+    let revokedAt: UInt64
+    /// Whether a running node tells the other members at once.
+    let isSpreading: Bool
+
+    package var lines: [String] {
+        isSpreading
+            ? ["revoked; every connected member is told at once"]
+            : ["revoked here; start the node with `runar up` so that the other members learn of it"]
+    }
+}
+
+/// What a join has changed.
+package struct JoinReport: Report {
+    package let networkId: String
+    package let name: String?
+    /// As in ``NetworkReport``.
+    package let role: String
+    /// Whether this device now holds a token.
+    package let isMember: Bool
+    package let expiration: UInt64?
+    /// After an invitation: whether the inviter is connected.
+    var isConnected: Bool?
+
+    package var lines: [String] {
+        let what = name ?? "network \(networkId)"
+        if role == "owner" { return ["\(what) belongs to this device's root key: you own it here"] }
+        guard isMember else {
+            return [
+                "\(what) is known now; to become a member give its owner this device's peer id and join with the token"
+            ]
+        }
+        let end = expiration.map { "until \(CivilTime(seconds: $0))" } ?? "without end"
+        return ["joined \(what), \(end)" + (isConnected == true ? "; connected to the inviter" : "")]
+    }
+}
+
+/// A network that was left.
+package struct LeaveReport: Report {
+    package let networkId: String
+    package let name: String?
+
+    package var lines: [String] { ["left \(name ?? "network \(networkId)")"] }
+}
+
+/// The text by which another member dials this device.
+package struct ConnectionTextReport: Report {
+    package let networkId: String
+    package let peerId: String
+    package let address: String
+    package let text: String
+
+    package var lines: [String] { [text] }
+}
+
+/// The address at which a STUN server sees this node.
+package struct PublicAddressReport: Report {
+    package let address: String
+
+    package var lines: [String] { [address] }
+}
+
+extension NetworkReport {
+    init(_ info: NetworkInfo, secretSince: UInt64?, isRevoked: Bool) throws {
+        self.init(
+            networkId: info.networkId.base64Encoded,
+            networkIdText: info.networkId.text,
+            name: info.metadata?.name,
+            role: info.isOwner ? (info.index == nil ? "admin" : "owner") : info.token == nil ? "none" : "member",
+            index: info.index,
+            version: info.metadata?.version,
+            isMember: info.token != nil,
+            expiration: info.token?.expirationSeconds,
+            isRevoked: isRevoked,
+            secretSince: secretSince,
+            text: try info.metadata?.qrString
+        )
+    }
+}

@@ -1,0 +1,244 @@
+internal import Bytes
+internal import Identity
+internal import Platform
+internal import RunarNode
+
+/// That a node stops.
+package struct StopReport: Report {
+    let stopped: Bool
+    let processId: Int32?
+
+    package init(stopped: Bool, processId: Int32?) {
+        self.stopped = stopped
+        self.processId = processId
+    }
+
+    package var lines: [String] { [stopped ? "stopped" : "no node was running"] }
+}
+
+/// Who is connected, or known at all.
+package struct PeersReport: HintingReport {
+    package struct Peer: Codable, Hashable, Sendable {
+        package let peerId: String
+        let peerIdText: String
+        /// The networks in which both are admitted, in padded base64.
+        package let networks: [String]
+        /// Their names, as far as they are known.
+        let networkNames: [String]
+        /// What this device's person called it with its token.
+        let label: String?
+        let isConnected: Bool
+        /// Whether another member passes its packets on; nil when it is not connected.
+        package let isRelayed: Bool?
+        /// Where its packets go when nobody passes them on.
+        package let address: String?
+        /// Over whom they go otherwise, in padded base64, if that is known.
+        package let relay: String?
+        /// `localNetwork` if it is heard nearby now, `address` if a person gave one, `hashTable` if nothing but a hash
+        /// table names it; else it dialled this device or was met before.
+        let foundBy: [String]
+        /// When it was last admitted, in seconds since 1970; nil for never.
+        let lastSeen: UInt64?
+        /// Smoothed; nil when it is not connected, or before it was measured.
+        let roundTripMicroseconds: Int?
+        /// That a person disconnected the two; nil if nobody did, or the time is over.
+        var parting: Parting?
+
+        private enum CodingKeys: String, CodingKey {
+            case peerId
+            case peerIdText
+            case networks
+            case networkNames
+            case label
+            case isConnected = "connected"
+            case isRelayed = "relayed"
+            case address
+            case relay
+            case foundBy
+            case lastSeen
+            case roundTripMicroseconds
+            case parting = "disconnected"
+        }
+
+        /// That the two do not connect by themselves.
+        struct Parting: Codable, Hashable, Sendable {
+            /// Whether that was asked on this device; else on the other.
+            let isByThisDevice: Bool
+            /// In seconds since 1970.
+            let until: UInt64
+
+            private enum CodingKeys: String, CodingKey {
+                case isByThisDevice = "byThisDevice"
+                case until
+            }
+
+            init?(_ parting: PeerParting?) {
+                guard let parting else { return nil }
+                isByThisDevice = parting.isOurs
+                until = SystemProcess.wallSeconds + parting.secondsLeft
+            }
+        }
+
+        /// When it was here, for people.
+        var presence: String {
+            if isConnected {
+                guard isRelayed == true else { return "connected" }
+                return "connected over " + (relay.map(PeerId.typed) ?? "another member")
+            }
+            if let parting { return parting.isByThisDevice ? "disconnected here" : "disconnected by its person" }
+            return lastSeen.map { "last seen \(CivilTime(seconds: $0))" } ?? "never seen"
+        }
+    }
+
+    let isRunning: Bool
+    /// Whether the peers that are not connected are among them.
+    let isAll: Bool
+    package let peers: [Peer]
+
+    private enum CodingKeys: String, CodingKey {
+        case isRunning = "running"
+        case isAll = "all"
+        case peers
+    }
+
+    package var lines: [String] {
+        guard isRunning || isAll else {
+            return ["no node runs, so nobody is connected: `runar up` starts it, `runar peers --all` shows the known"]
+        }
+        guard !peers.isEmpty else {
+            return [
+                isAll
+                    ? "nobody is known yet: admit somebody with `runar network issue`, or dial with `runar connect TEXT`"
+                    : "nobody is connected: members nearby connect by themselves, others with `runar connect TEXT`"
+            ]
+        }
+        return peers.map { peer in
+            let presence = isAll || peer.isRelayed == true ? peer.presence : nil
+            let columns: [String?] = [peer.peerIdText, peer.networkNames.joined(separator: ", "), presence]
+            let ways = peer.foundBy.map { FoundBy(rawValue: $0)?.words ?? $0 }.joined(separator: " and ")
+            return (columns + [ways.isEmpty ? nil : ways, peer.label]).compactMap(\.self).joined(separator: "  ")
+        }
+    }
+}
+
+/// A peer that was reached.
+package struct ConnectReport: Report {
+    package let peerId: String
+    package let networkId: String
+    /// Where packets go when nobody passes them on.
+    package let address: String?
+    /// Whether another member does.
+    package let isRelayed: Bool
+    /// Which one, if that is known.
+    package let relay: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case peerId
+        case networkId
+        case address
+        case isRelayed = "relayed"
+        case relay
+    }
+
+    init(peerId: PeerId, networkId: NetworkId, path: PeerPath?) {
+        self.peerId = peerId.base64Encoded
+        self.networkId = networkId.base64Encoded
+        address = path?.address?.description
+        isRelayed = path?.isRelayed ?? false
+        relay = path?.relay?.base64Encoded
+    }
+
+    package var lines: [String] {
+        let way = isRelayed ? "over \(relay.map(PeerId.typed) ?? "another member")" : address.map { "at \($0)" }
+        return ["connected to \(PeerId.typed(peerId)) \(way ?? ""); both are admitted"]
+    }
+}
+
+/// A message that arrived at the peer named.
+package struct SentReport: Report {
+    let peerIds: [String]
+    package let bytes: Int
+    /// Its number among the messages that a running node keeps.
+    package var number: Int?
+
+    package var lines: [String] { ["delivered"] }
+}
+
+/// What became of a message to everybody.
+package struct BroadcastReport: Report {
+    /// A peer that did not confirm the message.
+    struct Failure: Codable, Hashable, Sendable {
+        package let peerId: String
+        let peerIdText: String
+        package let code: String
+        package let message: String
+    }
+
+    /// Who has it.
+    let peerIds: [String]
+    /// Who may not have it, ascending by id.
+    let failures: [Failure]
+    package let bytes: Int
+    /// Set when somebody may not have it.
+    package let error: CommandFailure?
+    /// Its number among the messages that a running node keeps.
+    private(set) var number: Int?
+
+    init(delivered: [PeerId], failures: [PeerId: any Error] = [:], bytes: Int) {
+        peerIds = delivered.map(\.base64Encoded)
+        self.failures = failures.sorted { $0.key < $1.key }.map { peer, error in
+            let failure = CommandFailure(error)
+            return Failure(
+                peerId: peer.base64Encoded,
+                peerIdText: peer.text,
+                code: failure.code,
+                message: failure.message
+            )
+        }
+        self.bytes = bytes
+        guard !failures.isEmpty else {
+            error = nil
+            return
+        }
+        let reasons = self.failures.map { "\($0.peerIdText): \($0.message)" }.joined(separator: "\n")
+        error = CommandFailure(
+            delivered.isEmpty ? "not-delivered" : "partly-delivered",
+            .unavailable,
+            "\(failures.count) of \(delivered.count + failures.count) peers did not confirm the message:\n\(reasons)"
+        )
+    }
+
+    /// The same with the number of the message.
+    func numbered(_ number: Int) -> BroadcastReport {
+        var report = self
+        report.number = number
+        return report
+    }
+
+    package var lines: [String] {
+        guard failures.isEmpty else { return peerIds.compactMap { PeerId($0) }.map { "delivered to \($0.text)" } }
+        return ["delivered to \(peerIds.count) peer\(peerIds.count == 1 ? "" : "s")"]
+    }
+}
+
+/// A file that the peer has checked and stored.
+package struct FileSentReport: Report {
+    package let peerId: String
+    package let path: String
+    package let bytes: UInt64
+    package let milliseconds: Int
+
+    package var lines: [String] {
+        let speed = Double(bytes) / (Double(max(milliseconds, 1)) / 1000)
+        return [
+            "delivered \(ByteCountText.text(of: Double(bytes))) in \(milliseconds) ms (\(ByteCountText.text(of: speed))/s)"
+        ]
+    }
+}
+
+/// Nothing but that it worked.
+package struct DoneReport: Report {
+    let done: Bool
+
+    package var lines: [String] { [] }
+}

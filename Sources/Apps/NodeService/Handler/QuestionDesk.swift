@@ -1,0 +1,37 @@
+internal import Concurrency
+
+/// Keeps questions until another command has brought the answer.
+final class QuestionDesk<Answer: Sendable>: Sendable {
+    private struct State: Sendable {
+        var questions: [Int: @Sendable (Answer) -> Void] = [:]
+        var next = 0
+    }
+
+    private let state = Locked(State())
+    /// Who asks, for those who answer too late.
+    private let asker: String
+
+    init(asker: String) { self.asker = asker }
+
+    /// Gives a question a number; `answer` is called at most once, and never after ``remove(_:)``.
+    func add(_ answer: @escaping @Sendable (Answer) -> Void) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.questions[state.next] = answer
+            return state.next
+        }
+    }
+
+    /// Forgets a question.
+    package func remove(_ number: Int) { state.withLock { _ = $0.questions.removeValue(forKey: number) } }
+
+    /// The answer.
+    ///
+    /// - Throws: ``CommandFailure`` when nobody waits for it any more.
+    func answer(_ number: Int, _ answer: Answer) throws(CommandFailure) {
+        guard let question = state.withLock({ $0.questions.removeValue(forKey: number) }) else {
+            throw CommandFailure("too-late", .tryAgain, "\(asker) does not wait for this answer any more")
+        }
+        question(answer)
+    }
+}

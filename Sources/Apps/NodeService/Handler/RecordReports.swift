@@ -1,0 +1,166 @@
+internal import Bytes
+internal import Foundation
+internal import Identity
+internal import RunarNode
+
+/// A value that was stored.
+package struct PutReport: Report, Hashable {
+    package let networkId: String
+    let key: String
+    /// Later ones are higher; for `--if-version`.
+    package let version: UInt64
+    /// Other members that hold it now.
+    package let holders: Int
+    /// Seconds since 1970.
+    package let expiration: UInt64
+    package let bytes: Int
+
+    package var lines: [String] {
+        let end = CivilTime(seconds: expiration)
+        guard holders > 0 else {
+            return [
+                "version \(version) is stored on this device only, until \(end): nobody else is there; a running node"
+                    + " hands it on when it meets somebody"
+            ]
+        }
+        return ["version \(version) is stored with \(Self.members(holders)), until \(end)"]
+    }
+
+    package static func members(_ count: Int) -> String { "\(count) other member\(count == 1 ? "" : "s")" }
+}
+
+/// That a value of this device is gone.
+package struct DeleteReport: Report, Hashable {
+    package let networkId: String
+    let key: String
+    /// The number of the deletion among the versions.
+    package let version: UInt64
+    /// Other members that know.
+    package let holders: Int
+
+    package var lines: [String] {
+        holders > 0
+            ? ["deleted, and \(PutReport.members(holders)) know\(holders == 1 ? "s" : "") it"]
+            : ["deleted on this device only: nobody else is there; a running node tells them when it meets somebody"]
+    }
+}
+
+/// What one member has stored under a key.
+package struct RecordReport: Codable, Hashable, Sendable {
+    let writer: String
+    let writerText: String
+    package let version: UInt64
+    /// Seconds since 1970.
+    package let expiration: UInt64
+    package let bytes: Int
+    /// The value, if it is a text.
+    package let text: String?
+    /// The value in base64, if it is none.
+    let base64: String?
+
+    init(_ record: DHTRecord) {
+        writer = record.writer.base64Encoded
+        writerText = record.writer.text
+        version = record.version
+        expiration = UnixTime.clampedSeconds(of: record.expiration)
+        bytes = record.value.count
+        text = String(validating: record.value, as: UTF8.self)
+        base64 = text == nil ? Base64.encode(record.value) : nil
+    }
+
+    /// The value itself.
+    package var value: [UInt8] {
+        // Our own base64 can be read; a node of another version might write what cannot.
+        text.map { Array($0.utf8) } ?? (try? base64.map { try Base64.decode($0) }) ?? []  // see above
+    }
+
+    package var line: String {
+        "\(writerText)  version \(version)  \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")"
+    }
+}
+
+/// The values under a key, the newest first.
+package struct RecordsReport: Report, Hashable {
+    package let networkId: String
+    let key: String
+    package let records: [RecordReport]
+    /// Where the value was written to.
+    package var path: String?
+
+    package var lines: [String] {
+        guard let path, let record = records.first else { return records.map(\.line) }
+        return ["wrote \(record.bytes) bytes to \(path): version \(record.version) by \(record.writerText)"]
+    }
+}
+
+/// The members that were found without an address being typed.
+package struct DiscoverReport: HintingReport {
+    package struct Peer: Codable, Hashable, Sendable {
+        package let peerId: String
+        let peerIdText: String
+        package let networkId: String
+        let networkName: String
+        let label: String?
+        /// `localNetwork`, `hashTable` or both.
+        let sources: [String]
+        /// The most promising first.
+        package let addresses: [String]
+        let isConnected: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case peerId
+            case peerIdText
+            case networkId
+            case networkName
+            case label
+            case sources
+            case addresses
+            case isConnected = "connected"
+        }
+
+        package var line: String {
+            let ways = sources.map { FoundBy(rawValue: $0)?.words ?? $0 }.joined(separator: " and ")
+            let columns: [String?] = [peerIdText, networkName, ways, label, addresses.joined(separator: ", ")]
+            return columns.compactMap(\.self).joined(separator: "  ")
+        }
+    }
+
+    /// Whether the local network is listened to.
+    let isDiscovering: Bool
+    package let peers: [Peer]
+
+    private enum CodingKeys: String, CodingKey {
+        case isDiscovering = "discovering"
+        case peers
+    }
+
+    package var lines: [String] {
+        guard peers.isEmpty else { return peers.map(\.line) }
+        guard isDiscovering else {
+            return [
+                "nobody was found, and this node does not listen on the local network: `runar status` shows its settings,"
+                    + " `runar connect TEXT` dials by address"
+            ]
+        }
+        return [
+            "nobody was found: `runar up` must run on the others, in the same local network and discovery group;"
+                + " `runar connect TEXT` dials by address"
+        ]
+    }
+}
+
+/// The ways on which members are found, as reports name them.
+enum FoundBy: String {
+    case localNetwork
+    case hashTable
+    case address
+
+    /// For people.
+    var words: String {
+        switch self {
+        case .localNetwork: "nearby"
+        case .hashTable: "by the hash table"
+        case .address: "by address"
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import Bytes
+internal import Foundation
+internal import Identity
+internal import Platform
+internal import RunarNode
+
+// Keys leave the vault only here.
+extension RequestHandler {
+    /// The keys that a person may name.
+    static let keyNames = ["peer", "root"]
+
+    private func key(_ name: String) throws -> SecretBytes? {
+        guard Self.keyNames.contains(name) else {
+            throw CommandFailure(
+                "no-such-key",
+                .usage,
+                "there is no key \"\(name)\": name one of \(Self.keyNames.joined(separator: ", "))"
+            )
+        }
+        return try keys.retrieve(id: name)
+    }
+
+    package func exportKey(_ name: String, isRevealed: Bool) throws -> KeyReport {
+        guard let secret = try key(name) else {
+            throw CommandFailure(
+                "no-key",
+                .data,
+                "this device has no \(name) key yet: `runar network create` or `runar backup restore` makes it"
+            )
+        }
+        return try KeyReport(name, secret, isRevealed: isRevealed)
+    }
+
+    package func importKey(_ name: String, hex: String, replacing: Bool) throws -> KeyReport {
+        var bytes: [UInt8]
+        do {
+            bytes = try Hex.decode(hex)
+        } catch {
+            throw CommandFailure("bad-key", .data, "a key is 64 hexadecimal digits: copy it again in full")
+        }
+        let imported = try Ed25519PrivateKey(SecretBytes(consuming: &bytes))
+        try RunarKeychain.whileCounting {
+            if let present = try key(name), present != imported.secret, !replacing {
+                throw CommandFailure(
+                    "exists",
+                    .cannotCreate,
+                    "this device has another \(name) key, which would be lost: export it first, then use --replace"
+                )
+            }
+            guard name != "peer" || !node.isRunning else {
+                throw CommandFailure(
+                    "running",
+                    .notPermitted,
+                    "the node runs with its key: stop it with `runar stop` first"
+                )
+            }
+            try keys.store(imported.secret, id: name)
+        }
+        return try KeyReport(name, imported.secret, isRevealed: false)
+    }
+
+    /// Gives this device a new key; a running node stops for it and starts with the new one.
+    package func renewDevice() async throws -> RenewalReport {
+        let (former, wasRunning) = (node.peerId, node.isRunning)
+        let before = try node.networks().filter { $0.token != nil }
+        if wasRunning { await node.stop() }
+        do {
+            try await node.renewDevice()
+            try NodeHome.note(node.peerId, in: home)
+        } catch {
+            if wasRunning { try await node.start() }
+            throw error
+        }
+        if wasRunning { try await node.start() }
+        let kept = Set(try node.networks().filter { $0.token != nil }.map(\.networkId))
+        return RenewalReport(
+            peerId: node.peerId.base64Encoded,
+            peerIdText: node.peerId.text,
+            formerPeerId: former.base64Encoded,
+            kept: kept.map(\.base64Encoded).sorted(),
+            ended: before.map(\.networkId).filter { !kept.contains($0) }.map(\.base64Encoded).sorted()
+        )
+    }
+
+    /// What a backup holds: the root key, and the texts of the networks that it owns.
+    package func backup() throws -> BackupContent {
+        guard let secret = try keys.retrieve(id: "root") else {
+            throw CommandFailure(
+                "no-key",
+                .data,
+                "this device has no root key, so there is nothing to back up: `runar network create` makes it"
+            )
+        }
+        let owned = try networkReports().filter { $0.role == "owner" }.compactMap(\.text)
+        return BackupContent(rootKey: secret.withBytes { Hex.encode($0) }, networks: owned)
+    }
+}
+
+/// A key as it is shown.
+package struct KeyReport: Report {
+    let key: String
+    /// 32 bytes in hex.
+    let publicKey: String
+    /// 32 bytes in hex; nil unless it was asked for.
+    var privateKey: String?
+    /// The id that the key of a device proves.
+    package var peerId: String?
+
+    init(_ name: String, _ secret: SecretBytes, isRevealed: Bool) throws {
+        let pair = Ed25519KeyPair(privateKey: try Ed25519PrivateKey(secret))
+        key = name
+        publicKey = Hex.encode(pair.publicKey.bytes)
+        privateKey = isRevealed ? secret.withBytes { Hex.encode($0) } : nil
+        peerId = name == "peer" ? PeerId(publicKey: pair.publicKey).base64Encoded : nil
+    }
+
+    package var lines: [String] {
+        var lines = ["key         \(key)", "public key  \(publicKey)"]
+        if let peerId { lines.append("peer id     \(peerId)") }
+        if let privateKey { lines.append("private key \(privateKey)") }
+        return lines
+    }
+}
+
+/// The ids and networks of a device that got a new key.
+package struct RenewalReport: Report {
+    package let peerId: String
+    let peerIdText: String
+    let formerPeerId: String
+    /// The networks that this device signs for, of which it is a member by its new key.
+    let kept: [String]
+    /// The networks of which the old key was a member, and the new one is not.
+    let ended: [String]
+
+    package var lines: [String] {
+        let memberships = ended.isEmpty ? "no membership ended" : "\(ended.count) memberships ended: join again"
+        return ["this device is \(peerIdText) now", "\(kept.count) networks of its own kept, \(memberships)"]
+    }
+}
+
+/// The content of a backup on its way from the handler to the command; never printed.
+package struct BackupContent: Report {
+    package let rootKey: String
+    package let networks: [String]
+
+    package var lines: [String] { [] }
+}

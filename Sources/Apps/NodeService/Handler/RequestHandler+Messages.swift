@@ -1,0 +1,209 @@
+internal import Concurrency
+internal import Foundation
+package import Identity
+internal import Node
+internal import RunarNode
+
+// Peers, messages and files.
+extension RequestHandler {
+    /// The connected peers, or all that are known or heard nearby; or one of them.
+    package func peers(all: Bool, only wanted: PeerId? = nil) throws -> PeersReport {
+        let networks = try node.networks()
+        let connected = networks.map { Set(node.connectedPeers(in: $0.networkId)) }
+        let heard = networks.map { Set(node.discoveryService.getDiscoveredPeers(for: $0.networkId).map(\.peerId)) }
+        let known = Dictionary(uniqueKeysWithValues: try node.knownPeers().map { ($0.peerId, $0) })
+        let isGiven = { (peer: PeerId) in known[peer]?.isGiven == true }
+        let others = all ? heard.reduce(into: Set(known.keys)) { $0.formUnion($1) } : []
+        let shown = others.union(node.connectedPeers())
+        let peers = shown.filter { wanted == nil || $0 == wanted }.sorted().map { peer in
+            let shared = networks.indices.filter { index in
+                connected[index].contains(peer) || all && heard[index].contains(peer)
+                    || all && known[peer]?.networks.contains(networks[index].networkId) == true
+            }.map { networks[$0] }
+            let isHeard = heard.contains { $0.contains(peer) }
+            var ways: [FoundBy] = (isHeard ? [.localNetwork] : []) + (isGiven(peer) ? [.address] : [])
+            if ways.isEmpty, let known = known[peer], known.isInHashTable, known.lastSeen == nil { ways = [.hashTable] }
+            let path = node.path(to: peer)
+            return PeersReport.Peer(
+                peerId: peer.base64Encoded,
+                peerIdText: peer.text,
+                networks: shared.map(\.networkId.base64Encoded),
+                networkNames: shared.map { $0.name ?? $0.networkId.short },
+                label: known[peer]?.label,
+                isConnected: connected.contains { $0.contains(peer) },
+                isRelayed: path?.isRelayed,
+                address: path?.address?.description,
+                relay: path?.relay?.base64Encoded,
+                foundBy: ways.map(\.rawValue),
+                lastSeen: known[peer]?.lastSeen.map(UnixTime.clampedSeconds),
+                roundTripMicroseconds: node.roundTrip(to: peer)?.microseconds,
+                parting: PeersReport.Peer.Parting(node.parting(from: peer))
+            )
+        }
+        return PeersReport(isRunning: node.isRunning, isAll: all, peers: peers)
+    }
+
+    /// The longest search of the hash tables before peers are listed.
+    private static let searchTime = Duration.seconds(2)
+
+    /// Asks the hash tables for their members, so that the list has those that this device never met.
+    func findMembers() async {
+        let node = node
+        guard node.isRunning, let networks = try? node.networks() else { return }  // the list says what is wrong
+        let policy = DHTPolicy(deadline: Self.searchTime, attempts: 1)
+        await withTaskGroup { group in
+            for network in networks where network.isMember {
+                group.addTask {
+                    _ = try? await node.dhtFindPeers(networkId: network.networkId, policy: policy)  // nobody to ask
+                }
+            }
+        }
+    }
+
+    package func connect(
+        _ peer: PeerName,
+        _ network: NetworkName,
+        _ address: String?,
+        overRelay isRelayOnly: Bool
+    ) async throws -> ConnectReport {
+        let peer = try resolve(peer)
+        let network = try resolve(network).networkId
+        if let address {
+            _ = try await node.connectToPeer(peerId: peer, networkId: network, address: address)
+        } else {
+            try await node.connectToPeer(peerId: peer, networkId: network, overRelay: isRelayOnly)
+        }
+        return ConnectReport(peerId: peer, networkId: network, path: node.path(to: peer))
+    }
+
+    /// Dials with a text that the other member gave, after punching a hole for an address beyond this site; a token in it
+    /// that is no good is refused before anything is sent.
+    package func connect(byText text: String) async throws -> ConnectReport {
+        let data = try PeerConnectionData.fromQRString(text)
+        guard data.token.verify() else {
+            throw CommandFailure(
+                "bad-connection-text",
+                .data,
+                "the token in this connection text has expired or is forged: ask the other member for a new text"
+            )
+        }
+        guard try node.networks().contains(where: { $0.networkId == data.networkId && $0.isMember }) else {
+            throw NodeError.notAMember(data.networkId)
+        }
+        let place = try SocketAddress(parsing: data.address)
+        // On the same site no NAT is on the way, and the peer would keep silent for the whole second.
+        if !place.isLoopback, !place.isLinkLocal, !place.isPrivate, !node.connectedPeers().contains(data.peerId) {
+            try await node.natTraversal.punchHole(localPort: 0, peerAddress: data.address)
+        }
+        let connection = try await node.connectToPeer(
+            peerId: data.peerId,
+            networkId: data.networkId,
+            address: data.address
+        )
+        let path = node.path(to: connection.peerId)
+        return ConnectReport(peerId: connection.peerId, networkId: connection.networkId, path: path)
+    }
+
+    package func connectionText(_ network: NetworkName?, address: String?) throws -> ConnectionTextReport {
+        let found = try resolve(network)
+        let network = found.networkId
+        guard found.isMember else { throw NodeError.notAMember(network) }
+        let place: SocketAddress
+        if let address {
+            place = try Settings.address(address)
+        } else if let bound = node.listenAddresses.first(where: \.isDialable) {
+            place = bound
+        } else if let port = node.listenAddresses.first?.port {
+            throw CommandFailure(
+                "no-address",
+                .usage,
+                "this node listens on all its addresses: say at which the other member reaches it, --address IP:\(port)"
+            )
+        } else {
+            throw CommandFailure(
+                "not-running",
+                .unavailable,
+                "no node runs, so it has no port yet: start it with `runar up`, or say where it will be with --address IP:PORT"
+            )
+        }
+        let data = try node.connectionData(networkId: network, address: place.description)
+        return ConnectionTextReport(
+            networkId: network.base64Encoded,
+            peerId: node.peerId.base64Encoded,
+            address: data.address,
+            text: data.qrString
+        )
+    }
+
+    package func send(_ text: String, to peer: PeerName) async throws -> SentReport {
+        let peer = try resolve(peer)
+        let node = node
+        guard let watch else {
+            try await node.sendToPeer(text, peerId: peer)
+            return SentReport(peerIds: [peer.base64Encoded], bytes: text.utf8.count)
+        }
+        let label = watch.label(of: peer)
+        let sent = try await watch.messages.whileSending(text, to: peer, in: nil, label: label) {
+            try await node.sendToPeer(text, peerId: peer)
+        }
+        return SentReport(peerIds: [peer.base64Encoded], bytes: text.utf8.count, number: sent.number)
+    }
+
+    package func broadcast(_ text: String, in network: NetworkName?) async throws -> BroadcastReport {
+        let network = try network.map { try resolve($0).networkId }
+        let peers = node.connectedPeers(in: network)
+        guard !peers.isEmpty else {
+            throw CommandFailure(
+                "nobody-connected",
+                .unavailable,
+                "nobody is connected: members nearby connect by themselves while `runar up` runs there; dial others with"
+                    + " `runar connect TEXT` first"
+            )
+        }
+        guard let watch else { return try await deliver(text, to: peers) }
+        let (report, number) = try await watch.messages.whileSending(text, to: nil, in: network, label: nil) {
+            try await deliver(text, to: peers)
+        }
+        if let error = report.error { watch.messages.noteFailure(of: number, error.message) }
+        return report.numbered(number)
+    }
+
+    private func deliver(_ text: String, to peers: [PeerId]) async throws -> BroadcastReport {
+        do {
+            try await node.broadcast(text, peerIds: peers)
+            return BroadcastReport(delivered: peers, bytes: text.utf8.count)
+        } catch let error as BroadcastError {
+            return BroadcastReport(delivered: error.delivered, failures: error.failures, bytes: text.utf8.count)
+        }
+    }
+
+    package func sendFile(
+        _ path: String,
+        named name: String? = nil,
+        to peer: PeerId,
+        _ tell: @escaping Tell
+    ) async throws -> FileSentReport {
+        let started = ContinuousClock.now
+        let (steps, continuation) = AsyncStream.makeStream(of: FileProgress.self, bufferingPolicy: .bufferingNewest(1))
+        let total = Locked<UInt64>(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { continuation.finish() }
+                try await self.node.sendFile(at: path, named: name, peerId: peer) { progress in
+                    total.withLock { $0 = progress.total }
+                    continuation.yield(progress)
+                }
+            }
+            for await step in steps {
+                await tell(.transferred(count: step.transferred, total: step.total))
+            }
+            try await group.waitForAll()
+        }
+        return FileSentReport(
+            peerId: peer.base64Encoded,
+            path: path,
+            bytes: total.withLock { $0 },
+            milliseconds: started.duration(to: .now).milliseconds
+        )
+    }
+}

@@ -1,0 +1,198 @@
+internal import Foundation
+internal import Identity
+internal import RunarNode
+
+// Networks: making, joining, leaving, and admitting others.
+extension RequestHandler {
+    func networkReports() throws -> [NetworkReport] {
+        let revoked = try revokedNetworks()
+        return try node.networks().map { try report($0, revoked) }
+    }
+
+    func report(_ info: NetworkInfo, _ revoked: Set<NetworkId>? = nil) throws -> NetworkReport {
+        let secretDate = try node.memberSecretDate(networkId: info.networkId)
+        return try NetworkReport(
+            info,
+            secretSince: secretDate.map(UnixTime.clampedSeconds),
+            isRevoked: (revoked ?? revokedNetworks()).contains(info.networkId)
+        )
+    }
+
+    package func createNetwork(_ name: String, index: UInt32?) throws -> NetworkReport {
+        let others = try node.networks().filter { $0.name == name }
+        let metadata = try node.createNetwork(name: name, index: index)
+        var report = try report(resolve(NetworkName(metadata.networkId.base64Encoded)))
+        if !others.isEmpty {
+            report.remark =
+                "there is another network \"\(name)\" here: commands tell the two apart by --network and the beginning of"
+                + " an id, as in --network \(report.networkIdText.prefix(8)), or give one another name with"
+                + " `runar network rename`"
+        }
+        return report
+    }
+
+    func rename(_ network: NetworkName?, to name: String) throws -> NetworkReport {
+        let metadata = try node.renameNetwork(try resolve(network).networkId, to: name)
+        return try report(resolve(NetworkName(metadata.networkId.base64Encoded)))
+    }
+
+    func leave(_ network: NetworkName?) throws -> LeaveReport {
+        let found = try report(resolve(network))
+        try node.leaveNetwork(try NetworkId(base64Encoded: found.networkId))
+        return LeaveReport(networkId: found.networkId, name: found.name)
+    }
+
+    func issue(
+        to peer: PeerName,
+        in network: NetworkName?,
+        expiration: UInt64?,
+        label: String?,
+        isRenewable: Bool
+    ) throws -> TokenReport {
+        let network = try resolveOwned(network)
+        let peer = try resolve(peer)
+        let token = try node.issueToken(
+            for: peer,
+            in: network,
+            expiration: expiration.map(UnixTime.date),
+            label: label,
+            isRenewable: isRenewable
+        )
+        return TokenReport(
+            networkId: network.base64Encoded,
+            peerId: peer.base64Encoded,
+            expiration: token.expirationSeconds,
+            isRenewable: isRenewable,
+            text: token.qrString
+        )
+    }
+
+    package func revoke(_ peer: PeerName, in network: NetworkName?) throws -> RevocationReport {
+        let network = try resolveOwned(network)
+        let peer = try resolve(peer, in: network)
+        let entry = try node.revoke(peer, in: network)
+        return RevocationReport(
+            networkId: network.base64Encoded,
+            peerId: peer.base64Encoded,
+            revokedAt: entry.seconds,
+            isSpreading: node.isRunning
+        )
+    }
+
+    /// Takes a network's text, a token's text, or both in any order; nothing is kept unless all of it is good.
+    ///
+    /// - Throws: ``CommandFailure``, `wrong-network` for a token of another network than `network` or the text with it.
+    package func join(_ text: String, network: NetworkName? = nil) async throws -> JoinReport {
+        let texts = try JoinTexts(text)
+        if let token = texts.token {
+            let expected = try [texts.metadata?.networkId, network.map { try resolve($0).networkId }].compactMap(\.self)
+            guard expected.allSatisfy({ $0 == token.networkId }) else {
+                throw CommandFailure(
+                    "wrong-network",
+                    .data,
+                    "this token is for another network: ask the owner of the network that you are joining for its token"
+                )
+            }
+        }
+        if let metadata = texts.metadata, !metadata.verify() {
+            throw CommandFailure(
+                "bad-network-text",
+                .data,
+                "the network's text was changed or is a forgery: ask its owner to show it again"
+            )
+        }
+        if let token = texts.token { try await node.joinNetwork(networkId: token.networkId, accessToken: token) }
+        if let metadata = texts.metadata {
+            try node.addNetwork(metadata)
+            // Whoever has the root key again, from a backup, owns its networks again with their texts.
+            _ = try node.restoreNetwork(metadata)
+        }
+        guard let id = texts.metadata?.networkId ?? texts.token?.networkId else {
+            preconditionFailure("texts to join with hold nothing")
+        }
+        return try joinReport(of: id)
+    }
+
+    func joinReport(of id: NetworkId) throws -> JoinReport {
+        let joined = try report(resolve(NetworkName(id.base64Encoded)))
+        return JoinReport(
+            networkId: joined.networkId,
+            name: joined.name,
+            role: joined.role,
+            isMember: joined.isMember,
+            expiration: joined.expiration
+        )
+    }
+}
+
+/// The texts that somebody pasted in order to join.
+struct JoinTexts {
+    private static let byteLimit = 64 * 1024
+
+    private(set) var metadata: NetworkMetadata?
+    private(set) var token: AccessToken?
+
+    /// Reads them whatever stands between them.
+    ///
+    /// - Throws: ``CommandFailure`` that says what is expected.
+    init(_ text: String) throws {
+        guard text.utf8.count <= Self.byteLimit else {
+            throw CommandFailure("bad-text", .data, "this is too long for the text of a network and a token")
+        }
+        for object in Self.parts(of: text) {
+            switch try Artefact.parse(object) {
+            case .network(let found): metadata = found
+            case .token(let found): token = found
+            case .peerConnection:
+                throw CommandFailure("bad-text", .data, "this is a connection text: use it with `runar connect`")
+            default: throw Self.nothing
+            }
+        }
+        if metadata == nil, token == nil { throw Self.nothing }
+    }
+
+    private static let nothing = CommandFailure(
+        "bad-text",
+        .data,
+        "this is no invitation, no network's text and no token: paste the link that `runar network invite` shows there, or"
+            + " what `runar network show` and `runar network issue` print there"
+    )
+
+    /// The outermost `{…}` of a text, with regard to quotation marks, and the links between them.
+    static func parts(of text: String) -> [String] {
+        var objects: [String] = []
+        var current: [UInt8] = []
+        var rest: [UInt8] = []
+        var depth = 0
+        var isQuoted = false
+        var isEscaped = false
+        for byte in text.utf8 {
+            if depth > 0 { current.append(byte) } else { rest.append(byte) }
+            if isQuoted {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isQuoted = false
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isQuoted = depth > 0
+            case UInt8(ascii: "{"):
+                if depth == 0 {
+                    current = [byte]
+                    rest[rest.count - 1] = UInt8(ascii: " ")
+                }
+                depth += 1
+            case UInt8(ascii: "}") where depth > 0:
+                depth -= 1
+                if depth == 0 { objects.append(String(decoding: current, as: UTF8.self)) }
+            default: break
+            }
+        }
+        let words = String(decoding: rest, as: UTF8.self).split(whereSeparator: \.isWhitespace).map(String.init)
+        return objects + words.filter(Link.isOurs)
+    }
+}

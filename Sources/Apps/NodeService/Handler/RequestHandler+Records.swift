@@ -1,0 +1,114 @@
+package import Foundation
+internal import Identity
+internal import RunarNode
+
+// Values in the networks' hash tables, and who is found there.
+extension RequestHandler {
+    package func put(
+        _ value: Data,
+        under key: TableKey,
+        _ condition: PutCondition,
+        lifetime: Duration?
+    ) async throws -> PutReport {
+        let network = try resolve(key.network).networkId
+        let receipt = try await node.dhtPut(
+            networkId: network,
+            key: Data(key.bytes()),
+            value: value,
+            condition: condition.condition,
+            lifetime: lifetime ?? RunarNode.recordLifetime,
+            policy: key.policy
+        )
+        return PutReport(
+            networkId: network.base64Encoded,
+            key: key.text,
+            version: receipt.version,
+            holders: receipt.holders,
+            expiration: UnixTime.clampedSeconds(of: receipt.expiration),
+            bytes: value.count
+        )
+    }
+
+    package func get(_ key: TableKey, _ options: GetOptions) async throws -> RecordsReport {
+        let network = try resolve(key.network)
+        let id = network.networkId
+        let bytes = Data(try key.bytes())
+        let records: [DHTRecord]
+        if options.isAll {
+            records = try await node.dhtRecords(networkId: id, key: bytes, policy: key.policy)
+        } else if let writer = options.writer {
+            let peer = try resolve(writer, in: id)
+            let found = try await node.dhtRecord(networkId: id, key: bytes, writer: peer, policy: key.policy)
+            records = found.map { [$0] } ?? []
+        } else {
+            let isCached = options.isCached
+            let found = try await node.dhtRecord(networkId: id, key: bytes, cache: isCached, policy: key.policy)
+            records = found.map { [$0] } ?? []
+        }
+        guard !records.isEmpty else {
+            let who = options.writer == nil ? "nobody" : "this member"
+            throw CommandFailure(
+                "not-found",
+                .noInput,
+                "\(who) has stored anything under \"\(key.text)\" in \(network.name ?? id.short), or it has expired: check"
+                    + " the key; `runar put` stores a value"
+            )
+        }
+        return RecordsReport(networkId: id.base64Encoded, key: key.text, records: records.map { RecordReport($0) })
+    }
+
+    package func delete(_ key: TableKey) async throws -> DeleteReport {
+        let network = try resolve(key.network).networkId
+        let receipt = try await node.dhtDelete(networkId: network, key: Data(key.bytes()), policy: key.policy)
+        return DeleteReport(
+            networkId: network.base64Encoded,
+            key: key.text,
+            version: receipt.version,
+            holders: receipt.holders
+        )
+    }
+
+    /// The members that are heard nearby or answer in the hash table.
+    package func discover(in name: NetworkName?) async throws -> DiscoverReport {
+        let networks = try name.map { [try resolve($0)] } ?? node.networks()
+        guard !networks.isEmpty else {
+            _ = try resolve(nil)
+            return DiscoverReport(isDiscovering: false, peers: [])
+        }
+        let labels = Dictionary(uniqueKeysWithValues: try node.knownPeers().map { ($0.peerId, $0.label) })
+        var peers: [DiscoverReport.Peer] = []
+        for network in networks where network.isMember {
+            let connected = Set(node.connectedPeers(in: network.networkId))
+            for peer in await node.discoverPeers(for: network.networkId) {
+                peers.append(
+                    DiscoverReport.Peer(
+                        peerId: peer.peerId.base64Encoded,
+                        peerIdText: peer.peerId.text,
+                        networkId: network.networkId.base64Encoded,
+                        networkName: network.name ?? network.networkId.short,
+                        label: labels[peer.peerId] ?? nil,
+                        sources: DiscoveredPeer.Source.allCases.filter { peer.sources.contains($0) }.map(\.rawValue),
+                        addresses: peer.addresses.map(\.description),
+                        isConnected: connected.contains(peer.peerId)
+                    )
+                )
+            }
+        }
+        return DiscoverReport(isDiscovering: node.discoveryService.isRunning, peers: peers)
+    }
+}
+
+extension TableKey {
+    /// How this request is tried; nil for the node's own setting.
+    fileprivate var policy: DHTPolicy? { timeout.map { DHTPolicy(deadline: $0) } }
+}
+
+extension PutCondition {
+    fileprivate var condition: DHTCondition {
+        switch self {
+        case .any: .any
+        case .ifAbsent: .ifAbsent
+        case .ifVersion(let version): .ifVersion(version)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+internal import Foundation
+internal import Identity
+internal import Node
+package import Platform
+package import RunarNode
+
+/// Carries out requests on the one node of a home.
+///
+/// Whoever holds the home's lock has a handler: a node that runs by itself, or a command for its own duration.
+package final class RequestHandler: Sendable {
+    /// Takes what happens before a request is done.
+    package typealias Tell = @Sendable (NodeUpdate) async -> Void
+
+    package let node: RunarNode
+    package let keys: any KeyStorage
+    let home: HomeDirectory
+    let settings: Settings
+    /// The web console, if this node has one.
+    let console: NodeConsole?
+    let files = FileDesk()
+    let joins = QuestionDesk<JoinAnswer>(asker: "the joiner")
+    let calls = QuestionDesk<CallAnswer>(asker: "the caller")
+    /// Ends the node that serves others; nil in a command that is about to end anyway.
+    private let stop: (@Sendable () -> Void)?
+    let started = ContinuousClock.now
+    /// What keeps what happens for those who look; nil where nobody can.
+    package let watch: NodeWatch?
+
+    /// Whether the node is there for one command only.
+    var isPassing: Bool { stop == nil }
+
+    package init(
+        node: RunarNode,
+        keys: any KeyStorage,
+        home: HomeDirectory,
+        settings: Settings,
+        console: NodeConsole? = nil,
+        watch: NodeWatch? = nil,
+        stop: (@Sendable () -> Void)? = nil
+    ) {
+        self.node = node
+        self.watch = watch
+        self.keys = keys
+        self.home = home
+        self.settings = settings
+        self.console = console
+        self.stop = stop
+    }
+
+    /// Starts the node and puts this handler in charge of the files that peers offer.
+    package func startNode() async throws {
+        if let watch { _ = files.add(watch.files.listener) }
+        try await node.start()
+        node.receiveFiles(files.receiver(standing: settings.text(.acceptFiles)))
+    }
+
+    /// Ends the node.
+    ///
+    /// - Throws: ``CommandFailure`` for a node that is there for one command only.
+    func stopNode() throws(CommandFailure) -> StopReport {
+        guard let stop else { throw Self.passingNode }
+        stop()
+        return StopReport(stopped: true, processId: SystemProcess.id)
+    }
+
+    /// A node that lives as long as a command is ended with it.
+    private static var passingNode: CommandFailure {
+        CommandFailure(
+            "passing-node",
+            .tryAgain,
+            "process \(SystemProcess.id) is a command that runs a node until it is done: end it with Control-C or kill"
+        )
+    }
+}

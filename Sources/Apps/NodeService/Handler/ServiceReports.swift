@@ -1,0 +1,82 @@
+package import Foundation
+internal import Identity
+package import RunarNode
+
+/// Which services there are.
+package struct ServicesReport: HintingReport {
+    /// A service and who offers it.
+    package struct Offer: Codable, Sendable {
+        package let peerId: String
+        /// What this device's person called the peer; "this device" has none.
+        let label: String?
+        let isOwn: Bool
+        let service: RunarServiceInfo
+    }
+
+    package let services: [Offer]
+    /// Peers that did not say what they offer.
+    let silent: [String]
+
+    package var lines: [String] {
+        var lines = services.flatMap { offer -> [String] in
+            let provider = offer.isOwn ? "this device" : offer.label ?? PeerId.typed(offer.peerId)
+            let service = offer.service
+            let kind = "\(service.name) \(service.version)"
+            return ["\(service.servicePath)  \(provider)  \(service.state.rawValue)  \(kind)"]
+                + service.actions.map { action in
+                    let text = action.description.isEmpty ? "" : "  \(action.description)"
+                    return "    \(service.servicePath)/\(action.name)\(text)"
+                }
+        }
+        lines += silent.map { "! \(PeerId.typed($0)) did not say what it offers" }
+        return lines.isEmpty ? ["no services: `runar serve` offers one"] : lines
+    }
+}
+
+/// What a service answered.
+package struct CalledReport: Report {
+    package let path: String
+    /// The answer, if it is JSON.
+    package let result: RunarValue?
+    /// The answer in base64, if it is not.
+    let base64: String?
+    /// The answer as it came.
+    package let text: String?
+
+    init(path: String, answer: Data) {
+        self.path = path
+        // No JSON, or too deep: text or base64.
+        result = answer.isEmpty ? nil : try? PayloadEncoding.json.decode(RunarValue.self, from: answer)  // see above
+        text = String(validating: answer, as: UTF8.self)
+        base64 = result == nil && !answer.isEmpty ? answer.base64EncodedString() : nil
+    }
+
+    package var lines: [String] { [text ?? base64 ?? ""] }
+}
+
+/// That a service is offered from now on.
+package struct ServingReport: Codable, Hashable, Sendable {
+    var event = "serving"
+    package let path: String
+    package let networkId: String
+    let networkName: String
+    let actions: [String]
+
+    package var line: String {
+        "offering \(actions.map { "\(path)/\($0)" }.joined(separator: ", ")) in \(networkName); Control-C ends it"
+    }
+}
+
+/// A request that arrived.
+package struct CallReport: Codable, Hashable, Sendable {
+    var event = "called"
+    /// What the answer refers to.
+    package let number: Int
+    /// The name of the action.
+    package let action: String
+    /// The whole path.
+    package let path: String
+    /// Who asks; nil for this device.
+    package let peerId: String?
+    package let payload: Data
+}

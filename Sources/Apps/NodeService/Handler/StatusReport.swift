@@ -1,0 +1,185 @@
+internal import Bytes
+internal import Identity
+package import RunarNode
+
+/// Whether a node runs on the home, and how it is set up.
+package struct StatusReport: HintingReport {
+    /// Where members are looked for on the local network.
+    struct Discovery: Codable, Hashable, Sendable {
+        let running: Bool
+        /// Groups and ports.
+        let groups: [String]
+        /// The interfaces on which they are joined at this moment.
+        let interfaces: [String]
+
+        package var line: String {
+            guard running else { return "members on the local network are not looked for" }
+            let place = interfaces.isEmpty ? "no interface yet" : interfaces.joined(separator: ", ")
+            return "looking for members on \(place), in \(groups.joined(separator: ", "))"
+        }
+    }
+
+    /// How a network's hash table stands.
+    struct Table: Codable, Hashable, Sendable {
+        package let networkId: String
+        let networkName: String
+        /// Members in the routing table.
+        package let members: Int
+        /// Values that this node holds, also for others.
+        package let records: Int
+        let recordBytes: Int
+        /// Of these, its own.
+        let ownRecords: Int
+
+        package var line: String {
+            "\(networkName): \(members) member\(members == 1 ? "" : "s") known,"
+                + " \(records) value\(records == 1 ? "" : "s") held (\(ownRecords) of this device)"
+        }
+    }
+
+    /// Whether a network's events come and go.
+    package struct Events: Codable, Hashable, Sendable {
+        package let networkId: String
+        let networkName: String
+        /// Whether there is nobody with whom to exchange them.
+        let isIsolated: Bool
+
+        package var line: String {
+            isIsolated
+                ? "\(networkName): isolated, nobody is there with whom to exchange them"
+                : "\(networkName): exchanged with others"
+        }
+    }
+
+    /// A membership that is about to end.
+    struct Expiring: Codable, Hashable, Sendable {
+        package let networkId: String
+        let networkName: String
+        /// Seconds since 1970.
+        package let expiration: UInt64
+        /// Whether this node asks for a new token.
+        let isRenewing: Bool
+
+        package var line: String {
+            let end = "the membership in \(networkName) ends \(CivilTime(seconds: expiration))"
+            return isRenewing
+                ? "\(end): the owner's device renews it when both are connected; else ask for a new token"
+                : "\(end), and renewTokens is off: ask its owner for a new token"
+        }
+    }
+
+    /// A network whose owner revoked this device.
+    struct Revoked: Codable, Hashable, Sendable {
+        package let networkId: String
+        let networkName: String
+
+        /// Returns nil for a network that has not revoked this device.
+        init?(_ state: MembershipState) {
+            guard state.isRevoked else { return nil }
+            networkId = state.networkId.base64Encoded
+            networkName = state.name ?? state.networkId.short
+        }
+
+        package var line: String {
+            "the owner of \(networkName) revoked this device: only a device with a new key can be invited again,"
+                + " `runar doctor` says how"
+        }
+    }
+
+    let isRunning: Bool
+    let home: String
+    let processId: Int32?
+    /// Padded base64; nil when nobody has opened the keys.
+    package let peerId: String?
+    /// The form that people type.
+    let peerIdText: String?
+    package let addresses: [String]
+    let uptimeSeconds: UInt64?
+    /// Where the console is, if there is one.
+    let console: String?
+    /// Where devices of the local network find it, if it is open to them.
+    let consoleLan: [String]?
+    package let networks: Int?
+    let connectedPeers: Int?
+    /// Nil when no node runs.
+    let discovery: Discovery?
+    /// The networks' hash tables, as far as this node knows them; nil when no node runs.
+    let tables: [Table]?
+    /// How the networks' events are exchanged; nil when no node runs.
+    package let events: [Events]?
+    /// Memberships that end within seven days or have ended; nil when no node runs.
+    let expiring: [Expiring]?
+    /// Networks whose owners revoked this device; nil when no node runs.
+    let revoked: [Revoked]?
+    let configuration: [SettingReport]
+
+    private enum CodingKeys: String, CodingKey {
+        case isRunning = "running"
+        case home
+        case processId
+        case peerId
+        case peerIdText
+        case addresses
+        case uptimeSeconds
+        case console
+        case consoleLan
+        case networks
+        case connectedPeers
+        case discovery
+        case tables
+        case events
+        case expiring
+        case revoked
+        case configuration
+    }
+
+    package var lines: [String] {
+        var lines = [
+            isRunning ? "node      running (process \(processId ?? 0))" : "node      not running: `runar up` starts it"
+        ]
+        lines.append("home      \(home)")
+        if let peerIdText { lines.append("peer id   \(peerIdText)") }
+        if !addresses.isEmpty { lines.append("listens   \(addresses.joined(separator: ", "))") }
+        if let console { lines.append("console   \(console): open it with `runar console`") }
+        if let consoleLan { lines.append("          \(consoleLan.joined(separator: ", ")) on the local network") }
+        if let networks { lines.append("networks  \(networks)") }
+        if let connectedPeers { lines.append("peers     \(connectedPeers) connected") }
+        if let discovery { lines.append("nearby    \(discovery.line)") }
+        for table in tables ?? [] { lines.append("table     \(table.line)") }
+        for exchange in events ?? [] { lines.append("events    \(exchange.line)") }
+        for network in revoked ?? [] { lines.append("warning   \(network.line)") }
+        for membership in expiring ?? [] { lines.append("warning   \(membership.line)") }
+        if let uptimeSeconds { lines.append("up for    \(DurationText.text(of: .seconds(uptimeSeconds)))") }
+        for setting in configuration {
+            lines.append(
+                "setting   \(setting.key.rawValue) = \(setting.values.joined(separator: ", ")) (\(setting.source.rawValue))"
+            )
+        }
+        return lines
+    }
+}
+
+extension StatusReport {
+    /// The status of a home in which no node runs; `peer` is the device's id, if it is known.
+    package init(idle home: HomeDirectory, peer: PeerId?, configuration: [SettingReport]) {
+        self.init(
+            isRunning: false,
+            home: home.path,
+            processId: nil,
+            peerId: peer?.base64Encoded,
+            peerIdText: peer?.text,
+            addresses: [],
+            uptimeSeconds: nil,
+            console: nil,
+            consoleLan: nil,
+            networks: nil,
+            connectedPeers: nil,
+            discovery: nil,
+            tables: nil,
+            events: nil,
+            expiring: nil,
+            revoked: nil,
+            configuration: configuration
+        )
+    }
+}

@@ -1,0 +1,88 @@
+internal import Bytes
+internal import Foundation
+internal import Identity
+internal import RunarNode
+
+/// An event that was published.
+package struct PublishedReport: Report, Hashable {
+    package let networkId: String
+    let topic: String
+    package let bytes: Int
+    /// Whether nobody was there to whom it could go.
+    let isIsolated: Bool
+
+    package var lines: [String] {
+        isIsolated
+            ? ["published, but nobody is there yet: this node keeps it for half an hour for whoever comes"]
+            : ["published"]
+    }
+}
+
+/// That events are heard from now on.
+package struct SubscribedReport: Codable, Hashable, Sendable {
+    var event = "subscribed"
+    package let networkId: String
+    let networkName: String
+    let topic: String
+    /// Whether nobody is there from whom events could come.
+    let isIsolated: Bool
+
+    package var lines: [String] {
+        let lines = ["subscribed to \(topic) in \(networkName); Control-C ends it"]
+        guard isIsolated else { return lines }
+        return lines + ["! nobody is there yet to exchange events with; they come as soon as somebody is"]
+    }
+}
+
+/// An event that arrived.
+package struct TopicEventReport: Codable, Hashable, Sendable {
+    var event = "published"
+    package let networkId: String
+    let topic: String
+    /// Who published it.
+    package let peerId: String
+    /// What this device's person called the publisher.
+    let label: String?
+    /// Which of the events it is that the publisher published since its node started.
+    package let number: UInt64
+    /// By the publisher's clock, in seconds since 1970.
+    let publishedAt: UInt64
+    package let bytes: Int
+    /// The event, if it is a text.
+    package let text: String?
+    /// The event in base64, if it is none.
+    let base64: String?
+    /// Events before it that this reader was too slow for.
+    let dropped: UInt64
+    /// Events of its publisher before it that nobody had any more.
+    let missed: UInt64
+
+    init(_ event: RunarEvent, in network: NetworkId, label: String?) {
+        networkId = network.base64Encoded
+        topic = event.topic.path
+        peerId = event.publisher.base64Encoded
+        self.label = label
+        number = event.number
+        publishedAt = UnixTime.clampedSeconds(of: event.publishedAt)
+        bytes = event.data.count
+        text = String(validating: event.data, as: UTF8.self)
+        base64 = text == nil ? Base64.encode(Array(event.data)) : nil
+        dropped = event.droppedBefore
+        missed = event.missedBefore
+    }
+
+    /// What was lost before it.
+    package var remarks: [String] {
+        var remarks: [String] = []
+        if dropped > 0 { remarks.append("! \(Self.events(dropped)) dropped here, because this reader was slow") }
+        if missed > 0 { remarks.append("! \(Self.events(missed)) missed, which nobody had any more") }
+        return remarks
+    }
+
+    package var line: String {
+        let publisher = label ?? PeerId(peerId)?.short ?? peerId
+        return "\(topic)  \(publisher): \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")"
+    }
+
+    private static func events(_ count: UInt64) -> String { "\(count) event\(count == 1 ? " was" : "s were")" }
+}

@@ -1,0 +1,193 @@
+internal import Certificates
+internal import Concurrency
+package import Console
+internal import Foundation
+internal import Identity
+internal import Platform
+
+/// The console for other devices of the local network, which is switched on and off while the node runs.
+package final class ConsoleLan: Sendable {
+    /// Where it is while it is on.
+    package struct Place: Sendable {
+        let port: UInt16
+        /// Of its certificate, as browsers show it.
+        package let fingerprint: String
+        /// The last second of its certificate since 1970.
+        let endSeconds: UInt64
+    }
+
+    /// A request to move it to another port, or to switch it off.
+    private final class Wish: Sendable {
+        /// Nil for off.
+        let port: UInt16?
+        private let outcome: Promise<Result<Void, CommandFailure>>
+
+        init(port: UInt16?, _ outcome: Promise<Result<Void, CommandFailure>>) {
+            self.port = port
+            self.outcome = outcome
+        }
+
+        deinit { settle(.failure(Self.stopping)) }
+
+        static var stopping: CommandFailure { CommandFailure("stopping", .unavailable, "the node is about to end") }
+
+        /// Answers; only the first answer counts.
+        func settle(_ result: Result<Void, CommandFailure>) { outcome.fulfil(result) }
+    }
+
+    /// Where it is unless somebody says another port.
+    static let standardPort: UInt16 = 4281
+
+    private let home: HomeDirectory
+    private let setting: Locked<Settings.Value>
+    private let place = Locked<Place?>(nil)
+    private let wishes: AsyncStream<Wish>
+    private let wish: AsyncStream<Wish>.Continuation
+
+    /// Where it is; nil while it is off.
+    package var currentPlace: Place? { place.withLock { $0 } }
+
+    /// The setting in effect.
+    var report: SettingReport {
+        SettingReport(.consoleLan, setting.withLock { $0 })
+    }
+
+    /// The port that the settings say.
+    private var chosenPort: UInt16? {
+        (try? Settings.port(report.values.first ?? SwitchText.off)) ?? nil  // it was checked when it was read
+    }
+
+    /// Where it would be switched on without another word.
+    var usualPort: UInt16 { chosenPort ?? Self.standardPort }
+
+    init(settings: Settings, home: HomeDirectory) {
+        let off = Settings.Value(texts: [SwitchText.off], source: .standard)
+        setting = Locked(settings[.consoleLan] ?? off)
+        self.home = home
+        (wishes, wish) = AsyncStream.makeStream(of: Wish.self)
+    }
+
+    /// Serves whenever it is on, until the task is cancelled; `configure` says how.
+    package func run(_ configure: @escaping @Sendable (Console.Place) -> Console.Configuration) async {
+        var wish = await next()
+        while let current = wish {
+            if let port = current.port {
+                wish = await serve(on: port, current, configure)
+            } else {
+                current.settle(.success(()))
+                wish = await next()
+            }
+        }
+        // Who still waits is told that there will be nothing.
+        self.wish.finish()
+        for await _ in wishes {}
+    }
+
+    /// Switches it on if the settings say so.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func start() async throws(CommandFailure) {
+        if let chosenPort { try await set(chosenPort) }
+    }
+
+    /// Switches it on at a port, or off, and keeps that in the home's file.
+    ///
+    /// - Throws: ``CommandFailure`` when a flag or a variable decides, or the port cannot be had; ``FileError``.
+    func change(to port: UInt16?) async throws {
+        try report.source.checkChange(of: .consoleLan)
+        if let port, let current = currentPlace {
+            if current.port == port { return }
+            throw CommandFailure("is-on", .cannotCreate, "it is on at port \(current.port): switch it off first")
+        }
+        try await set(port)
+        let text = port.map(String.init) ?? SwitchText.off
+        do {
+            try ConfigurationFile.set(.consoleLan, to: [text], in: home.path)
+        } catch {
+            // Not open for longer than the person was told.
+            if port != nil { try await set(nil) }
+            throw error
+        }
+        setting.withLock { $0 = Settings.Value(texts: [text], source: .file) }
+    }
+
+    /// Returns once it is at this port, or off: then the port is closed and so is every connection.
+    ///
+    /// - Throws: ``CommandFailure`` when the port cannot be had; it is off then.
+    private func set(_ port: UInt16?) async throws(CommandFailure) {
+        let outcome = Promise<Result<Void, CommandFailure>>()
+        wish.yield(Wish(port: port, outcome))
+        try await outcome.waitIgnoringCancellation().get()
+    }
+
+    private func next() async -> Wish? {
+        for await wish in wishes { return wish }
+        return nil
+    }
+
+    /// Serves until there is another wish, and returns that when the port is closed.
+    private func serve(
+        on port: UInt16,
+        _ wish: Wish,
+        _ configure: @escaping @Sendable (Console.Place) -> Console.Configuration
+    ) async -> Wish? {
+        await withTaskGroup(of: Wish?.self) { group in
+            group.addTask {
+                do {
+                    try await self.listen(on: port, wish, configure)
+                } catch {
+                    wish.settle(.failure(CommandFailure("no-console-lan", .cannotCreate, Self.words(error))))
+                }
+                wish.settle(.failure(Wish.stopping))
+                self.place.withLock { $0 = nil }
+                return nil
+            }
+            group.addTask { await self.next() }
+            var following: Wish?
+            while let end = await group.next() {
+                guard let end else { continue }
+                following = end
+                group.cancelAll()
+            }
+            return following
+        }
+    }
+
+    private func listen(
+        on port: UInt16,
+        _ wish: Wish,
+        _ configure: @Sendable (Console.Place) -> Console.Configuration
+    ) async throws {
+        let certificate = try ConsoleCertificate.load(
+            from: home.file(ConsoleCertificate.name),
+            addresses: ThisMachine.addresses(),
+            hostName: ProcessInfo.processInfo.hostName
+        )
+        try await Console(configure(.network(port: port, certificate))).run { port in
+            let place = Place(
+                port: port,
+                fingerprint: certificate.fingerprint,
+                endSeconds: certificate.endSeconds
+            )
+            self.place.withLock { $0 = place }
+            wish.settle(.success(()))
+        }
+    }
+
+    private static func words(_ error: any Error) -> String {
+        (error as? ConsoleError)?.description ?? (error as? ConsoleCertificateError)?.description
+            ?? CommandFailure(error).message
+    }
+}
+
+extension ConsoleLan.Place {
+    /// Where the devices of the network find it, the likeliest address first.
+    ///
+    /// Link-local IPv6 addresses mean nothing to a browser, and this machine's own are of use only without others.
+    package var addresses: [String] {
+        let bound = [IPAddress.v4(0), .v6(high: 0, low: 0, scope: 0)].map { SocketAddress($0, port: port) }
+        return OwnAddresses.dialable(bound: bound, interfaces: NetworkInterface.all() ?? [])
+            .filter { !($0.isIPv6 && $0.isLinkLocal) }
+            .map { "https://\($0)/" }
+    }
+}

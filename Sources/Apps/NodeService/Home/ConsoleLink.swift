@@ -1,0 +1,68 @@
+internal import Concurrency
+internal import Console
+internal import Platform
+
+/// A file that takes a browser into the console: it holds a secret that is used up by the first that follows it.
+///
+/// The browser is started with the name of the file, so that the secret is never in the list of processes, where every
+/// user of the machine can read.
+struct ConsoleLink: Sendable {
+    private static let prefix = "console-"
+    private static let suffix = ".html"
+
+    /// The file.
+    package let path: String
+    let secret: String
+
+    /// Writes the file for the console at `address` into the home.
+    ///
+    /// - Throws: ``FileError``.
+    init(to address: String, secret: String, in home: HomeDirectory) throws {
+        self.secret = secret
+        let number = String(UInt32.random(in: .min ... .max), radix: 36)
+        path = home.file(Self.prefix + number + Self.suffix)
+        let target = Self.address(address, secret)
+        let page = """
+            <!doctype html>
+            <meta charset="utf-8">
+            <meta name="referrer" content="no-referrer">
+            <meta http-equiv="refresh" content="0; url=\(target)">
+            <title>Runar</title>
+            <p><a href="\(target)">Open the console</a></p>
+
+            """
+        try AtomicFile.write(Array(page.utf8), to: path)
+    }
+
+    /// The address that signs a browser in; what is behind `#` is never sent to anybody.
+    package static func address(_ address: String, _ secret: String) -> String { "\(address)#secret=\(secret)" }
+
+    package func remove() {
+        try? SystemFileSystem().remove(path)  // its secret is worth nothing any more
+    }
+
+    /// Removes what a node that died left in its home.
+    static func removeAll(in home: HomeDirectory) {
+        let files = SystemFileSystem()
+        let names = (try? files.names(in: home.path)) ?? []  // then there is nothing to tidy up
+        for name in names where name.hasPrefix(prefix) && name.hasSuffix(suffix) {
+            try? files.remove(home.file(name))  // its secret is worth nothing any more
+        }
+    }
+}
+
+/// What `runar console` prints.
+package struct ConsoleReport: Report {
+    /// With `--print` it signs in the first browser that is given it, within a minute.
+    package let address: String
+    /// Whether a browser has signed in.
+    let isOpened: Bool
+
+    package var lines: [String] { isOpened ? ["the console is open at \(address)"] : [address] }
+}
+
+/// A file that a browser shall be given.
+package struct ConsoleLinkReport: Codable, Hashable, Sendable {
+    var event = "consoleLink"
+    package let file: String
+}

@@ -1,0 +1,57 @@
+package import Platform
+
+/// Files that a process which was killed left while it wrote them.
+///
+/// Nothing else finds them: their names are random, or belong to a transfer that may never be taken up again.
+package struct Leftovers {
+    /// An upload, a vault that was sealed or opened for the console, and what ``AtomicFile`` had not renamed yet.
+    private static let prefixes = [".console.upload-", ".vault-", "..vault-"]
+    private static let unfinished = ".writing-"
+    /// The end of a partial file, after 32 hexadecimal digits of the content.
+    private static let partialSuffix = ".part"
+    private static let digitCount = 32
+    /// A sender takes up a transfer within this time, or begins anew.
+    private static let partialSeconds: UInt64 = 86_400
+
+    private let fileSystem = SystemFileSystem()
+    let now: UInt64
+
+    package init(now: UInt64 = SystemProcess.wallSeconds) {
+        self.now = now
+    }
+
+    /// Removes what is left in a home whose lock this process holds, and old partial files in `directories`.
+    ///
+    /// A file that cannot be removed costs room only, and is tried again at the next start.
+    package func remove(from home: HomeDirectory, receiving directories: [String]) {
+        for name in names(in: home.path) where Self.isLeftover(name) {
+            try? fileSystem.remove(home.file(name))  // see above
+        }
+        for directory in directories {
+            for name in names(in: directory) where Self.isPartial(name) {
+                let path = FilePath.joining(directory, name)
+                guard let status = try? fileSystem.status(of: path, followingLink: false),  // see above
+                    status.kind == .file, status.modifiedSeconds + Self.partialSeconds < now
+                else { continue }
+                try? fileSystem.remove(path)  // see above
+            }
+        }
+    }
+
+    private func names(in directory: String) -> [String] {
+        (try? fileSystem.names(in: directory)) ?? []  // a directory that is not there has nothing left in it
+    }
+
+    private static func isLeftover(_ name: String) -> Bool {
+        prefixes.contains(where: name.hasPrefix) || (name.hasPrefix(".") && name.contains(unfinished))
+    }
+
+    /// Whether a name is one that `IncomingFile` gives; the directory may be one of the person's.
+    private static func isPartial(_ name: String) -> Bool {
+        guard name.hasPrefix("."), name.hasSuffix(partialSuffix) else { return false }
+        let stem = name.dropLast(partialSuffix.count)
+        let digits = stem.suffix(digitCount)
+        return digits.count == digitCount && digits.allSatisfy { $0.isASCII && $0.isHexDigit && !$0.isUppercase }
+            && stem.dropLast(digitCount).last == "-"
+    }
+}

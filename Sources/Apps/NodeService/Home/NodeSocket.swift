@@ -1,0 +1,57 @@
+internal import Bytes
+internal import Console
+internal import Logging
+internal import Platform
+
+/// Serves the API of a node on the socket in its home, where commands ask.
+///
+/// Only the user that runs the node is heard: the home is closed to others, and the kernel says who connects.
+package struct NodeSocket: Sendable {
+    package static let name = "control.sock"
+    /// The API gives no tokens here; this key of its sessions is made anew and told nobody.
+    private static let keyByteCount = 32
+
+    private let handler: RequestHandler
+    private let path: String
+
+    /// Makes room for the socket; call it only while holding the home's lock, since a dead node's socket is removed.
+    ///
+    /// - Throws: ``CommandFailure`` when the path is too long.
+    package init(_ handler: RequestHandler) throws(CommandFailure) {
+        self.handler = handler
+        path = handler.home.file(Self.name)
+        guard path.utf8.count <= UnixSocket.pathByteLimit else {
+            throw CommandFailure(
+                "long-home",
+                .configuration,
+                "the path of the home is too long for a control socket (\(UnixSocket.pathByteLimit) bytes with its name):"
+                    + " choose a shorter one with --home"
+            )
+        }
+        Posix.unlink(path)
+    }
+
+    /// Serves until the task is cancelled; `onReady` is called when commands are heard.
+    ///
+    /// - Throws: ``CommandFailure`` when the socket cannot be had.
+    package func run(onReady: @escaping @Sendable () -> Void) async throws {
+        let api = NodeAPI(handler)
+        var random = SystemRandom()
+        let configuration = Console.Configuration(
+            place: .socket(path: path, user: Posix.user),
+            sessions: ConsoleSessions(key: Hex.encode(random.bytes(count: Self.keyByteCount))),
+            routes: api.routes + api.commandRoutes,
+            uploads: handler.home.path,
+            logger: Logger(label: "runar.control")
+        )
+        defer { Posix.unlink(path) }
+        do {
+            try await Console(configuration).run { [path] _ in
+                _ = Posix.setMode(0o600, of: path)  // the home is closed to others as well
+                onReady()
+            }
+        } catch let error as ConsoleError {
+            throw CommandFailure("no-control-socket", .cannotCreate, error.description)
+        }
+    }
+}

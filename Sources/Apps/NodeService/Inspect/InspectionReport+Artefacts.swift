@@ -1,0 +1,59 @@
+internal import Bytes
+internal import Certificates
+internal import Identity
+
+extension InspectionReport {
+    private static let pemBegin = Array("-----BEGIN ".utf8)
+
+    /// Finds out what the content of a file is, and whether it counts at `now`, in seconds since 1970.
+    ///
+    /// - Throws: ``IdentityError`` or ``NodeCertificateError`` when it is nothing of ours.
+    package init(_ bytes: [UInt8], at now: UInt64) throws {
+        if bytes.starts(with: Self.pemBegin) {
+            let text = String(decoding: bytes, as: UTF8.self)
+            self.init(try CertificateSummary(pem: text))
+        } else {
+            self.init(try Artefact.parse(bytes: bytes).explanation(at: now))
+        }
+    }
+
+    private init(_ explanation: Artefact.Explanation) {
+        let fields = explanation.fields.map { field in
+            let value: Field.Value =
+                switch field.value {
+                case .string(let text): .text(text)
+                case .integer(let number): .number(number)
+                case .boolean(let answer): .answer(answer)
+                case .strings(let texts): .texts(texts)
+                case .null: .none
+                }
+            return Field(field.name, value)
+        }
+        self.init(kind: explanation.kind, problem: explanation.problem, fields: fields)
+    }
+
+    private init(_ certificate: CertificateSummary) {
+        let problem: String?
+        if certificate.peerId == nil {
+            problem = "its key (\(certificate.keyKind)) is none that a node can have; nodes use Ed25519"
+        } else {
+            problem = certificate.isSelfSigned ? nil : "it is not signed by its own key"
+        }
+        let notBefore = UnixTime.clampedSeconds(of: certificate.notValidBefore)
+        let notAfter = UnixTime.clampedSeconds(of: certificate.notValidAfter)
+        self.init(
+            kind: "certificate",
+            problem: problem,
+            fields: [
+                Field("peer_id", certificate.peerId.map { .text($0.base64Encoded) } ?? .none),
+                Field("peer_text", certificate.peerId.map { .text($0.text) } ?? .none),
+                Field("key_kind", .text(certificate.keyKind)),
+                Field("subject", .text(certificate.subject)),
+                Field("issuer", .text(certificate.issuer)),
+                Field("serial_number", .text(Hex.encode(certificate.serialNumber))),
+                Field("not_before", .text(CivilTime(seconds: notBefore).description)),
+                Field("not_after", .text(CivilTime(seconds: notAfter).description)),
+            ]
+        )
+    }
+}

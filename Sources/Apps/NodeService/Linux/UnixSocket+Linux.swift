@@ -1,0 +1,95 @@
+#if os(Linux)
+internal import Glibc
+
+/// The system calls of local sockets.
+package enum UnixSocket {
+    /// The longest path that fits an address.
+    static let pathByteLimit = 107
+    /// What comes before the path in an address.
+    private static let familyByteCount = MemoryLayout<sa_family_t>.size
+
+    /// A new socket, closed when the process executes another program.
+    static func make() -> Int32 { prepared(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)) }
+
+    static func bind(_ descriptor: Int32, to path: String) -> Bool {
+        unsafe withAddress(path) { address, length in unsafe Glibc.bind(descriptor, address, length) == 0 }
+    }
+
+    package static func connect(_ descriptor: Int32, to path: String) -> Bool {
+        unsafe withAddress(path) { address, length in unsafe Glibc.connect(descriptor, address, length) == 0 }
+    }
+
+    static func accept(_ descriptor: Int32) -> Int32 { prepared(Glibc.accept(descriptor, nil, nil)) }
+
+    /// Whether the call failed because nobody listens there any more.
+    static var wasShutDown: Bool { errno == EINVAL || errno == EBADF }
+
+    /// Waits until the socket is shut down, for so long at most.
+    static func waitForEnd(_ descriptor: Int32, _ milliseconds: Int32) {
+        var waiting = pollfd(fd: descriptor, events: 0, revents: 0)
+        _ = unsafe poll(&waiting, 1, milliseconds)
+    }
+
+    /// The user at the other end, as the kernel knows it.
+    static func peerUser(of descriptor: Int32) -> UInt32? {
+        // struct ucred: process, user, group; the header hides it from Swift.
+        var credentials: [UInt32] = [0, 0, 0]
+        var length = socklen_t(credentials.count * MemoryLayout<UInt32>.size)
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return nil }
+        return credentials[1]
+    }
+
+    /// Sends without a signal when nobody reads any more; minus one is a failure.
+    package static func send(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Int {
+        unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+    }
+
+    /// Sends one datagram to the socket of that name, which begins with @ if it is not in the file system; false when
+    /// nobody takes it at once.
+    package static func sendDatagram(_ bytes: [UInt8], to path: String) -> Bool {
+        let descriptor = prepared(socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
+        guard descriptor >= 0 else { return false }
+        defer { Posix.close(descriptor) }
+        return unsafe withAddress(path) { address, length in
+            unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.sendto(
+                    descriptor,
+                    $0.baseAddress,
+                    $0.count,
+                    Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT),
+                    address,
+                    length
+                ) == $0.count
+            }
+        }
+    }
+
+    static func shutdown(_ descriptor: Int32) { _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    private static func prepared(_ descriptor: Int32) -> Int32 {
+        if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        return descriptor
+    }
+
+    private static func withAddress(
+        _ path: String,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool
+    ) -> Bool {
+        var bytes = Array(path.utf8)
+        guard bytes.count <= pathByteLimit else { return false }
+        // A name outside the file system begins with a zero byte and is as long as the address says.
+        let isAbstract = bytes.first == UInt8(ascii: "@")
+        if isAbstract { bytes[0] = 0 }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(isAbstract ? familyByteCount + bytes.count : MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}
+#endif

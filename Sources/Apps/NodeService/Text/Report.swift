@@ -1,0 +1,8 @@
+/// What a command found or did: an object for scripts, lines for people.
+package protocol Report: Codable, Sendable {
+    /// The lines that people read, without the ends of lines; they are escaped when they are shown.
+    var lines: [String] { get }
+}
+
+/// A report whose lines advise commands.
+package protocol HintingReport: Report {}

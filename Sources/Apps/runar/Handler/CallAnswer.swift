@@ -1,7 +1,0 @@
-internal import Foundation
-
-/// What the process that offers a service answers to a request: a result in JSON, or a failure in words.
-enum CallAnswer: Hashable, Sendable {
-    case result(Data)
-    case failure(String)
-}
