@@ -226,15 +226,16 @@ let package = Package(
             in: "Apps",
             [
                 "Console", "MetricsText", "RunarNode", "Bytes", "Identity", "Certificates", "Concurrency", "Kademlia",
-                "QRCode", "PictureFiles", "Traversal", "Transport", "Platform", "Storage", "Node", logging, metrics, deque,
+                "QRCode", "PictureFiles", "Traversal", "Transport", "Platform", "Storage", "Node", logging, metrics,
+                deque,
                 nio, nioPosix, nioHTTP1,
             ]
         ),
         .executableTarget(
             name: "runar",
             dependencies: [
-                "NodeService", "Console", "RunarNode", "Simulation", "Bytes", "Identity", "Concurrency", "QRCode",
-                "PictureFiles", "Traversal", "Platform", "Node", logging, arguments,
+                "NodeService", "Console", "RunarNode", "Simulation", "Bytes", "Identity", "Concurrency", "NodeCore",
+                "QRCode", "PictureFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", logging, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -307,7 +308,9 @@ let package = Package(
         tests(
             of: "Command",
             [
-                "runar", "Console", "RunarNode", "Node", "Traversal", "Platform", "Bytes", "Certificates", "Identity",
+                "runar", "NodeService", "Console", "RunarNode", "Node", "Traversal", "Platform", "Bytes",
+                "Certificates",
+                "Identity",
                 "QRCode", "TestSupport", logging,
             ]
         ),
@@ -378,7 +381,7 @@ let package = Package(
             path: "Tests/Helpers/Cable",
             swiftSettings: house
         ),
-        tests(of: "Lab", ["runar", "Concurrency", "TestSupport", "Cable"]),
+        tests(of: "Lab", ["runar", "NodeService", "Concurrency", "TestSupport", "Cable"]),
         tests(
             of: "RunarNode",
             [

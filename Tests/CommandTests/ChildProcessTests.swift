@@ -1,6 +1,6 @@
 internal import Testing
 
-@testable import runar
+@testable internal import runar
 
 @Suite("Commands of services", .timeLimit(.minutes(15))) struct ChildProcessTests {
     @Test func `a command that is ended leaves nothing behind that it started`() async throws {

@@ -2,7 +2,8 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-@testable import runar
+@testable internal import NodeService
+@testable internal import runar
 
 /// What is promised of every command, held against the commands that there are.
 @Suite("Every command", .aside) struct CompletenessTests {

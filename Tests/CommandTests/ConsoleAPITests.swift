@@ -6,8 +6,9 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeService
 @testable internal import RunarNode
-@testable import runar
+@testable internal import runar
 
 /// The API behind the console, by its parts and from outside.
 @Suite("The console's API", .aside, .timeLimit(.minutes(15))) struct ConsoleAPITests {

@@ -7,7 +7,8 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
-@testable import runar
+@testable internal import NodeService
+@testable internal import runar
 
 /// What a command sends to a node, and how it reads what comes back.
 @Suite("Requests of commands") struct ControlTests {

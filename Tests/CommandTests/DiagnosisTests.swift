@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Testing
 
-@testable import runar
+@testable internal import NodeService
+@testable internal import runar
 
 /// Facts in, findings out: each fact that is wrong has its finding, and nothing else changes.
 @Suite("Diagnosis") struct DiagnosisTests {

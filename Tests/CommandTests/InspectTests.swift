@@ -4,7 +4,8 @@ internal import Identity
 internal import TestSupport
 internal import Testing
 
-@testable import runar
+@testable internal import NodeService
+@testable internal import runar
 
 @Suite("runar inspect", .aside) struct InspectTests {
     private let root = Ed25519KeyPair()

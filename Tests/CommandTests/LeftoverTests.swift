@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-@testable internal import runar
+@testable internal import NodeService
 
 /// Files of killed processes in a home.
 @Suite("Leftovers", .aside, .timeLimit(.minutes(15))) struct LeftoverTests {

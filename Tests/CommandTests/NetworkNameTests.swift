@@ -4,7 +4,8 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
-@testable import runar
+@testable internal import NodeService
+@testable internal import runar
 
 @Suite("Networks of one name") struct NetworkNameTests {
     @Test func `a second network of a name is made with a warning that names the option`() throws {

@@ -6,6 +6,7 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeService
 @testable internal import runar
 
 @Suite("The console of a node", .aside, .serialized, .timeLimit(.minutes(15))) struct NodeConsoleTests {

@@ -4,7 +4,8 @@ internal import Logging
 internal import RunarNode
 internal import Testing
 
-@testable import runar
+@testable internal import NodeService
+@testable internal import runar
 
 /// What a running node keeps for those who look.
 @Suite("What a node keeps for its console") struct NodeWatchTests {

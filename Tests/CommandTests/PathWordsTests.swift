@@ -3,7 +3,8 @@ internal import Testing
 internal import Traversal
 
 @testable import Node
-@testable import runar
+@testable internal import NodeService
+@testable internal import runar
 
 @Suite("The words of a path history") struct PathWordsTests {
     private func step(_ event: PathHistory.Event) -> PeerFacts.Step {

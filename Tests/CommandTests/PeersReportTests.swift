@@ -1,7 +1,7 @@
 internal import Identity
 internal import Testing
 
-@testable import runar
+@testable internal import NodeService
 
 @Suite("Who is connected") struct PeersReportTests {
     @Test func `whoever is reached over another is listed with it`() throws {

@@ -2,7 +2,8 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-@testable import runar
+@testable internal import NodeService
+@testable internal import runar
 
 @Suite("Search") struct SearchTests {
     @Test(arguments: [

@@ -2,6 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeService
 @testable internal import runar
 
 /// Two nodes that log everything they can, while a person handles everything that is secret.

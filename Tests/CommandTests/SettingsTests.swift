@@ -3,7 +3,8 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
-@testable import runar
+@testable internal import NodeService
+@testable internal import runar
 
 @Suite("Settings") struct SettingsTests {
     private func settings(

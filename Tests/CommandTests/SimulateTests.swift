@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-@testable import runar
+@testable internal import runar
 
 @Suite("runar simulate", .aside) struct SimulateTests {
     @Test func `the scenarios are named with what they show`() throws {

@@ -3,7 +3,7 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
-@testable import runar
+@testable internal import runar
 
 @Suite("runar stun", .aside) struct StunTests {
     private func server(_ places: [String]) throws -> (command: RunningCommand, address: String, hears: [String]) {

@@ -5,7 +5,8 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
-@testable import runar
+@testable internal import NodeService
+@testable internal import runar
 
 @Suite("Texts of people") struct TextTests {
     @Test(arguments: [

@@ -2,6 +2,7 @@ internal import Concurrency
 internal import Foundation
 internal import TestSupport
 
+@testable internal import NodeService
 @testable internal import runar
 
 /// What a node tells a listener of messages and events, each with the time at which it was told.

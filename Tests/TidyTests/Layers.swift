@@ -25,6 +25,7 @@ enum Layers {
         ["CGnuTLS"],
         ["ConsolePages", "CTLSShim", "CRunar"],
         ["Console"],
+        ["NodeService"],
         ["runar", "RunarC"],
     ]
 
@@ -41,7 +42,9 @@ enum Layers {
         "ArgumentParser": ["runar"],
         "Hummingbird": ["Console"],
         "HummingbirdCore": ["Console"],
-        "NIOCore": ["Console"],
+        "NIOCore": ["Console", "NodeService"],
+        "NIOHTTP1": ["NodeService"],
+        "NIOPosix": ["NodeService"],
         "NIOTLS": ["Console"],
         "HTTPTypes": ["Console"],
         "QUIC": ["RunarNode", "runar", "runar-bench"],

@@ -3,6 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeService
 @testable internal import runar
 
 /// A node whose process may open no more files.

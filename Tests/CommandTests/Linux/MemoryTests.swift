@@ -3,6 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeService
 @testable internal import runar
 
 /// The memory of a running node, in which its keys are.

@@ -5,6 +5,7 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeService
 @testable internal import runar
 
 /// A node that systemd started: a socket of ours stands for the manager's.

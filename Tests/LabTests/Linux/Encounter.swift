@@ -1,6 +1,7 @@
 #if os(Linux)
 internal import TestSupport
 
+@testable internal import NodeService
 @testable internal import runar
 
 /// Two members at sites of their own that know nothing of each other, and two public members that are connected with

@@ -2,6 +2,7 @@
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeService
 @testable internal import runar
 
 /// The mobile specification's peer connection workflow: a STUN server and two exchanged texts, without a common member.

@@ -2,6 +2,7 @@
 internal import Concurrency
 internal import TestSupport
 
+@testable internal import NodeService
 @testable internal import runar
 
 /// What became of messages that one device sent to another every 50 milliseconds while something happened, which began

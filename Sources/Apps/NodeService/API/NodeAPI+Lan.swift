@@ -88,5 +88,7 @@ package struct PairingEnd: Report {
     /// Whether a browser has signed in by it; else its time is over.
     let used: Bool
 
-    package var lines: [String] { [used ? "paired" : "nobody came within a minute: run the command again for a new code"] }
+    package var lines: [String] {
+        [used ? "paired" : "nobody came within a minute: run the command again for a new code"]
+    }
 }

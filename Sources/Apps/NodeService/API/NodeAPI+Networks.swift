@@ -32,7 +32,11 @@ extension NodeAPI {
                 return try handler.issue(
                     to: PeerName(form: form.peer),
                     in: request.network,
-                    expiration: Self.expiration(form.expiration, form.lifeSeconds, mayBePast: request.origin == .socket),
+                    expiration: Self.expiration(
+                        form.expiration,
+                        form.lifeSeconds,
+                        mayBePast: request.origin == .socket
+                    ),
                     label: Self.label(form.label),
                     isRenewable: form.renewable ?? true
                 )

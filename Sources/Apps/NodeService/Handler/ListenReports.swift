@@ -30,7 +30,9 @@ package struct MessageReport: Codable, Hashable, Sendable {
         base64 = text == nil ? Base64.encode(payload) : nil
     }
 
-    package var line: String { "\(PeerId.typed(peerId)): \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")" }
+    package var line: String {
+        "\(PeerId.typed(peerId)): \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")"
+    }
 }
 
 /// A file that a peer wants to send.
