@@ -10,7 +10,7 @@ internal import Testing
 @testable internal import NodeService
 @testable internal import runar
 
-/// What a command sends to a node, and how it reads what comes back.
+/// The requests of commands, and the reader of their answers.
 @Suite("Requests of commands") struct ControlTests {
     private static let key = TableKey(text: "00ff", format: .hex, network: NetworkName("home"), timeout: .seconds(5))
 
@@ -85,7 +85,7 @@ internal import Testing
     }
 
     @Test func `a failure keeps its word, its sentence and its exit code`() async throws {
-        let failure = ConsoleFailure(CommandFailure("no-such-peer", .data, "nobody"))
+        let failure = ConsoleFailure(CommandFailure("no-such-peer", .data, "unknown"))
         let answers: [(bytes: [UInt8], isInLines: Bool)] = [
             (failure.json, false), (AnswerLine.bytes(failure: FailureView(failure)) + [UInt8(ascii: "\n")], true),
         ]
@@ -93,7 +93,7 @@ internal import Testing
             let found = await #expect(throws: CommandFailure.self) {
                 try await read([bytes], status: isInLines ? 200 : 404, isInLines: isInLines, as: DoneReport.self)
             }
-            #expect(found?.code == "no-such-peer" && found?.status == .data && found?.message == "nobody")
+            #expect(found?.code == "no-such-peer" && found?.status == .data && found?.message == "unknown")
         }
     }
 

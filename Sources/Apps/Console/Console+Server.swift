@@ -16,7 +16,7 @@ extension Console {
         let patience = patience
         switch configuration.place {
         case .socket(_, let user):
-            // A command that nobody reads, as one behind a pager, keeps its connection.
+            // A command behind a pager may read slowly, so it is not disconnected.
             let http = http { [] }
             return HTTPServerBuilder { responder in
                 UserChannel(

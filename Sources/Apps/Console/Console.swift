@@ -23,7 +23,7 @@ package struct Console: Sendable {
         /// On every address of this machine, over TLS 1.3, for the local network (``Neighbourhood``) alone.
         case network(port: UInt16, ServerCertificate)
 
-        /// Where its requests come from.
+        /// The origin of its requests.
         var origin: ConsoleRequest.Origin {
             switch self {
             case .socket: .socket

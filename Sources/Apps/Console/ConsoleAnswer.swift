@@ -38,7 +38,7 @@ package struct ConsoleFailure: Error, Hashable, Sendable {
     package var message: String
     /// What else is known of it, such as the name that is taken.
     package var context: [String: String]
-    /// What a command that says this ends with, if one can.
+    /// The exit code of a command that reports this, if there is one.
     package var exitCode: Int32?
 
     package init(

@@ -49,7 +49,7 @@ package struct ConsoleRequest: Sendable {
     package var body: [UInt8] = []
     /// Where what came with it lies, for routes that take a file; it is gone when the answer is over.
     package var file: ConsoleFile?
-    /// Where it comes from.
+    /// The origin of the request.
     package var origin = Origin.thisMachine
 
     /// The ways to a node.

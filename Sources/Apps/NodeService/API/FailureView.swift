@@ -5,7 +5,7 @@ struct FailureView: Codable, Hashable, Sendable {
     package let code: String
     package let message: String
     let context: [String: String]
-    /// What a command that says this ends with; nil when nobody but a program can have asked for it.
+    /// The exit code of a command that reports this; nil if no command sends such a request.
     var exitCode: ExitStatus?
 
     init(_ failure: ConsoleFailure) {
@@ -15,7 +15,7 @@ struct FailureView: Codable, Hashable, Sendable {
         exitCode = failure.exitCode.flatMap(ExitStatus.init)
     }
 
-    /// What the command says.
+    /// The failure that a command reports.
     var commandFailure: CommandFailure { CommandFailure(code, exitCode ?? .software, message) }
 }
 

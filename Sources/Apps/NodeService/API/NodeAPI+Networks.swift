@@ -114,7 +114,7 @@ extension NodeAPI {
         ]
     }
 
-    /// What a page pasted or scanned.
+    /// The text that a page pasted or scanned.
     package static func text(_ request: ConsoleRequest) throws -> String {
         let text = try request.form(TextForm.self).text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty else { throw ConsoleRequest.badField("text", "is empty: paste or scan something") }

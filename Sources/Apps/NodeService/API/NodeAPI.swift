@@ -8,11 +8,11 @@ package import RunarNode
 ///
 /// `openapi.json` among the console's pages describes it.
 package struct NodeAPI: Sendable {
-    /// Where everything is.
+    /// The path below which all routes are.
     static let prefix = "/api/v1"
-    /// What stands in a path for the only network, or for all of them.
+    /// The path segment for the only network, or for all of them.
     static let onlyNetwork = "-"
-    /// How often a stream in which nothing happens says that it lives.
+    /// The time between two keep-alive lines of an idle stream.
     private static let alivePause = Duration.seconds(5)
 
     let handler: RequestHandler
@@ -25,7 +25,7 @@ package struct NodeAPI: Sendable {
 
     package var node: RunarNode { handler.node }
 
-    /// What the node keeps of what happens.
+    /// The record of recent activity.
     ///
     /// - Throws: ``CommandFailure`` when it has no console.
     package var watch: NodeWatch {
@@ -124,7 +124,7 @@ package struct NodeAPI: Sendable {
         return ConsoleFailure(handler.failure(error, in: request.network))
     }
 
-    /// Writes that the node lives while `body` has nothing to say, until it ends or nobody reads any more.
+    /// Writes keep-alive lines until `body` ends or the client is gone.
     private func whileSayingAlive(on lines: ConsoleLines, _ body: @escaping @Sendable () async -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await body() }

@@ -13,9 +13,9 @@ package enum NodeUpdate: Hashable, Sendable {
     case published(TopicEventReport)
     /// A service is offered from now on.
     case serving(ServingReport)
-    /// Somebody asks it something.
+    /// A request to the offered service.
     case called(CallReport)
-    /// Whoever asked does not wait any more.
+    /// The caller of a request has stopped waiting.
     case callEnded(Int)
     /// The invitation can be shown.
     case invited(InvitationReport)
@@ -97,7 +97,7 @@ enum AnswerLine {
 
     package static func bytes(failure: FailureView) -> [UInt8] { JSONText.bytes(Failed(error: failure)) }
 
-    /// What a line says to a client that waits for an `Answer`.
+    /// The content of a line, for a client that waits for an `Answer`.
     enum Content<Answer> {
         case alive
         case update(NodeUpdate)

@@ -3,7 +3,7 @@ internal import Console
 // Networks: making, joining, leaving, and admitting others.
 
 extension APIRequest {
-    /// What stands in a path for a network.
+    /// The path parameter of a network.
     fileprivate static func segment(_ network: NetworkName?) -> [String: String] {
         ["network": network?.text ?? NodeAPI.onlyNetwork]
     }
@@ -66,7 +66,7 @@ extension APIRequest where Answer == JoinReport {
 }
 
 extension APIRequest where Answer == AdmissionReport {
-    /// Shows an invitation and admits whoever comes with it.
+    /// Creates an invitation and admits the device that uses it.
     package static func invite(to network: NetworkName?, _ form: InvitationForm) -> Self {
         Self(.post, "networks/{network}/invitations", segment(network), body: JSONText.bytes(form))
     }

@@ -11,7 +11,7 @@ extension APIRequest where Answer == StopReport {
 }
 
 extension APIRequest where Answer == NodeFacts {
-    /// What the node knows for `doctor`, about one peer, too, if there is one.
+    /// The node's facts for `doctor`, with those about one peer if it is given.
     package static func diagnose(_ peer: PeerName?) -> Self { Self(.get, "doctor/facts", query: ["peer": peer?.text]) }
 }
 
@@ -52,7 +52,7 @@ extension APIRequest where Answer == BackupContent {
 }
 
 extension APIRequest where Answer == DeviceRequestReport {
-    /// What a new device shows.
+    /// The request that a new device shows.
     package static var deviceRequest: Self { Self(.post, "device/request") }
 }
 

@@ -4,7 +4,7 @@ internal import Console
 // Peers, messages, files, services, and the answers of a person.
 
 extension APIRequest where Answer == PeersReport {
-    /// Those that are connected, or all that are known or found in the hash tables.
+    /// The connected peers, or all that are known or found in the hash tables.
     package static func peers(all: Bool) -> Self {
         Self(.get, "peers", query: ["all": all ? "1" : "0", "find": all ? "1" : "0"])
     }
@@ -65,7 +65,7 @@ extension APIRequest where Answer == DoneReport {
     /// Tells what arrives until the request is cancelled.
     package static func listen(_ form: ListenForm) -> Self { Self(.post, "listen", body: JSONText.bytes(form)) }
 
-    /// Offers a service whose requests are told, and answered by ``answerCall(_:_:)``.
+    /// Offers a service; each request arrives as an update and is answered with ``answerCall(_:_:)``.
     package static func serve(_ form: ServingForm) -> Self { Self(.post, "serve", body: JSONText.bytes(form)) }
 
     package static func answerCall(_ number: Int, _ answer: CallAnswer) -> Self {
@@ -83,7 +83,7 @@ extension APIRequest where Answer == DoneReport {
         return Self(.post, "offers/{number}", ["number": "\(number)"], body: JSONText.bytes(form))
     }
 
-    /// The person's decision about somebody who came with an invitation.
+    /// The person's decision about a device that uses an invitation.
     package static func answerJoin(_ number: Int, isAllowed: Bool) -> Self {
         let form = DecisionForm(allowed: isAllowed, label: nil, lifeSeconds: nil)
         return Self(.post, "joins/{number}", ["number": "\(number)"], body: JSONText.bytes(form))

@@ -11,7 +11,7 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
     let query: [String: String]
     /// JSON, or nil for none.
     let body: [UInt8]?
-    /// Who has to be connected before a node that was just started can answer.
+    /// The peers that must be connected before a node that was just started can answer.
     let company: Company
 
     init(
@@ -42,7 +42,7 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
     }
 }
 
-/// Who has to be connected before a request makes sense.
+/// The peers that must be connected before a request is useful.
 enum Company: Sendable {
     case nobody
     case peer(PeerName)
@@ -50,7 +50,7 @@ enum Company: Sendable {
     case member(NetworkName?)
     /// Some member of the only network or the one named.
     case memberOfOne(NetworkName?)
-    /// Somebody with whom the network's events are exchanged.
+    /// A member with whom the network's events are exchanged.
     case exchange(NetworkName?)
     /// As many as come in time.
     case everybody

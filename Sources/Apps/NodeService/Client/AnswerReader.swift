@@ -14,7 +14,7 @@ struct AnswerReader<Answer: Decodable & Sendable>: Sendable {
         self.onUpdate = onUpdate
     }
 
-    /// What this version of the command cannot read.
+    /// The failure for an answer that this version cannot read.
     static var unknown: CommandFailure {
         CommandFailure(
             "unknown-reply",

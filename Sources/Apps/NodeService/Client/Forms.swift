@@ -33,12 +33,12 @@ struct PeerForm: Codable, Sendable {
     let peer: String
 }
 
-/// What an invitation gives, and how.
+/// The terms of an invitation.
 package struct InvitationForm: Codable, Sendable {
-    /// How long the membership lasts; nil for ever.
+    /// The duration of the membership; nil for no end.
     let lifeSeconds: UInt64?
     let label: String?
-    /// Where the joiner dials; the node's own addresses if there is none.
+    /// The addresses that the joiner dials; the node's own if there are none.
     package let addresses: [String]?
     /// Whether the first joiner is admitted without a question.
     let preallowed: Bool?
@@ -70,7 +70,7 @@ struct ConnectForm: Codable, Sendable {
 
 struct OfferForm: Codable, Sendable {
     let accept: Bool
-    /// Where the file goes; the node's own directory if nobody says.
+    /// The directory for the file; the node's own if nil.
     package var directory: String?
 }
 
@@ -165,18 +165,18 @@ package struct ServingForm: Codable, Sendable {
     }
 }
 
-/// What the process that offers a service answers: a result, or why there is none.
+/// The answer of the process that offers a service: a result or a failure.
 struct CallAnswerForm: Codable, Sendable {
     /// In base64.
     package var result: String?
     package var failure: String?
 }
 
-/// What a listener wants to hear.
+/// The options of a listener.
 package struct ListenForm: Codable, Sendable {
-    /// Whether joins, refusals and revocations are told too.
+    /// Whether joins, refusals and revocations are reported.
     package var events = false
-    /// Where offered files go without a question.
+    /// The directory for offered files that are accepted without a question.
     package var acceptFiles: String?
     /// Whether a person answers ``NodeUpdate/fileOffered(_:)``.
     package var asksAboutFiles = false
@@ -197,13 +197,13 @@ struct KeyImportForm: Codable, Sendable {
     let replace: Bool
 }
 
-/// What a new device gets.
+/// The terms for a new device.
 package struct DeviceForm: Codable, Sendable {
     /// The device's request, as a link.
     let request: String
-    /// Of which networks it becomes a member; nil for all that this device owns.
+    /// The networks that it joins; nil for all that this device owns.
     package let networks: [String]?
-    /// How long the memberships last; nil for ever.
+    /// The duration of the memberships; nil for no end.
     let lifeSeconds: UInt64?
     let label: String?
     /// Whether it gets the networks' signing keys.

@@ -2,7 +2,7 @@ internal import Bytes
 
 /// A key in a network's hash table as a person writes it, and how long to ask for it.
 package struct TableKey: Hashable, Sendable {
-    /// How bytes are written.
+    /// The text encoding of a key.
     package enum Format: String, Codable, CaseIterable, Sendable {
         case text
         case hex
@@ -39,7 +39,7 @@ package struct TableKey: Hashable, Sendable {
     }
 }
 
-/// What must hold for a value to be stored.
+/// The condition under which a value is stored.
 package enum PutCondition: Hashable, Sendable {
     case any
     case ifAbsent
@@ -50,7 +50,7 @@ package enum PutCondition: Hashable, Sendable {
 package struct GetOptions: Hashable, Sendable {
     /// Only that member's.
     var writer: PeerName?
-    /// Those of all members, not just the newest.
+    /// Whether the values of all members are read instead of the newest.
     var isAll = false
     /// Whether one that this device read or wrote lately will do.
     var isCached = true

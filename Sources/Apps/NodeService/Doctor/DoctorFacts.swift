@@ -157,7 +157,7 @@ extension DoctorFacts {
 }
 
 extension NodeFacts {
-    /// What a home says in which no node runs, without its keys.
+    /// The facts of a home in which no node runs, read without its keys.
     ///
     /// - Throws: ``StorageError``, ``CommandFailure``.
     package init(idle home: String, settings: Settings) throws {

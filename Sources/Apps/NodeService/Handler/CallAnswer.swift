@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What the process that offers a service answers to a request: a result in JSON, or a failure in words.
+/// The answer of the process that offers a service: a result in JSON, or the message of a failure.
 package enum CallAnswer: Hashable, Sendable {
     case result(Data)
     case failure(String)

@@ -12,12 +12,12 @@ struct JoinAnswer: Sendable {
     var lifeSeconds: UInt64?
 }
 
-/// What an invitation gives, and how.
+/// The terms of an invitation.
 package struct InvitationTerms: Sendable {
     package let network: NetworkId
-    /// Where the joiner dials; the node's own addresses if there is none.
+    /// The addresses that the joiner dials; the node's own if there are none.
     package let addresses: [SocketAddress]
-    /// How long the membership lasts; nil for ever.
+    /// The duration of the membership; nil for no end.
     let lifeSeconds: UInt64?
     let label: String?
     /// Whether the first joiner is admitted without a question.

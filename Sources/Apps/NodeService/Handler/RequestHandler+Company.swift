@@ -7,7 +7,7 @@ extension RequestHandler {
     /// Members that are near or remembered are connected well within this; nobody waits longer for those who are not.
     private static let patience = Duration.seconds(3)
 
-    /// Waits until somebody is connected whom a request needs, or long enough.
+    /// Waits until the peers that a request needs are connected, for a few seconds at most.
     func wait(for company: Company) async {
         guard node.isRunning, let isThere = isThere(company) else { return }
         let events = node.eventStream

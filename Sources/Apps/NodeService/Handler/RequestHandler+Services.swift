@@ -134,7 +134,7 @@ package struct ServiceCall: Sendable {
     package let network: NetworkName?
     /// JSON, or nothing.
     package let payload: Data
-    /// Whom to ask; nil for whoever offers the service.
+    /// The peer to ask; nil for any that offers the service.
     let peer: PeerName?
     package let timeout: Duration?
     let isIdempotent: Bool

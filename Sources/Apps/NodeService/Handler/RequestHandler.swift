@@ -6,7 +6,7 @@ package import RunarNode
 
 /// Carries out requests on the one node of a home.
 ///
-/// Whoever holds the home's lock has a handler: a node that runs by itself, or a command for its own duration.
+/// The process that holds the home's lock has one: a running node, or a command for its own duration.
 package final class RequestHandler: Sendable {
     /// Takes what happens before a request is done.
     package typealias Tell = @Sendable (NodeUpdate) async -> Void
@@ -23,7 +23,7 @@ package final class RequestHandler: Sendable {
     /// Ends the node that serves others; nil in a command that is about to end anyway.
     private let stop: (@Sendable () -> Void)?
     let started = ContinuousClock.now
-    /// What keeps what happens for those who look; nil where nobody can.
+    /// The record of recent activity; nil without a console.
     package let watch: NodeWatch?
 
     /// Whether the node is there for one command only.

@@ -2,11 +2,11 @@
 package enum BackupFile {
     /// The name of the root key.
     package static let rootName = "root"
-    /// What the names of networks' texts begin with.
+    /// The prefix of the names of networks' texts.
     package static let networkPrefix = "network/"
 }
 
-/// What a backup brought back.
+/// The result of a restoration.
 package struct RestoreReport: HintingReport {
     let restored: Bool
     package let networks: Int

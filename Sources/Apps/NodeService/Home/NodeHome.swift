@@ -25,7 +25,7 @@ package final class NodeHome: Sendable {
 
     /// Opens a home that `runar init` made.
     ///
-    /// The lock comes first, so that `secret` does not ask a person for a passphrase in vain.
+    /// The lock is taken before `secret` is called, which may ask a person for a passphrase.
     ///
     /// - Throws: ``CommandFailure`` or the error of a store.
     package static func open(

@@ -206,7 +206,7 @@ private final class ServiceDesk: Sendable {
     }
 }
 
-/// How a request to an offered service went.
+/// The outcome of a request to an offered service.
 struct AnsweredReport: Codable, Sendable {
     var event = "answered"
     let path: String

@@ -10,7 +10,7 @@ extension NodeHome {
         try await open(path, waiting: waiting) { try secret(of: $0, settings: settings) }
     }
 
-    /// What opens the vault: a key file if one is named or lies in the home, else a passphrase.
+    /// The secret that opens the vault: a key file if one is named or lies in the home, else a passphrase.
     static func secret(of directory: HomeDirectory, settings: Settings) throws -> VaultSecret {
         if let path = settings.text(.keyFile) { return .keyFile(path: path) }
         if settings.text(.passphraseFile) == nil, try VaultFile.exists(at: directory.file(keyFileName)) {

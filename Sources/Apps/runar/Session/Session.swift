@@ -54,7 +54,7 @@ struct Session: Sendable {
         }
     }
 
-    /// Whether somebody answers on the socket of a home.
+    /// Whether a node answers at the socket of a home.
     static func isNodeRunning(in place: String) -> Bool { NodeClient(home: place) != nil }
 
     /// Asks, and returns the answer.
