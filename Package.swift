@@ -40,6 +40,7 @@ let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -368,7 +369,7 @@ let package = Package(
             of: "Console",
             [
                 "Console", "MetricsText", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "Concurrency",
-                "TestSupport", logging, metrics,
+                "TestSupport", logging, metrics, hummingbird, hummingbirdCore, httpTypes, nio, nioEmbedded,
             ]
         ),
         // Real processes, whose consoles a real browser shows.

@@ -103,7 +103,9 @@ internal import Testing
             let outcome = try home.runar(words + arguments + ["--json"], input: input)
             try #require(outcome.status == status, "\(command): \(outcome.output)\(outcome.errors)")
             let documented = try #require(fields[command], "\(command) is not in the manual")
-            for key in try outcome.json.keys { #expect(documented.contains(key), "\(command) prints \(key)") }
+            for key in try outcome.json.keys {
+                #expect(documented.contains(key), "\(command) prints \(key): \(outcome.output)")
+            }
         }
         try check("init", ["--no-passphrase"])
         try check("network create", ["Home"])

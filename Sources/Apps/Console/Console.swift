@@ -167,6 +167,8 @@ package struct Console: Sendable {
 struct ConsoleContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
+    /// The body of the request, which is read once.
+    var body: IncomingBody?
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)

@@ -6,7 +6,9 @@ internal import Platform
 /// What comes with a request, taken within bounds.
 ///
 /// Whoever takes too long to send it is cut off: the connection closes, and reading ends with an error.
-struct IncomingBody {
+///
+/// The one task that answers the request uses it, hence `@unchecked Sendable`.
+final class IncomingBody: @unchecked Sendable {
     /// What is read and thrown away of a request that is refused, so that its sender sees the answer.
     private static let discardByteLimit = 16 << 20
 
@@ -29,7 +31,7 @@ struct IncomingBody {
     /// All of it.
     ///
     /// - Throws: ``ConsoleFailure``.
-    mutating func bytes(limit: Int) async throws(ConsoleFailure) -> [UInt8] {
+    func bytes(limit: Int) async throws(ConsoleFailure) -> [UInt8] {
         let alarm = alarm()
         defer { alarm.cancel() }
         var bytes: [UInt8] = []
@@ -40,7 +42,7 @@ struct IncomingBody {
     /// Writes all of it into a new file of that path; none is left behind a failure.
     ///
     /// - Throws: ``ConsoleFailure``.
-    mutating func store(at path: String, limit: UInt64) async throws(ConsoleFailure) -> ConsoleFile {
+    func store(at path: String, limit: UInt64) async throws(ConsoleFailure) -> ConsoleFile {
         let files = SystemFileSystem()
         let descriptor: Int32
         do throws(FileError) {
@@ -61,7 +63,7 @@ struct IncomingBody {
     }
 
     /// Reads the rest and forgets it; false when there is too much of it, or when it will not come.
-    mutating func discard() async -> Bool {
+    func discard() async -> Bool {
         if isAtEnd || length == 0 { return true }
         guard !awaitsAnswer, byteCount <= Self.discardByteLimit else { return false }
         let alarm = alarm()
@@ -75,13 +77,13 @@ struct IncomingBody {
     }
 
     /// The next part, which may take as long as all of a small body.
-    private mutating func timely(limit: UInt64) async throws(ConsoleFailure) -> ByteBuffer? {
+    private func timely(limit: UInt64) async throws(ConsoleFailure) -> ByteBuffer? {
         let alarm = alarm()
         defer { alarm.cancel() }
         return try await next(limit: limit)
     }
 
-    private mutating func next(limit: UInt64) async throws(ConsoleFailure) -> ByteBuffer? {
+    private func next(limit: UInt64) async throws(ConsoleFailure) -> ByteBuffer? {
         if isAtEnd { return nil }
         if let length, length > limit { throw Self.tooLarge(limit) }
         let part: ByteBuffer?

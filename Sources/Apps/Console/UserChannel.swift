@@ -11,7 +11,10 @@ struct UserChannel<Inner: ServerChildChannel>: ServerChildChannel {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Inner.Value> {
         channel.peerUser.flatMap { peer in
-            guard peer == user else { return channel.eventLoop.makeFailedFuture(ForeignUser()) }
+            guard peer == user else {
+                channel.close(promise: nil)
+                return channel.eventLoop.makeFailedFuture(ForeignUser())
+            }
             return inner.setup(channel: channel, logger: logger)
         }
     }

@@ -1,5 +1,3 @@
-internal import NodeService
-
 #if canImport(Darwin)
 /// What opens a file with the program that the person chose for its kind.
 enum BrowserOpener {

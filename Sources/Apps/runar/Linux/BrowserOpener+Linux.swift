@@ -1,5 +1,3 @@
-internal import NodeService
-
 #if os(Linux)
 /// What opens a file with the program that the person chose for its kind.
 enum BrowserOpener {

@@ -1,0 +1,96 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import HummingbirdCore
+internal import NIOCore
+internal import Platform
+
+/// Carries out requests to routes: reads the body within bounds, checks the token, and writes the answer.
+struct RouteAnswerer: Sendable {
+    /// The path at which a secret becomes a token.
+    static let exchangePath = "/api/v1/session"
+
+    let configuration: Console.Configuration
+    /// The streamed answers of this server.
+    let streams: OpenStreams
+
+    /// Reads what comes with a request and answers it.
+    ///
+    /// - Throws: ``ConsoleFailure``.
+    func answer(
+        _ route: ConsoleRoute,
+        _ parameters: [String: String],
+        _ request: Request,
+        _ context: ConsoleContext
+    ) async throws -> Response {
+        var question = ConsoleRequest()
+        question.origin = configuration.place.origin
+        question.parameters = parameters
+        question.query = try Self.query(of: request)
+        guard let body = context.body else { preconditionFailure("a request is routed without its body") }
+        switch route.body {
+        case .none: break
+        case .json(let limit):
+            question.body = try await body.bytes(limit: limit)
+            let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased()
+            guard question.body.isEmpty || type == "application/json" else {
+                throw ConsoleFailure(415, "no-json", "send JSON with Content-Type: application/json")
+            }
+        case .bytes(let limit): question.body = try await body.bytes(limit: limit)
+        case .file(let limit):
+            let name = ".console.upload-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+            question.file = try await body.store(at: FilePath.joining(configuration.uploads, name), limit: limit)
+        }
+        let file = question.file
+        let cleanUp: @Sendable () -> Void = {
+            if let file { try? SystemFileSystem().remove(file.path) }  // whoever answered may have moved it
+        }
+        // Again: the token may have been taken back while the body came.
+        do throws(ConsoleFailure) {
+            if route.template != Self.exchangePath { try checkToken(of: request) }
+        } catch {
+            cleanUp()
+            throw error
+        }
+        let answer = await route.answer(question)
+        if case .lines(let course) = answer {
+            // Only what lasts is cancelled by the end of a connection; all else is done once it was asked.
+            let lists = [streams, configuration.sessions.streams]
+            let token = request.headers[.authorization]
+            let lines = OutgoingBody.lines(
+                course,
+                for: context.channel,
+                in: lists,
+                while: { admits(token) },
+                finally: cleanUp
+            )
+            return ConsoleResponse.lines(lines)
+        }
+        cleanUp()
+        return try ConsoleResponse.answer(answer)
+    }
+
+    private static func query(of request: Request) throws(ConsoleFailure) -> [String: String] {
+        let parts = (request.head.path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let query = PercentText.query(parts.count == 2 ? parts[1] : "") else {
+            throw ConsoleFailure(400, "bad-query", "what stands behind the question mark is broken")
+        }
+        return query
+    }
+
+    private func admits(_ authorization: String?) -> Bool {
+        configuration.place.origin == .socket || configuration.sessions.admits(authorization)
+    }
+
+    /// Refuses a request without a valid token; at the socket none is needed.
+    ///
+    /// - Throws: ``ConsoleFailure``.
+    func checkToken(of request: Request) throws(ConsoleFailure) {
+        guard admits(request.headers[.authorization]) else {
+            throw ConsoleFailure(
+                401,
+                "no-token",
+                "open the console with `runar console`; programs send Authorization: Bearer and the node's token"
+            )
+        }
+    }
+}
