@@ -68,13 +68,16 @@ struct NodeRun: Sendable {
 
     /// Returns once commands are heard.
     private func startSocket(in group: inout ThrowingDiscardingTaskGroup<any Error>) async throws {
-        let (beginnings, beginning) = AsyncStream.makeStream(of: Void.self)
+        let (beginnings, beginning) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
         group.addTask {
-            defer { beginning.finish() }
-            try await socket.run { beginning.yield() }
+            do {
+                try await socket.run { beginning.yield(.success(())) }
+            } catch {
+                beginning.yield(.failure(error))
+                throw error
+            }
         }
-        for await _ in beginnings { return }
-        throw CancellationError()
+        for await beginning in beginnings { return try beginning.get() }
     }
 
     /// Returns the address of the console once it is there.
