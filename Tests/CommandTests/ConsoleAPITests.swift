@@ -50,6 +50,24 @@ internal import Testing
         #expect(routes.filter { $0.method == .get && $0.body != .none }.isEmpty)
     }
 
+    @Test func `paths of this machine are taken over the socket in the home alone`() async throws {
+        let home = try TemporaryHome()
+        let api = try makeAPI(in: home)
+        let answer = try #require(api.routes.first { $0.template == "/api/v1/offers/{number}" })
+        var request = ConsoleRequest()
+        request.parameters = ["number": "1"]
+        request.body = JSONText.bytes(OfferForm(accept: true, directory: home.path))
+        for (origin, status) in [(ConsoleRequest.Origin.thisMachine, 403), (.network, 403), (.socket, 409)] {
+            request.origin = origin
+            guard case .json(_, let found) = await answer.answer(request) else {
+                Issue.record("the answer is no JSON")
+                continue
+            }
+            #expect(found == status)
+        }
+        #expect(Set(api.routes.map(\.template)).isDisjoint(with: api.commandRoutes.map(\.template)))
+    }
+
     @Test func `a token of another network than the one being joined is refused`() async throws {
         let home = try TemporaryHome()
         let api = try makeAPI(in: home)
