@@ -62,7 +62,7 @@ private struct CollectingWriter: ResponseBodyWriter {
         #expect(try await found(.get, "/api/v1/networks/new") == "/api/v1/networks/new")
     }
 
-    @Test func `another method is told which ones there are`() async throws {
+    @Test func `a request with another method is answered with those that the path has`() async throws {
         #expect(try await found(.delete, "/api/v1/networks/a") == "GET, PATCH")
         #expect(try await found(.head, "/metrics") == "GET")
     }

@@ -21,7 +21,7 @@ package enum JSONText {
         }
     }
 
-    /// The same JSON with invisible characters escaped.
+    /// Escapes the characters of a JSON text that are not visible.
     ///
     /// Outside its strings JSON of ours has none of them, and the standard demands escapes only below U+0020.
     package static func shown(_ json: String) -> String {
