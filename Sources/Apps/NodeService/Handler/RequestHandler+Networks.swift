@@ -1,5 +1,8 @@
 internal import Foundation
-internal import Identity
+package import Identity
+internal import Kademlia
+internal import Node
+internal import Platform
 internal import RunarNode
 
 // Networks: making, joining, leaving, and admitting others.
@@ -194,5 +197,146 @@ struct JoinTexts {
         }
         let words = String(decoding: rest, as: UTF8.self).split(whereSeparator: \.isWhitespace).map(String.init)
         return objects + words.filter(Link.isOurs)
+    }
+}
+
+extension RequestHandler {
+    func networkViews() throws -> NetworkViews {
+        let revoked = try revokedNetworks()
+        return NetworkViews(networks: try node.networks().map { try view(of: $0, revoked) })
+    }
+
+    /// The view of a network that a report is about.
+    ///
+    /// - Throws: ``IdentityError``.
+    func view(of report: NetworkReport) throws -> NetworkView {
+        let network = try NetworkId(base64Encoded: report.networkId)
+        return NetworkView(
+            report: report,
+            connected: node.connectedPeers(in: network).count,
+            isIsolated: node.isIsolated(networkId: network)
+        )
+    }
+
+    /// With everybody in it.
+    func networkDetail(_ name: NetworkName?) throws -> NetworkView {
+        let network = try resolve(name)
+        var view = try view(of: network, revokedNetworks())
+        let connected = Set(node.connectedPeers(in: network.networkId))
+        let own = NetworkView.Member(
+            peerId: node.peerId.base64Encoded,
+            peerIdText: node.peerId.text,
+            isThisDevice: true,
+            connected: false,
+            isRevoked: view.report.isRevoked,
+            expiration: network.token?.expirationSeconds
+        )
+        view.members = [own]
+        view.members? += try node.members(of: network.networkId).map { member in
+            NetworkView.Member(
+                peerId: member.peerId.base64Encoded,
+                peerIdText: member.peerId.text,
+                isThisDevice: false,
+                connected: connected.contains(member.peerId),
+                isRevoked: member.revokedAt != nil,
+                label: member.label,
+                expiration: member.issued?.expiration,
+                hasToken: network.isOwner ? member.issued != nil : nil,
+                renewable: member.issued?.isRenewable,
+                lastSeen: member.lastSeen,
+                revokedAt: member.revokedAt
+            )
+        }
+        return view
+    }
+
+    private func view(of network: NetworkInfo, _ revoked: Set<NetworkId>) throws -> NetworkView {
+        try view(of: report(network, revoked))
+    }
+
+    func tableView(_ name: NetworkName?) throws -> TableView {
+        let network = try resolve(name)
+        let id = network.networkId
+        let status = node.dhtStatus(networkId: id)
+        let rows = Dictionary(grouping: node.tableRows(networkId: id), by: \.bucket)
+        let buckets = rows.sorted { $0.key < $1.key }.map { bucket, members in
+            TableView.Bucket(
+                sharedBits: bucket,
+                members: members.map { row in
+                    TableView.Member(
+                        peerId: row.peerId.base64Encoded,
+                        peerIdText: row.peerId.text,
+                        connected: row.isConnected,
+                        isSuspected: !row.isAlive,
+                        label: watch?.label(of: row.peerId),
+                        roundTripMicroseconds: node.roundTrip(to: row.peerId)?.microseconds
+                    )
+                }
+            )
+        }
+        return TableView(
+            networkId: id.base64Encoded,
+            networkName: network.name ?? id.short,
+            peerId: node.peerId.base64Encoded,
+            isRunning: status != nil,
+            contacts: status?.contacts ?? 0,
+            connected: status?.connected ?? 0,
+            records: status?.records ?? 0,
+            recordBytes: status?.recordBytes ?? 0,
+            ownRecords: status?.ownRecords ?? 0,
+            bucketSize: Kademlia.Limits().bucketSize,
+            buckets: buckets
+        )
+    }
+}
+
+// One scan instead of two texts.
+extension RequestHandler {
+    /// Shows an invitation, has whoever comes with it confirmed, and returns who was admitted.
+    ///
+    /// The invitation is taken back when anything else ends this.
+    package func invite(_ terms: InvitationTerms, _ tell: @escaping Tell) async throws -> AdmissionReport {
+        let network = try resolve(NetworkName(terms.network.base64Encoded))
+        if let label = terms.label { try NameRule.check(label) }
+        let events = node.eventStream
+        let invitation = try node.invite(
+            to: network.networkId,
+            addresses: terms.addresses.isEmpty ? nil : terms.addresses
+        )
+        defer { node.withdraw(invitation.id) }
+        guard !invitation.addresses.isEmpty else {
+            throw CommandFailure(
+                "no-address",
+                .unavailable,
+                "this machine has no address that another device could dial: say one with --address IP:PORT"
+            )
+        }
+        let course = InvitationCourse(
+            node: node,
+            desk: joins,
+            terms: terms,
+            invitation: invitation,
+            network: network,
+            tell: tell
+        )
+        return try await course.run(events)
+    }
+
+    /// Becomes a member by an invitation; the digits are told while its person decides.
+    package func join(by invitation: Invitation, _ tell: @escaping Tell) async throws -> JoinReport {
+        let (digits, queue) = AsyncStream.makeStream(of: String.self)
+        let isConnected = try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                defer { queue.finish() }
+                return try await self.node.join(by: invitation) { queue.yield($0) }.isConnected
+            }
+            for await digits in digits {
+                await tell(.joinPending(JoinPendingReport(invitation, digits)))
+            }
+            return try await group.next() ?? false
+        }
+        var report = try joinReport(of: invitation.networkId)
+        report.isConnected = isConnected
+        return report
     }
 }

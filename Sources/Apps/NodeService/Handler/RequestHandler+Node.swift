@@ -1,0 +1,298 @@
+internal import Console
+internal import Foundation
+internal import Identity
+internal import Platform
+package import RunarNode
+internal import Traversal
+
+// How the node stands.
+extension RequestHandler {
+    /// Memberships that end sooner are worth a warning; a token that lasts longer was renewed long before.
+    private static let warningSeconds: UInt64 = 7 * 86_400
+
+    package func status() throws -> StatusReport {
+        let networks = try node.networks()
+        return StatusReport(
+            isRunning: node.isRunning,
+            home: home.path,
+            processId: SystemProcess.id,
+            peerId: node.peerId.base64Encoded,
+            peerIdText: node.peerId.text,
+            addresses: node.listenAddresses.map(\.description),
+            uptimeSeconds: UInt64(max(0, started.duration(to: .now).components.seconds)),
+            console: console?.currentAddress,
+            consoleLan: console?.lan.currentPlace?.addresses,
+            networks: networks.count,
+            connectedPeers: node.connectedPeers().count,
+            discovery: try discovery(),
+            tables: networks.compactMap { table(of: $0) },
+            events: networks.filter(\.isMember).map { events(of: $0) },
+            expiring: try networks.compactMap { try expiring($0) },
+            revoked: try node.membershipStates().compactMap(StatusReport.Revoked.init),
+            configuration: (watch?.settings.reports ?? settings.reports)
+                .map { $0.key == .consoleLan ? console?.lan.report ?? $0 : $0 }
+        )
+    }
+
+    private func discovery() throws -> StatusReport.Discovery {
+        let service = node.discoveryService
+        let groups = try Settings.groups(settings[.discoveryGroup]?.texts ?? [])
+        return StatusReport.Discovery(
+            running: service.isRunning,
+            groups: service.isRunning ? [groups.ipv4, groups.ipv6].compactMap { $0?.description } : [],
+            interfaces: service.interfaces
+        )
+    }
+
+    private func table(of network: NetworkInfo) -> StatusReport.Table? {
+        guard let status = node.dhtStatus(networkId: network.networkId) else { return nil }
+        return StatusReport.Table(
+            networkId: network.networkId.base64Encoded,
+            networkName: network.name ?? network.networkId.short,
+            members: status.contacts,
+            records: status.records,
+            recordBytes: status.recordBytes,
+            ownRecords: status.ownRecords
+        )
+    }
+
+    private func events(of network: NetworkInfo) -> StatusReport.Events {
+        StatusReport.Events(
+            networkId: network.networkId.base64Encoded,
+            networkName: network.name ?? network.networkId.short,
+            isIsolated: node.isIsolated(networkId: network.networkId)
+        )
+    }
+
+    private func expiring(_ network: NetworkInfo) throws -> StatusReport.Expiring? {
+        guard let end = network.token?.expirationSeconds, end < SystemProcess.wallSeconds + Self.warningSeconds else {
+            return nil
+        }
+        return StatusReport.Expiring(
+            networkId: network.networkId.base64Encoded,
+            networkName: network.name ?? network.networkId.short,
+            expiration: end,
+            isRenewing: try settings.isOn(.renewTokens)
+        )
+    }
+}
+
+extension RequestHandler {
+    func nodeView(of watch: NodeWatch) -> NodeView {
+        NodeView(
+            peerId: node.peerId.base64Encoded,
+            peerIdText: node.peerId.text,
+            version: ProductVersion.text,
+            boot: watch.activity.boot,
+            startedAt: watch.started,
+            processId: SystemProcess.id,
+            home: home.path,
+            addresses: node.listenAddresses.map(\.description)
+        )
+    }
+
+    /// - Throws: ``FileError``, ``StorageError``.
+    func storageView(of watch: NodeWatch) throws -> StorageView {
+        let names = try SystemFileSystem().names(in: home.path)
+        let parts = names.map { StorageView.Part(name: $0, bytes: Self.byteCount(of: home.file($0))) }
+            .sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
+        // Where the system does not say it, nobody is told.
+        let system = try? FileManager.default.attributesOfFileSystem(forPath: home.path)  // see above
+        return StorageView(
+            home: home.path,
+            bytes: parts.reduce(0) { $0 + $1.bytes },
+            parts: parts,
+            vault: try vaultKind,
+            recordBytes: try node.networks().reduce(0) {
+                $0 + (node.dhtStatus(networkId: $1.networkId)?.recordBytes ?? 0)
+            },
+            filesDirectory: watch.files.directory,
+            freeBytes: (system?[.systemFreeSize] as? NSNumber)?.intValue
+        )
+    }
+
+    /// - Throws: ``KeychainError``, ``StorageError``.
+    func keysView() async throws -> KeysView {
+        let owned = try node.networks().filter(\.isOwner)
+        return KeysView(
+            keys: try Self.keyNames.compactMap { name in
+                try keys.retrieve(id: name).map { try KeyReport(name, $0, isRevealed: false) }
+            },
+            networks: owned.map { network in
+                KeysView.Network(
+                    networkId: network.networkId.base64Encoded,
+                    name: network.name,
+                    index: network.index,
+                    hasOwnKey: network.index == nil
+                )
+            },
+            certificateStatus: try await node.keychain.getCertificateStatus().rawValue,
+            vault: try vaultKind
+        )
+    }
+
+    /// What opens the keys.
+    var vaultKind: String {
+        get throws { try VaultFile.isOpenedWithKeyFile(at: home.file(NodeHome.vaultName)) ? "keyFile" : "passphrase" }
+    }
+
+    /// Of a file, or of what is in a directory; what vanishes meanwhile counts nothing.
+    private static func byteCount(of path: String) -> Int {
+        var count = size(of: path)
+        for case let name as String in FileManager.default.enumerator(atPath: path) ?? FileManager.DirectoryEnumerator()
+        {
+            count += size(of: FilePath.joining(path, name))
+        }
+        return count
+    }
+
+    private static func size(of path: String) -> Int {
+        let facts = try? FileManager.default.attributesOfItem(atPath: path)  // gone: see above
+        guard facts?[.type] as? FileAttributeType == .typeRegular else { return 0 }
+        return (facts?[.size] as? NSNumber)?.intValue ?? 0
+    }
+}
+
+// What the doctor asks of the node.
+extension RequestHandler {
+    func facts(about name: PeerName?) async throws -> NodeFacts {
+        let observations = node.natObservations
+        return NodeFacts(
+            isRunning: node.isRunning,
+            addresses: node.listenAddresses.map(\.description),
+            isDiscovering: node.discoveryService.isRunning,
+            renewsTokens: try settings.isOn(.renewTokens),
+            networks: try node.membershipStates().map { NodeFacts.Network($0) },
+            peers: node.connectedPeers().map {
+                NodeFacts.Peer(peerIdText: $0.text, isRelayed: node.path(to: $0)?.isRelayed ?? false)
+            },
+            mapping: observations.map { "\($0.mapping)" } ?? "unknown",
+            isMappingProven: observations?.isProven ?? false,
+            filtering: (await node.filtering()).map(\.word),
+            observed: observations?.addresses.map(\.description) ?? [],
+            peer: try name.map { try facts(of: resolve($0)) }
+        )
+    }
+
+    /// With the last attempt to reach it, or with all that is remembered.
+    func facts(of peer: PeerId, isWhole: Bool = false) throws -> PeerFacts {
+        let history = node.pathHistory(of: peer)
+        let known = try node.knownPeers().first { $0.peerId == peer }
+        let isHeard = { [node] (network: NetworkId) in
+            node.discoveryService.getDiscoveredPeers(for: network).contains { $0.peerId == peer }
+        }
+        let networks = try node.networks().filter {
+            known?.networks.contains($0.networkId) == true || node.connectedPeers(in: $0.networkId).contains(peer)
+                || isHeard($0.networkId)
+        }
+        let path = node.path(to: peer)
+        return PeerFacts(
+            peerIdText: peer.text,
+            label: known?.label,
+            networks: networks.map { $0.name ?? $0.networkId.short },
+            isConnected: node.connectedPeers().contains(peer),
+            isRelayed: path?.isRelayed ?? false,
+            path: path.map { "\($0)" },
+            lastSeen: known?.lastSeen.map(UnixTime.clampedSeconds),
+            isNearby: networks.contains { isHeard($0.networkId) },
+            addresses: try node.knownAddresses(of: peer).map(\.description),
+            history: isWhole ? history.map { PeerFacts.Step($0) } : PeerFacts.Step.lastAttempt(in: history)
+        )
+    }
+}
+
+extension FilteringBehaviour {
+    /// A stable word.
+    fileprivate var word: String {
+        switch self {
+        case .endpointIndependent: "endpointIndependent"
+        case .endpointDependent: "endpointDependent"
+        case .unknown(.nobodyToAsk): "unknown: nobody to ask"
+        case .unknown(.noStranger): "unknown: no stranger"
+        case .unknown(.noAnswer): "unknown: no answer"
+        }
+    }
+}
+
+extension NodeFacts.Network {
+    package init(_ state: MembershipState) {
+        self.init(
+            name: state.name ?? state.networkId.short,
+            networkId: state.networkId.base64Encoded,
+            isOwner: state.isOwner,
+            isMember: state.token != nil,
+            expiration: state.token?.expirationSeconds,
+            isRevoked: state.isRevoked,
+            latestSigned: state.latestSignedSeconds
+        )
+    }
+}
+
+extension RequestHandler {
+    /// The address that signs one browser in.
+    package func consoleAddress() throws -> ConsoleReport {
+        let (console, address) = try runningConsole()
+        return ConsoleReport(address: ConsoleLink.address(address, console.sessions.makeSecret()), isOpened: false)
+    }
+
+    /// Tells of a file for a browser, and returns once the browser has signed in by it.
+    ///
+    /// The file is gone when this ends, however it does.
+    package func openConsole(_ tell: @escaping Tell) async throws -> ConsoleReport {
+        let (console, address) = try runningConsole()
+        let link = try ConsoleLink(to: address, secret: console.sessions.makeSecret(), in: home)
+        defer { link.remove() }
+        await tell(.consoleLink(ConsoleLinkReport(file: link.path)))
+        guard await console.waitForUse(of: link.secret) else {
+            throw CommandFailure(
+                "not-opened",
+                .tryAgain,
+                "no browser opened the console within a minute: run `runar console --print` and open what it prints"
+            )
+        }
+        return ConsoleReport(address: address, isOpened: true)
+    }
+
+    /// Tells of a link for a device of the local network, and returns once one has signed in by it or a minute is over.
+    package func pairConsole(at address: String?, _ tell: @escaping Tell) async throws -> PairingEnd {
+        let (console, _) = try runningConsole()
+        guard let place = console.lan.currentPlace else {
+            throw CommandFailure(
+                "no-console-lan",
+                .unavailable,
+                "the console is not open to the local network: switch it on in its settings, or start the node with"
+                    + " `--console-lan \(ConsoleLan.standardPort)`"
+            )
+        }
+        let addresses = place.addresses
+        guard let chosen = address ?? addresses.first, addresses.contains(chosen) else {
+            throw CommandFailure(
+                "no-such-address",
+                .usage,
+                "the console is not at that address: it is at \(addresses.joined(separator: ", "))"
+            )
+        }
+        let secret = console.sessions.makeSecret()
+        let report = PairingReport(
+            link: ConsoleLink.address(chosen, secret),
+            address: chosen,
+            fingerprint: place.fingerprint,
+            expires: SystemProcess.wallSeconds + UInt64(ConsoleSessions.secretLife.components.seconds)
+        )
+        await tell(.pairing(report))
+        return PairingEnd(used: await console.waitForUse(of: secret))
+    }
+
+    private func runningConsole() throws(CommandFailure) -> (console: NodeConsole, address: String) {
+        if let console, let address = console.currentAddress { return (console, address) }
+        throw Self.noConsole
+    }
+
+    static var noConsole: CommandFailure {
+        CommandFailure(
+            "no-console",
+            .configuration,
+            "the running node has no console: start it without `--console off`, and look at RUNAR_CONSOLE and config.json"
+        )
+    }
+}
