@@ -45,7 +45,7 @@ extension Kademlia {
         if member?.isSuspect == true { (asked.stage, asked.wakeAt) = (.slow, now.monotonic) }
         self.asked[number] = asked
         self.askedOf[contact.peerId, default: []].append(number)
-        self.timers.arm(.question(number), at: asked.wakeAt)
+        self.schedule.arm(.query(number), at: asked.wakeAt)
         effects.append(.send(contact.peerId, contact.addresses, bytes))
         return true
     }
@@ -151,7 +151,7 @@ extension Kademlia {
             return
         }
         self.asked[number] = asked
-        self.timers.arm(.question(number), at: asked.wakeAt)
+        self.schedule.arm(.query(number), at: asked.wakeAt)
         if case .lookup(let lookup) = asked.purpose {
             self.lookupIsLate(lookup, asked.peer, isOverdue: asked.stage == .overdue, now, &effects)
         }

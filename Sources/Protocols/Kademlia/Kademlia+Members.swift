@@ -169,7 +169,7 @@ extension Kademlia {
         if self.hearsay[contact.peerId] == nil, self.hearsay.count >= self.limits.hearsay {
             self.hearsay.removeFirst()
         }
-        let nextTry = now.monotonic + (isGone ? self.jittered(Pace.firstRetry) : .zero)
+        let nextTry = now.monotonic + (isGone ? self.schedule.jittered(Pace.firstRetry) : .zero)
         let hearsay = Hearsay(contact: contact, failures: isGone ? 1 : 0, nextTry: nextTry)
         self.hearsay[contact.peerId, default: hearsay].contact = contact
         self.planHearsay(at: nextTry, now)
@@ -178,16 +178,16 @@ extension Kademlia {
     /// Whoever knows enough members tries hearsay now and then only.
     private mutating func planHearsay(at time: Duration, _ now: NodeTime) {
         let isLeisurely = self.members.count >= self.limits.bucketSize
-        if isLeisurely, self.plans.hearsayAt != nil { return }
-        let earliest = isLeisurely ? now.monotonic + self.jittered(Pace.leisurely) : now.monotonic
-        self.plan(\.hearsayAt, at: max(time, earliest))
+        if isLeisurely, self.schedule.isPlanned(.candidates) { return }
+        let earliest = isLeisurely ? now.monotonic + self.schedule.jittered(Pace.leisurely) : now.monotonic
+        self.schedule.plan(.candidates, at: max(time, earliest))
     }
 
     private mutating func retryLater(_ peer: PeerId, _ now: NodeTime) {
         guard var hearsay = self.hearsay[peer] else { return }
         let pause = min(Pace.longestRetry, Pace.firstRetry * (1 << min(hearsay.failures, Pace.retryDoublings)))
         hearsay.failures += 1
-        hearsay.nextTry = now.monotonic + self.jittered(pause)
+        hearsay.nextTry = now.monotonic + self.schedule.jittered(pause)
         self.hearsay[peer] = hearsay
         self.planHearsay(at: hearsay.nextTry, now)
     }
@@ -195,7 +195,7 @@ extension Kademlia {
     /// Tries those of whom this node has only heard, or whom it lost: some at a time while it knows few members, one
     /// now and then when it knows enough, because the network may have been in two parts.
     mutating func tryHearsay(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.plans.hearsayAt = nil
+        self.schedule.cancel(.candidates)
         let triesAtOnce = self.members.count < self.limits.bucketSize ? Pace.triesAtOnce : 1
         var trying = 0
         var next: Duration?
@@ -213,4 +213,11 @@ extension Kademlia {
         }
         if let next { self.planHearsay(at: next, now) }
     }
+}
+
+/// A contact that this node was told of and has not met.
+struct Hearsay: Sendable {
+    var contact: Contact
+    var failures = 0
+    var nextTry: Duration
 }

@@ -21,69 +21,52 @@ extension Kademlia {
         static let metInBucket = 6
     }
 
-    /// The same duration give or take a quarter, so that nodes do not act in step.
-    mutating func jittered(_ duration: Duration) -> Duration {
-        duration * 3 / 4 + duration * Int.random(in: 0..<1024, using: &self.random) / 2048
-    }
-
     // MARK: Timers
 
-    /// Has something done at `time`, or earlier if it is due earlier already.
-    mutating func plan(_ what: WritableKeyPath<Plans, Duration?>, at time: Duration) {
-        if let planned = self.plans[keyPath: what], planned <= time { return }
-        self.plans[keyPath: what] = time
-        if let armed = self.plans.armedFor, armed <= time { return }
-        self.plans.armedFor = time
-        self.timers.arm(.upkeep, at: time)
-    }
-
-    /// Asks the driver for a wake when the earliest timer is before the one that it knows of.
+    /// Requests a wake from the driver if the earliest timer is before the wake that was requested.
     mutating func arm(_ effects: inout [Effect]) {
-        while let earliest = self.timers.earliest {
-            guard self.isWanted(earliest) else {
-                self.timers.removeEarliest()
+        while let earliest = self.schedule.earliest {
+            guard self.isPending(earliest) else {
+                self.schedule.removeEarliest()
                 continue
             }
-            if let armed = self.armed, armed <= earliest.at { return }
-            self.armed = earliest.at
-            effects.append(.wake(at: earliest.at))
+            if self.schedule.requestWake(at: earliest.at) { effects.append(.wake(at: earliest.at)) }
             return
         }
     }
 
-    private func isWanted(_ timer: Timer) -> Bool {
+    /// Whether the cause of a timer is still there, and no later timer replaced this one.
+    private func isPending(_ timer: Timer) -> Bool {
         switch timer.kind {
-        case .question(let number): self.asked[number]?.wakeAt == timer.at
+        case .query(let number): self.asked[number]?.wakeAt == timer.at
         case .request(let id): self.requests[id]?.wakeAt == timer.at
-        case .upkeep: self.plans.armedFor == timer.at
+        case .maintenance: self.schedule.isMaintenanceTimer(at: timer.at)
         }
     }
 
     mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.armed = nil
-        while let earliest = self.timers.earliest, earliest.at <= now.monotonic {
-            self.timers.removeEarliest()
-            guard self.isWanted(earliest) else { continue }
-            switch earliest.kind {
-            case .question(let number): self.questionIsLate(number, now, &effects)
+        self.schedule.wakeReached()
+        while let timer = self.schedule.takeTimer(until: now.monotonic) {
+            guard self.isPending(timer) else { continue }
+            switch timer.kind {
+            case .query(let number): self.questionIsLate(number, now, &effects)
             case .request(let id): self.requestIsDue(id, now, &effects)
-            case .upkeep: self.lookAfter(now, &effects)
+            case .maintenance: self.maintain(now, &effects)
             }
         }
     }
 
-    private mutating func lookAfter(_ now: NodeTime, _ effects: inout [Effect]) {
-        func isDue(_ time: Duration?) -> Bool { time.map { $0 <= now.monotonic } ?? false }
-        self.plans.armedFor = nil
-        if isDue(self.plans.newcomerAt) { self.greetNewcomer(now, &effects) }
-        if isDue(self.plans.neighbourhoodAt) { self.checkNeighbourhood(isJoin: false, now, &effects) }
-        if isDue(self.plans.refreshAt) { self.refresh(now, &effects) }
-        if isDue(self.plans.hearsayAt) { self.tryHearsay(now, &effects) }
-        if isDue(self.plans.handOnAt) || isDue(self.plans.recordsAt) { self.reviewRecords(now, &effects) }
-        guard let next = self.plans.earliest, self.plans.armedFor.map({ next < $0 }) ?? true else { return }
-        self.plans.armedFor = next
-        self.timers.arm(.upkeep, at: next)
+    private mutating func maintain(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.schedule.beginMaintenance()
+        if self.isDue(.newcomer, now) { self.greetNewcomer(now, &effects) }
+        if self.isDue(.neighbourhood, now) { self.checkNeighbourhood(isJoin: false, now, &effects) }
+        if self.isDue(.refresh, now) { self.refresh(now, &effects) }
+        if self.isDue(.candidates, now) { self.tryHearsay(now, &effects) }
+        if self.isDue(.republish, now) || self.isDue(.replicas, now) { self.reviewRecords(now, &effects) }
+        self.schedule.endMaintenance()
     }
+
+    private func isDue(_ work: Maintenance, _ now: NodeTime) -> Bool { self.schedule.isDue(work, at: now.monotonic) }
 
     // MARK: Neighbourhood
 
@@ -93,7 +76,7 @@ extension Kademlia {
     }
 
     mutating func planNeighbourhood(soon: Bool, _ now: NodeTime) {
-        self.plan(\.neighbourhoodAt, at: now.monotonic + self.jittered(soon ? Pace.soon : Pace.neighbourhood))
+        self.schedule.plan(.neighbourhood, after: soon ? Pace.soon : Pace.neighbourhood, from: now.monotonic)
     }
 
     private func neighbourhoodShape(isJoin: Bool) -> Lookup.Shape {
@@ -113,7 +96,7 @@ extension Kademlia {
     /// A node that joins asks everybody, which makes it known to them; later it asks a few, and only those whom it did
     /// not know are asked too.
     mutating func checkNeighbourhood(isJoin: Bool, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.plans.neighbourhoodAt = nil
+        self.schedule.cancel(.neighbourhood)
         guard !self.members.isEmpty else { return }
         let size = self.limits.bucketSize
         var lookup = Lookup(target: self.local.words, local: self.local, shape: self.neighbourhoodShape(isJoin: isJoin))
@@ -121,7 +104,7 @@ extension Kademlia {
         let connected = near.filter(\.isConnected).prefix(size).map(\.peerId)
         var chosen: Set<PeerId> = []
         for _ in 0..<Pace.askedNeighbours {
-            if let peer = connected.randomElement(using: &self.random) { chosen.insert(peer) }
+            if let peer = connected.randomElement(using: &self.schedule.random) { chosen.insert(peer) }
         }
         for entry in near {
             let isSettled = !isJoin && entry.isConnected && !chosen.contains(entry.peerId)
@@ -138,11 +121,11 @@ extension Kademlia {
     /// one of them is enough.
     mutating func planToGreet(_ newcomer: PeerId, _ now: NodeTime) {
         self.newcomer = newcomer
-        self.plan(\.newcomerAt, at: now.monotonic + self.jittered(Pace.newcomer))
+        self.schedule.plan(.newcomer, after: Pace.newcomer, from: now.monotonic)
     }
 
     private mutating func greetNewcomer(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.plans.newcomerAt = nil
+        self.schedule.cancel(.newcomer)
         if let newcomer = self.newcomer, let entry = self.table[newcomer] { self.greet(entry.contact, now, &effects) }
         self.newcomer = nil
     }
@@ -150,7 +133,7 @@ extension Kademlia {
     /// Asks somebody far away too: if the network was in two parts, the neighbours know of one of them only.
     private mutating func greetFarMember(_ now: NodeTime, _ effects: inout [Effect]) {
         let far = self.table.entries.dropFirst(2 * self.limits.bucketSize).filter(\.isConnected)
-        if let entry = far.randomElement(using: &self.random) { self.greet(entry.contact, now, &effects) }
+        if let entry = far.randomElement(using: &self.schedule.random) { self.greet(entry.contact, now, &effects) }
     }
 
     /// A greeted member named those that it knows near this node; the unknown ones are met, and asked in their turn.
@@ -181,7 +164,7 @@ extension Kademlia {
         guard isJoin else { return }
         self.reviewAllRecords(now)
         self.refreshedAt = []
-        self.plan(\.refreshAt, at: now.monotonic)
+        self.schedule.plan(.refresh, at: now.monotonic)
     }
 
     // MARK: Buckets
@@ -194,7 +177,7 @@ extension Kademlia {
 
     /// Looks into the bucket that nobody looked into for longest, if that is long enough.
     private mutating func refresh(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.plans.refreshAt = nil
+        self.schedule.cancel(.refresh)
         guard !self.members.isEmpty else { return }
         let depth = self.table.depth
         if self.refreshedAt.count > depth { self.refreshedAt.removeLast(self.refreshedAt.count - depth) }
@@ -208,7 +191,7 @@ extension Kademlia {
         }
         let isMore = self.refreshedAt.count < depth
         let next = isMore ? Pace.betweenRefreshes : self.nextRefresh(now)
-        self.plan(\.refreshAt, at: now.monotonic + self.jittered(next))
+        self.schedule.plan(.refresh, after: next, from: now.monotonic)
     }
 
     private func nextRefresh(_ now: NodeTime) -> Duration {
@@ -230,7 +213,7 @@ extension Kademlia {
 
     /// A random location that shares exactly `bucket` leading bits with this node.
     private mutating func randomLocation(in bucket: Int) -> Bytes32 {
-        var bytes = self.random.bytes(Bytes32.byteCount)
+        var bytes = self.schedule.random.bytes(Bytes32.byteCount)
         let own = self.local.bytes
         for index in 0..<(bucket / 8) { bytes[index] = own[index] }
         let bit = UInt8(0x80) >> UInt8(bucket % 8)

@@ -54,7 +54,6 @@ package struct Kademlia: Sendable {
     }
 
     let configuration: Configuration
-    var random: SeededGenerator
     var token: AccessToken?
     var revoked: Set<PeerId> = []
 
@@ -92,16 +91,13 @@ package struct Kademlia: Sendable {
     var isReturning = false
 
     // Time.
-    var timers = Timers()
-    var plans = Plans()
+    var schedule: Schedule
     /// When each bucket was last looked into.
     var refreshedAt: [Duration] = []
-    /// The earliest wake that the driver was asked for.
-    var armed: Duration?
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
-        self.random = SeededGenerator(seed: configuration.randomSeed)
+        self.schedule = Schedule(seed: configuration.randomSeed)
         self.table = RoutingTable(
             local: configuration.localPeerId,
             places: configuration.limits.bucketSize,

@@ -40,9 +40,9 @@ extension Kademlia {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        let checkAt = now.monotonic + self.jittered(Pace.firstCheck)
+        let checkAt = now.monotonic + self.schedule.jittered(Pace.firstCheck)
         self.store.put(record, id: id, isOwn: isOwn, checkAt: checkAt)
-        self.plan(\.recordsAt, at: now.monotonic + self.jittered(Pace.review))
+        self.schedule.plan(.replicas, after: Pace.review, from: now.monotonic)
         effects.append(.host(.persist(record)))
     }
 
@@ -58,18 +58,18 @@ extension Kademlia {
                 effects.append(.host(.forget(id)))
                 continue
             }
-            let checkAt = now.monotonic + self.jittered(Pace.firstCheck)
+            let checkAt = now.monotonic + self.schedule.jittered(Pace.firstCheck)
             self.store.put(record, id: id, isOwn: id.writer == self.local, checkAt: checkAt)
         }
-        if self.store.total.records > 0 { self.plan(\.recordsAt, at: now.monotonic + self.jittered(Pace.review)) }
+        if self.store.total.records > 0 { self.schedule.plan(.replicas, after: Pace.review, from: now.monotonic) }
     }
 
     // MARK: Handing on
 
     mutating func planHandOn(_ now: NodeTime) {
-        guard self.plans.handOnAt == nil else { return }
-        let delay = Pace.handOn + Pace.handOn * Int.random(in: 0..<2048, using: &self.random) / 1024
-        self.plan(\.handOnAt, at: now.monotonic + delay)
+        guard !self.schedule.isPlanned(.republish) else { return }
+        let delay = Pace.handOn + Pace.handOn * Int.random(in: 0..<2048, using: &self.schedule.random) / 1024
+        self.schedule.plan(.republish, at: now.monotonic + delay)
     }
 
     /// This node came back: what it brings may be lost elsewhere.
@@ -81,11 +81,11 @@ extension Kademlia {
 
     /// Looks at the records that a change concerns, and at those that are due for comparison.
     mutating func reviewRecords(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.plans.handOnAt = nil
-        if let due = self.plans.recordsAt, due <= now.monotonic { self.plans.recordsAt = nil }
+        self.schedule.cancel(.republish)
+        if self.schedule.isDue(.replicas, at: now.monotonic) { self.schedule.cancel(.replicas) }
         for id in self.store.expire(at: now.wallSeconds) { effects.append(.host(.forget(id))) }
         guard self.store.total.records > 0 else { return }
-        self.plan(\.recordsAt, at: now.monotonic + self.jittered(Pace.review))
+        self.schedule.plan(.replicas, after: Pace.review, from: now.monotonic)
         guard !self.members.isEmpty else { return }
         self.renewOwn(now, &effects)
         var review = Review(changes: self.changes.map(\.words.first), isReturning: self.isReturning)
@@ -138,7 +138,7 @@ extension Kademlia {
             let seniors = nearer.count { now.monotonic - $0.since > Pace.newcomer || held.isKnown(holder: $0.peerId) }
             if isDue {
                 if nearer.count == size, self.isLeft(held, near, &review) { continue }
-                let checkAt = now.monotonic + self.jittered(Pace.check + Pace.perRank * seniors)
+                let checkAt = now.monotonic + self.schedule.jittered(Pace.check + Pace.perRank * seniors)
                 self.store.update(held.id) {
                     $0.holders = []
                     $0.checkAt = checkAt
@@ -187,7 +187,7 @@ extension Kademlia {
         digests.map { digest in
             if let held = self.store[digest.id], held.version >= digest.version {
                 guard held.version == digest.version else { return false }
-                let checkAt = now.monotonic + self.jittered(Pace.check * 5 / 4)
+                let checkAt = now.monotonic + self.schedule.jittered(Pace.check * 5 / 4)
                 self.store.update(digest.id) { held in
                     held.noteHolder(peer)
                     held.checkAt = max(held.checkAt, checkAt)
@@ -243,7 +243,7 @@ extension Kademlia {
     // MARK: The writer's own records
 
     mutating func startRepublishing(_ id: RecordId, _ now: NodeTime, _ effects: inout [Effect]) {
-        let checkAt = now.monotonic + self.jittered(Pace.republish)
+        let checkAt = now.monotonic + self.schedule.jittered(Pace.republish)
         self.store.update(id) { $0.checkAt = checkAt }
         var shape = self.requestShape
         shape.paths = 1

@@ -26,7 +26,7 @@ extension Kademlia {
             deadlineAt: deadline,
             wakeAt: deadline
         )
-        self.timers.arm(.request(id), at: deadline)
+        self.schedule.arm(.request(id), at: deadline)
         do {
             try self.check(request, now)
             self.attempt(id, now, &effects)
@@ -133,14 +133,14 @@ extension Kademlia {
     /// Starts over after a pause if there is time, else reports the error.
     mutating func tryAgain(_ id: RequestId, _ error: KademliaError, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let pending = self.requests[id] else { return }
-        let wakeAt = now.monotonic + self.jittered(Self.pause)
+        let wakeAt = now.monotonic + self.schedule.jittered(Self.pause)
         guard pending.attempts < pending.policy.attempts, wakeAt < pending.deadlineAt else {
             self.finish(id, .failed(error), &effects)
             return
         }
         self.requests[id]?.lastError = error
         self.requests[id]?.wakeAt = wakeAt
-        self.timers.arm(.request(id), at: wakeAt)
+        self.schedule.arm(.request(id), at: wakeAt)
     }
 
     /// The deadline of a request, or the end of the pause before a further attempt.
@@ -148,7 +148,7 @@ extension Kademlia {
         guard let pending = self.requests[id] else { return }
         guard now.monotonic >= pending.deadlineAt else {
             self.requests[id]?.wakeAt = pending.deadlineAt
-            self.timers.arm(.request(id), at: pending.deadlineAt)
+            self.schedule.arm(.request(id), at: pending.deadlineAt)
             self.attempt(id, now, &effects)
             return
         }
