@@ -43,19 +43,3 @@ struct Asked: Sendable {
     var stage = Stage.inTime
     var wakeAt: Duration
 }
-
-/// What is known of a peer while it is connected.
-struct Member: Sendable {
-    var addresses: [SocketAddress]
-    /// Smoothed time from question to answer, nil before the first answer.
-    var roundTrip: Duration?
-    /// Questions that it may still ask at once.
-    var allowance: Int
-    var refilledAt: Duration
-    /// Questions dropped because it asked too many.
-    var dropped = 0
-    /// Questions to it that are unanswered.
-    var silence = 0
-    /// Whether nothing that is sent to it is answered, so that nobody waits for it.
-    var isSuspect = false
-}

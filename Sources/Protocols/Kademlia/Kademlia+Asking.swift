@@ -13,8 +13,6 @@ extension Kademlia {
         /// After this a question has failed; the driver's own time limit for a dial is shorter.
         static let end = Duration.seconds(5)
         static let endWithDial = Duration.seconds(12)
-        /// Unanswered questions in a row after which a connected member is left out of the table.
-        static let silence = 3
     }
 
     /// Sends a question, and dials first where that is needed; false when too many are unanswered already.
@@ -29,20 +27,20 @@ extension Kademlia {
         guard self.asked.count < self.limits.questions else { return false }
         repeat { self.lastNumber &+= 1 } while self.asked[self.lastNumber] != nil
         let number = self.lastNumber
-        let member = self.members[contact.peerId]
+        let connected = self.peers[contact.peerId]
         let bytes = Message(number: number, body: .question(question)).bytes
-        let patience = self.patience(with: member)
+        let patience = self.patience(with: connected)
         var asked = Asked(
             peer: contact.peerId,
             purpose: purpose,
             bytes: bytes,
             sentAt: now.monotonic,
-            wasConnected: member != nil,
+            wasConnected: connected != nil,
             patience: patience,
             wakeAt: now.monotonic + patience
         )
         // Whoever asks must have gone on before it hears that it need not wait.
-        if member?.isSuspect == true { (asked.stage, asked.wakeAt) = (.slow, now.monotonic) }
+        if connected?.isUnresponsive == true { (asked.stage, asked.wakeAt) = (.slow, now.monotonic) }
         self.asked[number] = asked
         self.askedOf[contact.peerId, default: []].append(number)
         self.schedule.arm(.query(number), at: asked.wakeAt)
@@ -50,9 +48,9 @@ extension Kademlia {
         return true
     }
 
-    private func patience(with member: Member?) -> Duration {
-        guard let member else { return min(self.dialTime, Patience.longestWithDial) }
-        guard let roundTrip = member.roundTrip else { return Patience.unknown }
+    private func patience(with connected: ConnectedPeer?) -> Duration {
+        guard let connected else { return min(self.dialTime, Patience.longestWithDial) }
+        guard let roundTrip = connected.roundTrip else { return Patience.unknown }
         return max(Patience.shortest, min(roundTrip * 2 + .milliseconds(50), Patience.longest))
     }
 
@@ -67,8 +65,8 @@ extension Kademlia {
     // MARK: Answers
 
     mutating func received(_ bytes: [UInt8], from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.members[peer] != nil else { return }
-        self.members[peer]?.isSuspect = false
+        guard self.peers[peer] != nil else { return }
+        self.peers.setUnresponsive(false, peer)
         let message: Message
         do {
             message = try Message(bytes)
@@ -117,13 +115,11 @@ extension Kademlia {
 
     private mutating func note(_ asked: Asked, answeredAt now: Duration) {
         let took = now - asked.sentAt
-        if asked.wasConnected, !asked.wasRepeated {
-            let old = self.members[asked.peer]?.roundTrip ?? took
-            self.members[asked.peer]?.roundTrip = (old * 7 + took) / 8
-        } else if !asked.wasConnected {
+        if !asked.wasConnected {
             self.dialTime = (self.dialTime * 15 + min(took, Patience.longestWithDial)) / 16
         }
-        self.members[asked.peer]?.silence = 0
+        let isMeasured = asked.wasConnected && !asked.wasRepeated
+        self.peers.noteResponse(of: asked.peer, roundTrip: isMeasured ? took : nil)
         self.table.update(asked.peer) { entry in
             entry.failures = 0
             entry.lastSeen = now
@@ -140,7 +136,7 @@ extension Kademlia {
             asked.stage = .slow
             asked.wakeAt = min(end, asked.sentAt + asked.patience * Patience.overdueFactor)
         case .slow:
-            if self.members[asked.peer]?.isSuspect == true, !asked.purpose.toleratesLateness {
+            if self.peers[asked.peer]?.isUnresponsive == true, !asked.purpose.toleratesLateness {
                 return self.fail(number, now, &effects)
             }
             asked.stage = .overdue
@@ -172,12 +168,11 @@ extension Kademlia {
 
     /// A member that answers nothing loses its place, so that lookups and records pass it by.
     private mutating func silent(_ peer: PeerId, _ now: NodeTime) {
-        guard self.members[peer] != nil else {
+        guard self.peers[peer] != nil else {
             self.suspect(peer, now)
             return
         }
-        self.members[peer]?.silence += 1
-        if let silence = self.members[peer]?.silence, silence >= Patience.silence { self.drop(peer, now) }
+        if self.peers.noteTimeout(of: peer) { self.drop(peer, now) }
     }
 
     /// Fails every question to the peer.

@@ -15,23 +15,11 @@ extension Kademlia {
         static let failures = 2
     }
 
-    /// Allowances of members that are gone: more than can come and go while one is filled again.
-    private static let spentLimit = 1024
-
     mutating func memberUp(_ peer: PeerId, _ addresses: [SocketAddress], _ now: NodeTime, _ effects: inout [Effect]) {
         guard peer != self.local, !self.revoked.contains(peer) else { return }
         let dialable = Array(addresses.filter(\.isDialable).prefix(Contact.addressLimit))
-        let isFirst = self.members.isEmpty
-        if self.members[peer] == nil {
-            let spent = self.spentAllowances.removeValue(forKey: peer)
-            self.members[peer] = Member(
-                addresses: dialable,
-                allowance: spent?.left ?? self.limits.requestBurst,
-                refilledAt: spent?.refilledAt ?? now.monotonic
-            )
-        } else if !dialable.isEmpty {
-            self.members[peer]?.addresses = dialable
-        }
+        let isFirst = self.peers.isEmpty
+        self.peers.connect(peer, dialable, at: now.monotonic)
         self.hearsay[peer] = nil
         let wasAlive = self.table[peer]?.isAlive == true
         let isIn = self.table.insert(peer, addresses: dialable, at: now.monotonic)
@@ -44,11 +32,7 @@ extension Kademlia {
     }
 
     mutating func memberDown(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let member = self.members.removeValue(forKey: peer) else { return }
-        if member.allowance < self.limits.requestBurst {
-            if self.spentAllowances.count >= Self.spentLimit { self.spentAllowances.removeFirst() }
-            self.spentAllowances[peer] = (member.allowance, member.refilledAt)
-        }
+        guard self.peers.disconnect(peer) else { return }
         let addresses = self.table[peer]?.addresses ?? []
         self.table.update(peer) { entry in
             entry.isConnected = false
@@ -68,9 +52,7 @@ extension Kademlia {
 
     /// Whether somebody who is connected answers at all: nobody waits for whoever does not, nor gives it up either.
     mutating func memberSuspected(_ peer: PeerId, _ isSuspect: Bool, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.members[peer] != nil, self.members[peer]?.isSuspect != isSuspect else { return }
-        self.members[peer]?.isSuspect = isSuspect
-        guard isSuspect else { return }
+        guard self.peers.setUnresponsive(isSuspect, peer), isSuspect else { return }
         for number in self.askedOf[peer] ?? [] where self.asked[number]?.stage != .overdue {
             self.asked[number]?.stage = .slow
             self.questionIsLate(number, now, &effects)
@@ -79,7 +61,7 @@ extension Kademlia {
 
     mutating func memberRevoked(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         self.revoked.insert(peer)
-        self.members[peer] = nil
+        self.peers.remove(peer)
         self.hearsay[peer] = nil
         self.verifiedWriters[peer] = nil
         self.transfers[peer] = nil
@@ -91,7 +73,7 @@ extension Kademlia {
     /// Nobody answered at the peer's addresses.
     mutating func unreachable(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         if self.hearsay[peer] != nil { self.retryLater(peer, now) }
-        guard self.members[peer] == nil else { return }
+        guard self.peers[peer] == nil else { return }
         self.suspect(peer, now)
         self.failAll(to: peer, now, &effects)
     }
@@ -146,7 +128,7 @@ extension Kademlia {
 
     mutating func contactHeard(_ contact: Contact, _ now: NodeTime, _ effects: inout [Effect]) {
         let peer = contact.peerId
-        guard peer != self.local, !self.revoked.contains(peer), self.members[peer] == nil else { return }
+        guard peer != self.local, !self.revoked.contains(peer), self.peers[peer] == nil else { return }
         let dialable = Array(contact.addresses.filter(\.isDialable).prefix(Contact.addressLimit))
         guard !dialable.isEmpty else { return }
         let heard = Contact(peerId: peer, addresses: dialable)
@@ -160,7 +142,7 @@ extension Kademlia {
                 self.hearsay[peer]?.nextTry = now.monotonic + Pace.longestRetry
                 self.greet(heard, now, &effects)
             }
-            if self.members.count < self.limits.bucketSize { self.tryHearsay(now, &effects) }
+            if self.peers.count < self.limits.bucketSize { self.tryHearsay(now, &effects) }
         }
     }
 
@@ -177,7 +159,7 @@ extension Kademlia {
 
     /// Whoever knows enough members tries hearsay now and then only.
     private mutating func planHearsay(at time: Duration, _ now: NodeTime) {
-        let isLeisurely = self.members.count >= self.limits.bucketSize
+        let isLeisurely = self.peers.count >= self.limits.bucketSize
         if isLeisurely, self.schedule.isPlanned(.candidates) { return }
         let earliest = isLeisurely ? now.monotonic + self.schedule.jittered(Pace.leisurely) : now.monotonic
         self.schedule.plan(.candidates, at: max(time, earliest))
@@ -196,7 +178,7 @@ extension Kademlia {
     /// now and then when it knows enough, because the network may have been in two parts.
     mutating func tryHearsay(_ now: NodeTime, _ effects: inout [Effect]) {
         self.schedule.cancel(.candidates)
-        let triesAtOnce = self.members.count < self.limits.bucketSize ? Pace.triesAtOnce : 1
+        let triesAtOnce = self.peers.count < self.limits.bucketSize ? Pace.triesAtOnce : 1
         var trying = 0
         var next: Duration?
         for (peer, hearsay) in self.hearsay {

@@ -34,7 +34,7 @@ extension Kademlia {
     package var health: Health {
         var health = Health()
         health.contacts = self.table.entries.count(where: \.isAlive)
-        health.connected = self.members.count
+        health.connected = self.peers.count
         let near = self.table.entries.lazy.filter(\.isAlive).prefix(self.limits.bucketSize)
         health.connectedNeighbours = near.count(where: \.isConnected)
         health.buckets = Set(self.table.entries.map { Distance($0.peerId.words, self.local.words).bucket }).count

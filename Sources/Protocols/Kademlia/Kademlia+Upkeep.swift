@@ -97,7 +97,7 @@ extension Kademlia {
     /// not know are asked too.
     mutating func checkNeighbourhood(isJoin: Bool, _ now: NodeTime, _ effects: inout [Effect]) {
         self.schedule.cancel(.neighbourhood)
-        guard !self.members.isEmpty else { return }
+        guard !self.peers.isEmpty else { return }
         let size = self.limits.bucketSize
         var lookup = Lookup(target: self.local.words, local: self.local, shape: self.neighbourhoodShape(isJoin: isJoin))
         let near = self.table.entries.filter(\.isAlive).prefix(2 * size)
@@ -178,7 +178,7 @@ extension Kademlia {
     /// Looks into the bucket that nobody looked into for longest, if that is long enough.
     private mutating func refresh(_ now: NodeTime, _ effects: inout [Effect]) {
         self.schedule.cancel(.refresh)
-        guard !self.members.isEmpty else { return }
+        guard !self.peers.isEmpty else { return }
         let depth = self.table.depth
         if self.refreshedAt.count > depth { self.refreshedAt.removeLast(self.refreshedAt.count - depth) }
         let isFilling = self.refreshedAt.count < depth

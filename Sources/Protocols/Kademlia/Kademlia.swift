@@ -60,10 +60,7 @@ package struct Kademlia: Sendable {
     // Who is there.
     var table: RoutingTable
     /// The connected peers, in the table or not.
-    var members: [PeerId: Member] = [:]
-    /// The allowances of members that went before they were full again, the oldest first: a new connection starts with
-    /// what was left.
-    var spentAllowances: OrderedDictionary<PeerId, (left: Int, refilledAt: Duration)> = [:]
+    var peers: ConnectedPeers
     var hearsay: OrderedDictionary<PeerId, Hearsay> = [:]
     /// What a question costs that needs a dial first, smoothed.
     var dialTime = Duration.milliseconds(500)
@@ -98,6 +95,7 @@ package struct Kademlia: Sendable {
     package init(_ configuration: Configuration) {
         self.configuration = configuration
         self.schedule = Schedule(seed: configuration.randomSeed)
+        self.peers = ConnectedPeers(limits: configuration.limits)
         self.table = RoutingTable(
             local: configuration.localPeerId,
             places: configuration.limits.bucketSize,

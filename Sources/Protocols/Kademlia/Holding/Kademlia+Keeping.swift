@@ -86,7 +86,7 @@ extension Kademlia {
         for id in self.store.expire(at: now.wallSeconds) { effects.append(.host(.forget(id))) }
         guard self.store.total.records > 0 else { return }
         self.schedule.plan(.replicas, after: Pace.review, from: now.monotonic)
-        guard !self.members.isEmpty else { return }
+        guard !self.peers.isEmpty else { return }
         self.renewOwn(now, &effects)
         var review = Review(changes: self.changes.map(\.words.first), isReturning: self.isReturning)
         self.changes = []
@@ -218,8 +218,8 @@ extension Kademlia {
 
     /// Sends as many of the wanted records as may be under way.
     private mutating func pump(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard var transfer = self.transfers[peer], let member = self.members[peer] else { return }
-        let contact = Contact(peerId: peer, addresses: member.addresses)
+        guard var transfer = self.transfers[peer], let connected = self.peers[peer] else { return }
+        let contact = Contact(peerId: peer, addresses: connected.addresses)
         while transfer.waiting < Pace.window, let id = transfer.queue.popLast() {
             guard let record = self.store[id]?.record else { continue }
             if self.ask(contact, .store(record), for: .handOn(id), now, &effects) { transfer.waiting += 1 }

@@ -8,8 +8,6 @@ extension Kademlia {
         static let slack = 10
         /// How long a reservation keeps others off: a conditional write takes about a second.
         static let reservation = Duration.seconds(10)
-        /// Questions dropped before a peer that does not stop asking is named an offender.
-        static let dropped = 10_000
     }
 
     mutating func serve(
@@ -40,23 +38,13 @@ extension Kademlia {
 
     /// Counts a question against what the peer may ask.
     private mutating func mayAsk(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
-        guard var member = self.members[peer] else { return false }
-        defer { self.members[peer] = member }
-        let idle = min(now.monotonic - member.refilledAt, .seconds(60)).components
-        let milliseconds = Int(idle.seconds) * 1000 + Int(idle.attoseconds / 1_000_000_000_000_000)
-        let refill = milliseconds * self.limits.requestsPerSecond / 1000
-        if refill > 0 {
-            member.allowance = min(self.limits.requestBurst, member.allowance + refill)
-            member.refilledAt = now.monotonic
-            member.dropped = max(0, member.dropped - refill)
-        }
-        guard member.allowance > 0 else {
-            member.dropped += 1
-            if member.dropped == Bounds.dropped { effects.append(.offence(peer, "a flood of questions")) }
+        switch self.peers.takeQuery(of: peer, at: now.monotonic) {
+        case .granted: return true
+        case .flooded:
+            effects.append(.offence(peer, "a flood of questions"))
             return false
+        case .dropped, nil: return false
         }
-        member.allowance -= 1
-        return true
     }
 
     private func nearest(to target: Bytes32, for peer: PeerId, _ now: NodeTime) -> [Contact] {

@@ -39,7 +39,7 @@ extension Kademlia {
             // Those that did not answer are tried again by and by, so that no result waits for who may be gone for good;
             // whoever has nobody has nothing to lose by asking them, too.
             for hearsay in self.hearsay.values.suffix(self.limits.bucketSize)
-            where hearsay.failures == 0 || self.members.isEmpty {
+            where hearsay.failures == 0 || self.peers.isEmpty {
                 lookup.seed(hearsay.contact, isConnected: false)
             }
         }
@@ -97,7 +97,7 @@ extension Kademlia {
 
     /// Sends a question once more, now that further addresses of the peer are known: the first ones may be a lie.
     private func redial(_ contact: Contact, for lookup: UInt32, _ effects: inout [Effect]) {
-        guard self.members[contact.peerId] == nil else { return }
+        guard self.peers[contact.peerId] == nil else { return }
         for number in self.askedOf[contact.peerId] ?? [] {
             guard let asked = self.asked[number], case .lookup(lookup) = asked.purpose else { continue }
             effects.append(.send(contact.peerId, contact.addresses, asked.bytes))
@@ -138,8 +138,8 @@ extension Kademlia {
             return
         }
         let dialable = self.dialable(contacts)
-        let members = self.members
-        self.lookups[number]?.lookup.answered(peer, naming: dialable) { members[$0] != nil }
+        let peers = self.peers
+        self.lookups[number]?.lookup.answered(peer, naming: dialable) { peers[$0] != nil }
         if self.lookups[number]?.reading?.isEnough == true, !self.isNewlyBesieged(number) {
             self.conclude(number, now, &effects)
         } else {

@@ -115,7 +115,7 @@ extension Kademlia {
 
     /// Why a lookup that nobody answered came to nothing.
     func failure(of lookup: Lookup) -> KademliaError {
-        self.members.isEmpty ? .isolated : .timedOut(answered: lookup.answers)
+        self.peers.isEmpty ? .isolated : .timedOut(answered: lookup.answers)
     }
 
     /// Forgets a lookup of a request and adds up what it cost.

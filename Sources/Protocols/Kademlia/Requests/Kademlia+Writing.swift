@@ -65,7 +65,7 @@ extension Kademlia {
         if targets.isEmpty { self.decideReservation(id, now, &effects) }
     }
 
-    private var isAnybodyKnown: Bool { !self.members.isEmpty || self.table.count > 0 || !self.hearsay.isEmpty }
+    private var isAnybodyKnown: Bool { !self.peers.isEmpty || self.table.count > 0 || !self.hearsay.isEmpty }
 
     // MARK: Reservations
 
