@@ -39,7 +39,7 @@ extension Kademlia {
             entry.lastSeen = now.monotonic
         }
         self.transfers[peer] = nil
-        self.repeatAll(to: peer, addresses, now, &effects)
+        self.resendQueries(to: peer, addresses, now, &effects)
         guard let position = self.table.position(of: peer) else { return }
         if addresses.isEmpty {
             self.drop(peer, now)
@@ -53,10 +53,7 @@ extension Kademlia {
     /// Whether somebody who is connected answers at all: nobody waits for whoever does not, nor gives it up either.
     mutating func memberSuspected(_ peer: PeerId, _ isSuspect: Bool, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.peers.setUnresponsive(isSuspect, peer), isSuspect else { return }
-        for number in self.askedOf[peer] ?? [] where self.asked[number]?.stage != .overdue {
-            self.asked[number]?.stage = .slow
-            self.questionIsLate(number, now, &effects)
-        }
+        self.delayQueries(to: peer, now, &effects)
     }
 
     mutating func memberRevoked(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
@@ -65,7 +62,7 @@ extension Kademlia {
         self.hearsay[peer] = nil
         self.verifiedWriters[peer] = nil
         self.transfers[peer] = nil
-        self.failAll(to: peer, now, &effects)
+        self.failQueries(to: peer, now, &effects)
         self.drop(peer, now)
         for id in self.store.removeAll(of: peer) { effects.append(.host(.forget(id))) }
     }
@@ -75,7 +72,7 @@ extension Kademlia {
         if self.hearsay[peer] != nil { self.retryLater(peer, now) }
         guard self.peers[peer] == nil else { return }
         self.suspect(peer, now)
-        self.failAll(to: peer, now, &effects)
+        self.failQueries(to: peer, now, &effects)
     }
 
     /// Counts a failure against a member; after some it leaves the table.
@@ -116,12 +113,6 @@ extension Kademlia {
         else { return }
         if self.changes.count < Self.changeLimit { self.changes.append(peer) }
         self.planHandOn(now)
-    }
-
-    /// Asks a contact something small, so that both are connected and know each other.
-    mutating func greet(_ contact: Contact, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.askedOf[contact.peerId] == nil else { return }
-        self.ask(contact, .findPeers(target: self.local.words), for: .greeting, now, &effects)
     }
 
     // MARK: Hearsay
@@ -182,7 +173,7 @@ extension Kademlia {
         var trying = 0
         var next: Duration?
         for (peer, hearsay) in self.hearsay {
-            if self.askedOf[peer] != nil {
+            if self.queries.isPending(to: peer) {
                 trying += 1
             } else if hearsay.nextTry <= now.monotonic, trying < triesAtOnce {
                 trying += 1

@@ -38,7 +38,7 @@ extension Kademlia {
     /// Whether the cause of a timer is still there, and no later timer replaced this one.
     private func isPending(_ timer: Timer) -> Bool {
         switch timer.kind {
-        case .query(let number): self.asked[number]?.wakeAt == timer.at
+        case .query(let number): self.queries[number]?.wakeAt == timer.at
         case .request(let id): self.requests[id]?.wakeAt == timer.at
         case .maintenance: self.schedule.isMaintenanceTimer(at: timer.at)
         }
@@ -49,7 +49,7 @@ extension Kademlia {
         while let timer = self.schedule.takeTimer(until: now.monotonic) {
             guard self.isPending(timer) else { continue }
             switch timer.kind {
-            case .query(let number): self.questionIsLate(number, now, &effects)
+            case .query(let number): self.queryDelayed(number, now, &effects)
             case .request(let id): self.requestIsDue(id, now, &effects)
             case .maintenance: self.maintain(now, &effects)
             }
@@ -138,7 +138,7 @@ extension Kademlia {
 
     /// A greeted member named those that it knows near this node; the unknown ones are met, and asked in their turn.
     mutating func greeted(by peer: PeerId, naming contacts: [Contact], _ now: NodeTime, _ effects: inout [Effect]) {
-        let unknown = self.dialable(contacts).filter { self.askedOf[$0.peerId] == nil && self.wouldBeNeighbour($0) }
+        let unknown = self.dialable(contacts).filter { !self.queries.isPending(to: $0.peerId) && self.wouldBeNeighbour($0) }
         guard !unknown.isEmpty else { return }
         var lookup = Lookup(target: self.local.words, local: self.local, shape: self.neighbourhoodShape(isJoin: false))
         for entry in self.table.entries.lazy.filter(\.isAlive).prefix(2 * self.limits.bucketSize)

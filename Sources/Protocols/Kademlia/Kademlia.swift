@@ -62,14 +62,10 @@ package struct Kademlia: Sendable {
     /// The connected peers, in the table or not.
     var peers: ConnectedPeers
     var hearsay: OrderedDictionary<PeerId, Hearsay> = [:]
-    /// What a question costs that needs a dial first, smoothed.
-    var dialTime = Duration.milliseconds(500)
 
     // What is under way.
-    var asked: [UInt32: Asked] = [:]
-    /// The numbers of the questions to each peer.
-    var askedOf: [PeerId: [UInt32]] = [:]
-    var lastNumber: UInt32 = 0
+    /// The RPCs that have no response yet.
+    var queries: PendingQueries
     var lookups: [UInt32: LookupTask] = [:]
     var lastLookup: UInt32 = 0
     var requests: OrderedDictionary<RequestId, PendingRequest> = [:]
@@ -96,6 +92,7 @@ package struct Kademlia: Sendable {
         self.configuration = configuration
         self.schedule = Schedule(seed: configuration.randomSeed)
         self.peers = ConnectedPeers(limits: configuration.limits)
+        self.queries = PendingQueries(limit: configuration.limits.questions)
         self.table = RoutingTable(
             local: configuration.localPeerId,
             places: configuration.limits.bucketSize,

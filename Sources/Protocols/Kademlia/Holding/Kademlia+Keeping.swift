@@ -222,19 +222,13 @@ extension Kademlia {
         let contact = Contact(peerId: peer, addresses: connected.addresses)
         while transfer.waiting < Pace.window, let id = transfer.queue.popLast() {
             guard let record = self.store[id]?.record else { continue }
-            if self.ask(contact, .store(record), for: .handOn(id), now, &effects) { transfer.waiting += 1 }
+            if self.ask(contact, .store(record), for: .replicate(id), now, &effects) { transfer.waiting += 1 }
         }
         self.transfers[peer] = transfer.waiting == 0 ? nil : transfer
     }
 
-    mutating func handedOn(
-        _ id: RecordId,
-        to peer: PeerId,
-        _ verdict: Message.StoreVerdict,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        // Whoever refused is not asked again before the next comparison.
+    mutating func replicated(_ id: RecordId, to peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        // A peer that refused gets no further offer before the next comparison.
         self.store.update(id) { $0.noteHolder(peer) }
         self.transfers[peer]?.waiting -= 1
         self.pump(peer, now, &effects)
@@ -271,7 +265,7 @@ extension Kademlia {
                 guard let record = held.record else { continue }
                 sent += 1
                 for position in near {
-                    self.ask(self.table.entries[position].contact, .store(record), for: .handOn(held.id), now, &effects)
+                    self.ask(self.table.entries[position].contact, .store(record), for: .replicate(held.id), now, &effects)
                 }
             }
         }

@@ -98,9 +98,8 @@ extension Kademlia {
     /// Sends a question once more, now that further addresses of the peer are known: the first ones may be a lie.
     private func redial(_ contact: Contact, for lookup: UInt32, _ effects: inout [Effect]) {
         guard self.peers[contact.peerId] == nil else { return }
-        for number in self.askedOf[contact.peerId] ?? [] {
-            guard let asked = self.asked[number], case .lookup(lookup) = asked.purpose else { continue }
-            effects.append(.send(contact.peerId, contact.addresses, asked.bytes))
+        for bytes in self.queries.messages(of: lookup, to: contact.peerId) {
+            effects.append(.send(contact.peerId, contact.addresses, bytes))
         }
     }
 
@@ -165,7 +164,7 @@ extension Kademlia {
         self.advance(number, now, &effects)
     }
 
-    mutating func lookupIsLate(
+    mutating func lookupDelayed(
         _ number: UInt32,
         _ peer: PeerId,
         isOverdue: Bool,
