@@ -5,11 +5,11 @@ internal import OrderedCollections
 extension Kademlia {
     /// The live members nearest to this node, the nearest first, at most ``Limits/bucketSize``.
     package var neighbours: [Contact] {
-        Array(self.table.entries.lazy.filter(\.isAlive).prefix(self.limits.bucketSize).map(\.contact))
+        Array(self.routing.table.entries.lazy.filter(\.isAlive).prefix(self.limits.bucketSize).map(\.contact))
     }
 
     /// Every member that the table knows alive, the nearest to this node first.
-    package var contacts: [Contact] { self.table.entries.filter(\.isAlive).map(\.contact) }
+    package var contacts: [Contact] { self.routing.table.entries.filter(\.isAlive).map(\.contact) }
 
     /// How many connected members of each far bucket are worth a connection.
     private static var keptPerBucket: Int { 2 }
@@ -20,24 +20,24 @@ extension Kademlia {
     /// Twice as many neighbours count as a node looks after itself, because who is among another's nearest is not
     /// always among one's own.
     package func keeps(_ peer: PeerId) -> Bool {
-        guard let position = self.table.position(of: peer), self.table.entries[position].isConnected else {
+        guard let position = self.routing.table.position(of: peer), self.routing.table.entries[position].isConnected else {
             return false
         }
         if position < 2 * self.limits.bucketSize { return true }
-        if self.table.connectedCount(in: 0..<position) < 2 * self.limits.bucketSize { return true }
-        let since = self.table.entries[position].since
-        let bucket = self.table.range(of: Distance(peer.words, self.local.words).bucket)
-        return self.table.connectedCount(in: bucket, before: since) < Self.keptPerBucket
+        if self.routing.table.connectedCount(in: 0..<position) < 2 * self.limits.bucketSize { return true }
+        let since = self.routing.table.entries[position].since
+        let bucket = self.routing.table.range(of: Distance(peer.words, self.local.words).bucket)
+        return self.routing.table.connectedCount(in: bucket, before: since) < Self.keptPerBucket
     }
 
     /// Figures for status and console.
     package var health: Health {
         var health = Health()
-        health.contacts = self.table.entries.count(where: \.isAlive)
+        health.contacts = self.routing.table.entries.count(where: \.isAlive)
         health.connected = self.peers.count
-        let near = self.table.entries.lazy.filter(\.isAlive).prefix(self.limits.bucketSize)
+        let near = self.routing.table.entries.lazy.filter(\.isAlive).prefix(self.limits.bucketSize)
         health.connectedNeighbours = near.count(where: \.isConnected)
-        health.buckets = Set(self.table.entries.map { Distance($0.peerId.words, self.local.words).bucket }).count
+        health.buckets = Set(self.routing.table.entries.map { Distance($0.peerId.words, self.local.words).bucket }).count
         health.records = self.store.total.records
         health.recordBytes = self.store.total.bytes
         health.ownRecords = self.store.own.records
@@ -63,7 +63,7 @@ extension Kademlia {
 
     /// Every place of the table that is taken, the nearest member first.
     package var rows: [Row] {
-        self.table.entries.map { entry in
+        self.routing.table.entries.map { entry in
             Row(
                 peerId: entry.peerId,
                 bucket: Distance(entry.peerId.words, self.local.words).bucket,

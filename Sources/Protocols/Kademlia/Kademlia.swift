@@ -58,10 +58,10 @@ package struct Kademlia: Sendable {
     var revoked: Set<PeerId> = []
 
     // Who is there.
-    var table: RoutingTable
+    /// The table, the candidates for it, and the refresh of its buckets.
+    var routing: Routing
     /// The connected peers, in the table or not.
     var peers: ConnectedPeers
-    var hearsay: OrderedDictionary<PeerId, Hearsay> = [:]
 
     // What is under way.
     /// The RPCs that have no response yet.
@@ -78,26 +78,18 @@ package struct Kademlia: Sendable {
     var transfers: [PeerId: Transfer] = [:]
     /// Members whose coming or going may change who holds what.
     var changes: [PeerId] = []
-    /// The neighbour that came last and has not been asked whom it knows.
-    var newcomer: PeerId?
     /// Whether this node has just joined with records of an earlier time.
     var isReturning = false
 
     // Time.
     var schedule: Schedule
-    /// When each bucket was last looked into.
-    var refreshedAt: [Duration] = []
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
         self.schedule = Schedule(seed: configuration.randomSeed)
         self.peers = ConnectedPeers(limits: configuration.limits)
         self.queries = PendingQueries(limit: configuration.limits.questions)
-        self.table = RoutingTable(
-            local: configuration.localPeerId,
-            places: configuration.limits.bucketSize,
-            peersPerAddressGroup: configuration.limits.peersPerAddressGroup
-        )
+        self.routing = Routing(local: configuration.localPeerId, limits: configuration.limits)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.

@@ -124,10 +124,10 @@ extension Kademlia {
     private mutating func review(_ place: RecordStore.Place, at position: Int, _ review: inout Review, _ now: NodeTime)
     {
         let size = self.limits.bucketSize
-        let near = self.table.nearest(to: place.location, count: size) { position in
-            self.table.entries[position].isAlive
-                && (self.table.entries[position].isConnected || !self.table.entries[position].addresses.isEmpty)
-        }.map { self.table.entries[$0] }
+        let near = self.routing.table.nearest(to: place.location, count: size) { position in
+            self.routing.table.entries[position].isAlive
+                && (self.routing.table.entries[position].isConnected || !self.routing.table.entries[position].addresses.isEmpty)
+        }.map { self.routing.table.entries[$0] }
         let own = Distance(self.local.words, place.location)
         let nearer = near.filter { Distance($0.peerId.words, place.location) < own }
         let last = near.count == size ? near.last.map { Distance($0.peerId.words, place.location) } : nil
@@ -162,7 +162,7 @@ extension Kademlia {
             return true
         }
         let isFar =
-            self.table.countNearer(to: held.id.location, limit: self.limits.bucketSize * 2)
+            self.routing.table.countNearer(to: held.id.location, limit: self.limits.bucketSize * 2)
             >= self.limits.bucketSize * 2
         guard isFar, near.count(where: { held.isKnown(holder: $0.peerId) }) >= Pace.leaders else { return false }
         review.dropped.append(held.id)
@@ -175,7 +175,7 @@ extension Kademlia {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let contact = self.table[peer]?.contact else { return }
+        guard let contact = self.routing.table[peer]?.contact else { return }
         for start in stride(from: 0, to: digests.count, by: Message.recordLimit) {
             let page = Array(digests[start..<min(digests.count, start + Message.recordLimit)])
             self.ask(contact, .offer(page), for: .offer(page), now, &effects)
@@ -239,9 +239,7 @@ extension Kademlia {
     mutating func startRepublishing(_ id: RecordId, _ now: NodeTime, _ effects: inout [Effect]) {
         let checkAt = now.monotonic + self.schedule.jittered(Pace.republish)
         self.store.update(id) { $0.checkAt = checkAt }
-        var shape = self.requestShape
-        shape.paths = 1
-        self.start(self.seeded(id.location, shape, .republish(id), now), now, &effects)
+        self.lookUp(id.location, self.routing.singlePathShape, for: .republish(id), now, &effects)
     }
 
     /// Offers an own record to the nearest members that a lookup found.
@@ -258,14 +256,14 @@ extension Kademlia {
         for id in Array(self.requests.keys) { self.finish(id, .failed(.stopped), &effects) }
         var sent = 0
         for place in self.store.places where sent < Pace.parting {
-            let near = self.table.nearest(to: place.location, count: Pace.leaders) { position in
-                self.table.entries[position].isConnected
+            let near = self.routing.table.nearest(to: place.location, count: Pace.leaders) { position in
+                self.routing.table.entries[position].isConnected
             }
             for held in place.held where held.holders.count < Pace.leaders {
                 guard let record = held.record else { continue }
                 sent += 1
                 for position in near {
-                    self.ask(self.table.entries[position].contact, .store(record), for: .replicate(held.id), now, &effects)
+                    self.ask(self.routing.table.entries[position].contact, .store(record), for: .replicate(held.id), now, &effects)
                 }
             }
         }

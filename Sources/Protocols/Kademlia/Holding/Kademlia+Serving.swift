@@ -48,9 +48,9 @@ extension Kademlia {
     }
 
     private func nearest(to target: Bytes32, for peer: PeerId, _ now: NodeTime) -> [Contact] {
-        self.table.nearestFresh(to: target, count: self.limits.bucketSize, at: now.monotonic) { position in
-            !self.table.entries[position].addresses.isEmpty && self.table.entries[position].peerId != peer
-        }.map { self.table.entries[$0].contact }
+        self.routing.table.nearestFresh(to: target, count: self.limits.bucketSize, at: now.monotonic) { position in
+            !self.routing.table.entries[position].addresses.isEmpty && self.routing.table.entries[position].peerId != peer
+        }.map { self.routing.table.entries[$0].contact }
     }
 
     // MARK: Reading
@@ -90,7 +90,7 @@ extension Kademlia {
 
     /// Whether this node is among the nearest to the location, or nearly so.
     func isNear(_ location: Bytes32) -> Bool {
-        self.table.countNearer(to: location, limit: self.limits.bucketSize + Bounds.slack)
+        self.routing.table.countNearer(to: location, limit: self.limits.bucketSize + Bounds.slack)
             < self.limits.bucketSize + Bounds.slack
     }
 

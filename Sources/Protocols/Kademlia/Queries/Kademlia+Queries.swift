@@ -62,7 +62,7 @@ extension Kademlia {
         guard self.queries[number]?.peer == peer, let query = self.queries.remove(number) else { return }
         let roundTrip = self.queries.measure(query, at: now.monotonic)
         self.peers.noteResponse(of: peer, roundTrip: roundTrip)
-        self.table.noteResponse(of: peer, at: now.monotonic)
+        self.routing.noteResponse(of: peer, at: now.monotonic)
         switch (query.purpose, answer) {
         case (.lookup(let lookup), .peers(let contacts)):
             self.lookupAnswered(lookup, by: peer, contacts, found: nil, now, &effects)

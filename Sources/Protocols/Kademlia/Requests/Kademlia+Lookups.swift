@@ -3,47 +3,18 @@ internal import OrderedCollections
 
 // Lookups: starting, feeding and ending them.
 extension Kademlia {
-    /// The shape of a lookup for the application.
-    var requestShape: Lookup.Shape {
-        Lookup.Shape(
-            count: self.limits.bucketSize,
-            parallelism: self.limits.parallelism,
-            dials: self.limits.dialParallelism,
-            // A network that fits into the first answers has no paths to keep apart.
-            paths: self.table.count > 2 * self.limits.bucketSize ? self.limits.disjointPaths : 1,
-            candidates: self.limits.candidates,
-            reserve: self.limits.bucketSize / 5
-        )
-    }
-
-    /// A lookup that starts from the nearest members of the table, and from hearsay when there are few.
-    func seeded(
+    /// Starts a lookup from the nearest members that this node knows.
+    @discardableResult
+    mutating func lookUp(
         _ target: Bytes32,
         _ shape: Lookup.Shape,
-        _ purpose: LookupTask.Purpose,
+        for purpose: LookupTask.Purpose,
         reading: ReadProgress? = nil,
-        _ now: NodeTime
-    ) -> LookupTask {
-        var lookup = Lookup(target: target, local: self.local, shape: shape)
-        for position in self.table.nearestFresh(to: target, count: self.limits.bucketSize, at: now.monotonic) {
-            let entry = self.table.entries[position]
-            lookup.seed(entry.contact, isConnected: entry.isConnected)
-        }
-        let connected = self.table.nearest(to: target, count: self.limits.parallelism) { position in
-            self.table.entries[position].isConnected
-        }
-        for position in connected {
-            lookup.seed(self.table.entries[position].contact, isConnected: true)
-        }
-        if self.table.count < self.limits.bucketSize {
-            // Those that did not answer are tried again by and by, so that no result waits for who may be gone for good;
-            // whoever has nobody has nothing to lose by asking them, too.
-            for hearsay in self.hearsay.values.suffix(self.limits.bucketSize)
-            where hearsay.failures == 0 || self.peers.isEmpty {
-                lookup.seed(hearsay.contact, isConnected: false)
-            }
-        }
-        return LookupTask(lookup: lookup, purpose: purpose, reading: reading)
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> UInt32 {
+        let lookup = self.routing.lookup(of: target, shape, isIsolated: self.peers.isEmpty, at: now.monotonic)
+        return self.start(LookupTask(lookup: lookup, purpose: purpose, reading: reading), now, &effects)
     }
 
     @discardableResult
@@ -52,7 +23,7 @@ extension Kademlia {
         let number = self.lastLookup
         self.lookups[number] = task
         if case .request(let id) = task.purpose { self.requests[id]?.lookup = number }
-        self.lookedInto(task.lookup.target, now)
+        self.routing.noteLookup(of: task.lookup.target, at: now.monotonic)
         self.advance(number, now, &effects)
         return number
     }
@@ -83,8 +54,8 @@ extension Kademlia {
     /// hashes of keys, but whoever controls many members can try keys until they lie where a record does.
     private mutating func isNewlyBesieged(_ number: UInt32) -> Bool {
         let size = self.limits.bucketSize
-        guard self.lookups[number]?.reading?.isBesieged == false, self.table.count >= 2 * size,
-            let tenth = self.table.distance(ofRank: size / 2 - 1),
+        guard self.lookups[number]?.reading?.isBesieged == false, self.routing.table.count >= 2 * size,
+            let tenth = self.routing.table.distance(ofRank: size / 2 - 1),
             let crowd = self.lookups[number]?.lookup.count(within: tenth / 8), crowd >= Self.crowd
         else { return false }
         self.lookups[number]?.reading?.isBesieged = true
@@ -108,7 +79,7 @@ extension Kademlia {
         case .request(let id): self.lookupFinished(number, task, for: id, now, &effects)
         case .neighbourhood(let isJoin):
             self.lookups[number] = nil
-            self.neighbourhoodChecked(isJoin: isJoin, now, &effects)
+            self.neighbourhoodCompared(isJoin: isJoin, now, &effects)
         case .refresh: self.lookups[number] = nil
         case .republish(let id):
             self.lookups[number] = nil
@@ -136,26 +107,13 @@ extension Kademlia {
             self.lookupFailed(number, peer, now, &effects)
             return
         }
-        let dialable = self.dialable(contacts)
+        let credible = self.routing.table.credible(contacts, revoked: self.revoked)
         let peers = self.peers
-        self.lookups[number]?.lookup.answered(peer, naming: dialable) { peers[$0] != nil }
+        self.lookups[number]?.lookup.answered(peer, naming: credible) { peers[$0] != nil }
         if self.lookups[number]?.reading?.isEnough == true, !self.isNewlyBesieged(number) {
             self.conclude(number, now, &effects)
         } else {
             self.advance(number, now, &effects)
-        }
-    }
-
-    /// What may be believed of contacts that others name: no revoked ones, no addresses that lead nowhere.
-    ///
-    /// The addresses that a member of the table gave itself go before those that others give.
-    func dialable(_ contacts: [Contact]) -> [Contact] {
-        contacts.compactMap { contact in
-            guard !self.revoked.contains(contact.peerId) else { return nil }
-            let own = self.table.addresses(of: contact.peerId)
-            if own == contact.addresses || own.isEmpty && contact.addresses.allSatisfy(\.isDialable) { return contact }
-            let others = contact.addresses.filter { $0.isDialable && !own.contains($0) }
-            return Contact(peerId: contact.peerId, addresses: own + others)
         }
     }
 

@@ -18,20 +18,13 @@ extension Kademlia {
             selection: selection,
             policy: policy.reading,
             inlineLimit: self.limits.inlineByteCount,
-            radius: self.holderRadius
+            radius: self.routing.table.replicaRadius
         )
         self.takeOwn(into: &reading, now)
         if !reading.live.isEmpty { self.requests[id]?.effort.firstResult = .zero }
-        let task = self.seeded(location, self.requestShape, .request(id), reading: reading, now)
-        let number = self.start(task, now, &effects)
+        let shape = self.routing.requestShape
+        let number = self.lookUp(location, shape, for: .request(id), reading: reading, now, &effects)
         if reading.isEnough { self.conclude(number, now, &effects) }
-    }
-
-    /// How far the ``Limits/bucketSize`` members nearest to any location reach, guessed from this node's own nearest.
-    var holderRadius: UInt64 {
-        let size = self.limits.bucketSize
-        guard self.table.count >= 2 * size else { return .max }
-        return self.table.distance(ofRank: size - 1) ?? .max
     }
 
     /// Counts what this node holds itself as one more answer.

@@ -75,12 +75,9 @@ extension Kademlia {
         case .all(let key): self.read(key, .all, id, now, &effects)
         case .one(let key, let writer): self.read(key, .one(writer), id, now, &effects)
         case .nearest(let target):
-            self.start(self.seeded(target, self.requestShape, .request(id), now), now, &effects)
+            self.lookUp(target, self.routing.requestShape, for: .request(id), now, &effects)
         case .bootstrap:
-            var shape = self.requestShape
-            shape.paths = 1
-            shape.count += self.limits.greetedBeyondNeighbours
-            self.start(self.seeded(self.local.words, shape, .request(id), now), now, &effects)
+            self.lookUp(self.local.words, self.routing.bootstrapShape, for: .request(id), now, &effects)
         }
     }
 
@@ -108,7 +105,7 @@ extension Kademlia {
                 self.tryAgain(id, self.failure(of: task.lookup), now, &effects)
                 return
             }
-            if case .bootstrap = pending.request { self.neighbourhoodChecked(isJoin: true, now, &effects) }
+            if case .bootstrap = pending.request { self.neighbourhoodCompared(isJoin: true, now, &effects) }
             self.finish(id, .peers(near.prefix(self.limits.bucketSize).map(\.contact)), &effects)
         }
     }

@@ -11,10 +11,10 @@ extension Kademlia {
             selection: .newest,
             policy: .everyone,
             inlineLimit: 0,
-            radius: self.holderRadius
+            radius: self.routing.table.replicaRadius
         )
         self.takeOwn(into: &reading, now)
-        self.start(self.seeded(location, self.requestShape, .request(id), reading: reading, now), now, &effects)
+        self.lookUp(location, self.routing.requestShape, for: .request(id), reading: reading, now, &effects)
     }
 
     /// The nearest members and the newest record are known.
@@ -65,7 +65,7 @@ extension Kademlia {
         if targets.isEmpty { self.decideReservation(id, now, &effects) }
     }
 
-    private var isAnybodyKnown: Bool { !self.peers.isEmpty || self.table.count > 0 || !self.hearsay.isEmpty }
+    private var isAnybodyKnown: Bool { !self.peers.isEmpty || self.routing.table.count > 0 || !self.routing.candidates.isEmpty }
 
     // MARK: Reservations
 

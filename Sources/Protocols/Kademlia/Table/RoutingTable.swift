@@ -112,14 +112,6 @@ struct RoutingTable: Sendable {
         change(&self.entries[position])
     }
 
-    /// Notes that the member responded.
-    mutating func noteResponse(of peer: PeerId, at now: Duration) {
-        self.update(peer) { entry in
-            entry.failures = 0
-            entry.lastSeen = now
-        }
-    }
-
     mutating func remove(_ peer: PeerId) {
         guard let position = self.position(of: peer) else { return }
         self.remove(at: position)
