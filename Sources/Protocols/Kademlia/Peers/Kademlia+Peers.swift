@@ -1,12 +1,12 @@
 internal import Identity
 
-// Peers that connect and disconnect, and candidates for a connection.
+// Peers that connect and disconnect, candidates for a connection, and the upkeep of the table.
 extension Kademlia {
     /// Whether further connections are not urgent.
     private var hasEnoughPeers: Bool { self.peers.count >= self.limits.bucketSize }
 
     mutating func memberUp(_ peer: PeerId, _ addresses: [SocketAddress], _ now: NodeTime, _ effects: inout [Effect]) {
-        guard peer != self.local, !self.revoked.contains(peer) else { return }
+        guard peer != self.local, !self.validator.revoked.contains(peer) else { return }
         let dialable = Array(addresses.filter(\.isDialable).prefix(Contact.addressLimit))
         let isFirst = self.peers.isEmpty
         self.peers.connect(peer, dialable, at: now.monotonic)
@@ -23,7 +23,7 @@ extension Kademlia {
         guard self.peers.disconnect(peer) else { return }
         let addresses = self.routing.table.addresses(of: peer)
         self.routing.disconnect(peer, at: now.monotonic)
-        self.transfers[peer] = nil
+        self.replicas.transfers.cancel(to: peer)
         self.resendQueries(to: peer, addresses, now, &effects)
         if addresses.isEmpty {
             self.drop(peer, now)
@@ -41,14 +41,13 @@ extension Kademlia {
     }
 
     mutating func memberRevoked(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.revoked.insert(peer)
+        self.validator.revoke(peer)
         self.peers.remove(peer)
         self.routing.candidates.remove(peer)
-        self.verifiedWriters[peer] = nil
-        self.transfers[peer] = nil
+        self.replicas.transfers.cancel(to: peer)
         self.failQueries(to: peer, now, &effects)
         self.drop(peer, now)
-        for id in self.store.removeAll(of: peer) { effects.append(.host(.forget(id))) }
+        self.replicas.removeAll(of: peer, &effects)
     }
 
     /// Notes that a dial failed.
@@ -77,28 +76,24 @@ extension Kademlia {
         if entry.isAlive { self.neighbourhoodChanged(by: peer, now) }
         self.routing.remove(
             entry,
-            isRevoked: self.revoked.contains(peer),
+            isRevoked: self.validator.revoked.contains(peer),
             hasEnoughPeers: self.hasEnoughPeers,
             &self.schedule,
             at: now.monotonic
         )
     }
 
-    /// After so many changes at once every record is looked at.
-    static var changeLimit: Int { 64 }
-
-    /// A member near enough to hold the same records came or went.
+    /// Notes that a member joined or left the live part of the table.
     private mutating func neighbourhoodChanged(by peer: PeerId, _ now: NodeTime) {
-        guard self.routing.table.isInNeighbourhood(peer), !self.store.places.isEmpty else { return }
-        if self.changes.count < Self.changeLimit { self.changes.append(peer) }
-        self.planHandOn(now)
+        guard self.routing.table.isInNeighbourhood(peer) else { return }
+        self.replicas.neighbourhoodChanged(by: peer, &self.schedule, at: now.monotonic)
     }
 
     // MARK: Candidates
 
     mutating func contactHeard(_ contact: Contact, _ now: NodeTime, _ effects: inout [Effect]) {
         let peer = contact.peerId
-        guard peer != self.local, !self.revoked.contains(peer), self.peers[peer] == nil else { return }
+        guard peer != self.local, !self.validator.revoked.contains(peer), self.peers[peer] == nil else { return }
         let dialable = Array(contact.addresses.filter(\.isDialable).prefix(Contact.addressLimit))
         guard !dialable.isEmpty else { return }
         let candidate = Contact(peerId: peer, addresses: dialable)
@@ -129,5 +124,54 @@ extension Kademlia {
             &self.schedule,
             at: now.monotonic
         )
+    }
+
+    // MARK: Neighbourhood
+
+    /// Looks for members that are nearer than those this node knows, and connects to them.
+    mutating func compareNeighbourhood(isJoin: Bool, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.schedule.cancel(.neighbourhood)
+        guard !self.peers.isEmpty else { return }
+        let lookup = self.routing.neighbourhoodLookup(isJoin: isJoin, using: &self.schedule.random)
+        self.start(LookupTask(lookup: lookup, purpose: .neighbourhood(isJoin: isJoin)), now, &effects)
+        if !isJoin, let contact = self.routing.randomFarMember(using: &self.schedule.random) {
+            self.greet(contact, now, &effects)
+        }
+        self.routing.planComparison(&self.schedule, at: now.monotonic)
+    }
+
+    /// Queries a newcomer among the neighbours for the members that it knows.
+    mutating func queryNewcomer(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.schedule.cancel(.newcomer)
+        if let contact = self.routing.takeNewcomer() { self.greet(contact, now, &effects) }
+    }
+
+    /// Connects to the neighbours that a greeted member named and this node did not know, and queries them in turn.
+    mutating func greeted(by peer: PeerId, naming contacts: [Contact], _ now: NodeTime, _ effects: inout [Effect]) {
+        let unknown = self.routing.table.credible(contacts, revoked: self.validator.revoked).filter { contact in
+            !self.queries.isPending(to: contact.peerId) && self.routing.table.wouldBeNeighbour(contact)
+        }
+        guard !unknown.isEmpty else { return }
+        let lookup = self.routing.neighbourhoodLookup(from: peer, naming: unknown)
+        self.start(LookupTask(lookup: lookup, purpose: .neighbourhood(isJoin: false)), now, &effects)
+    }
+
+    /// Goes on after a lookup of the neighbourhood: a node that joined reviews its records and refreshes its buckets.
+    mutating func neighbourhoodCompared(isJoin: Bool, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard isJoin else { return }
+        self.replicas.nodeJoined(&self.schedule, at: now.monotonic)
+        self.routing.restartRefresh(&self.schedule, at: now.monotonic)
+    }
+
+    // MARK: Buckets
+
+    /// Refreshes the bucket that no lookup passed through for the longest time, if that is long enough.
+    mutating func refreshBucket(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.schedule.cancel(.refresh)
+        guard !self.peers.isEmpty else { return }
+        if let target = self.routing.nextRefresh(using: &self.schedule.random, at: now.monotonic) {
+            self.lookUp(target, self.routing.refreshShape, for: .refresh, now, &effects)
+        }
+        self.routing.planRefresh(&self.schedule, at: now.monotonic)
     }
 }

@@ -115,8 +115,8 @@ extension Kademlia {
         case .lookup(let lookup): self.lookupFailed(lookup, query.peer, now, &effects)
         case .fetch(let lookup, let writer): self.fetchFailed(lookup, writer, now, &effects)
         case .store(let request, _): self.storeFailed(request, now, &effects)
-        case .reserve(let request): self.reserved(request, at: query.peer, nil, now, &effects)
-        case .replicate: self.transfers[query.peer] = nil
+        case .reserve(let request): self.reserved(request, at: query.peer, false, now, &effects)
+        case .replicate: self.replicas.transfers.cancel(to: query.peer)
         case .offer, .greeting: break
         }
     }
