@@ -84,7 +84,7 @@ struct ReadProgress: Sendable {
         }
     }
 
-    /// The head of the newest known record of a writer.
+    /// Returns the head of the newest known record of a writer.
     func head(of writer: PeerId) -> Record.Head? { self.known[writer]?.head }
 
     // MARK: Responses

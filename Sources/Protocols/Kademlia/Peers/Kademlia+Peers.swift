@@ -122,7 +122,7 @@ extension Kademlia {
             at: next,
             hasEnoughPeers: self.hasEnoughPeers,
             &self.schedule,
-            at: now.monotonic
+            from: now.monotonic
         )
     }
 

@@ -27,7 +27,7 @@ struct PendingQueries: Sendable {
 
     subscript(number: UInt32) -> PendingQuery? { self.queries[number] }
 
-    /// The numbers of the queries to a peer, in the order of sending.
+    /// Returns the numbers of the queries to a peer, in the order of sending.
     func numbers(to peer: PeerId) -> [UInt32] { self.numbersByPeer[peer] ?? [] }
 
     func isPending(to peer: PeerId) -> Bool { self.numbersByPeer[peer] != nil }
@@ -75,7 +75,7 @@ struct PendingQueries: Sendable {
         return query.bytes
     }
 
-    /// The messages of a lookup's queries to a peer, to be sent again now that more addresses of the peer are known.
+    /// Returns the messages of a lookup's queries to a peer, to be sent again when more addresses of it are known.
     func messages(of lookup: UInt32, to peer: PeerId) -> [[UInt8]] {
         self.numbers(to: peer).compactMap { number in
             guard let query = self.queries[number], case .lookup(lookup) = query.purpose else { return nil }

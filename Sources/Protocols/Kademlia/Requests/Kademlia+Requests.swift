@@ -189,7 +189,7 @@ extension Kademlia {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let write = self.requests[id]?.write, write.record == nil else { return }
+        guard self.requests[id]?.write?.isSigned == false else { return }
         self.requests[id]?.write?.noteReservation(at: peer, isGranted: isGranted)
         self.decideReservation(id, now, &effects)
     }
@@ -271,7 +271,7 @@ extension Kademlia {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard self.requests[id]?.write?.record != nil else { return }
+        guard self.requests[id]?.write?.isSigned == true else { return }
         self.requests[id]?.noteVerdict(verdict, at: now.monotonic)
         guard let pending = self.requests[id], let write = pending.write else { return }
         switch write.storing(acknowledgements: pending.policy.acknowledgements) {

@@ -54,6 +54,9 @@ struct PendingWrite: Sendable {
         self.current = reading.live.first?.head.revision
     }
 
+    /// Whether the record is signed, and reservations no longer count.
+    var isSigned: Bool { self.record != nil }
+
     // MARK: Reservations
 
     /// Starts to wait for the reservations of all targets; this node has a voice like any other replica.

@@ -34,7 +34,7 @@ extension RoutingTable {
         return !self.entries[position].isAlive
     }
 
-    /// The live members with an address nearest to a target, without the one that queries.
+    /// Returns the live members with an address nearest to a target, without the one that queries.
     func contacts(near target: Bytes32, for peer: PeerId, at now: Duration) -> [Contact] {
         self.nearestFresh(to: target, count: self.places, at: now) { position in
             !self.entries[position].addresses.isEmpty && self.entries[position].peerId != peer
@@ -49,7 +49,7 @@ extension RoutingTable {
         return self.distance(ofRank: self.places - 1) ?? .max
     }
 
-    /// The credible part of contacts that other nodes name: no revoked ones, no addresses that cannot be dialled.
+    /// Returns the credible part of contacts that other nodes name: no revoked ones, no addresses that cannot be dialled.
     ///
     /// The addresses that a member of the table gave itself precede those that others give.
     func credible(_ contacts: [Contact], revoked: Set<PeerId>) -> [Contact] {

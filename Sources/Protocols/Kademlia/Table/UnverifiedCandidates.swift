@@ -32,7 +32,7 @@ struct UnverifiedCandidates: Sendable {
 
     var isEmpty: Bool { self.candidates.isEmpty }
 
-    /// The newest `count` candidates, without those that failed unless `includingFailed`.
+    /// Returns the newest `count` candidates, without those that failed unless `includingFailed`.
     func contacts(_ count: Int, includingFailed: Bool) -> [Contact] {
         self.candidates.values.suffix(count).filter { $0.failures == 0 || includingFailed }.map(\.contact)
     }
@@ -54,7 +54,7 @@ struct UnverifiedCandidates: Sendable {
         let nextTry = now + (hasFailed ? schedule.jittered(Pace.firstRetry) : .zero)
         let candidate = Candidate(contact: contact, failures: hasFailed ? 1 : 0, nextTry: nextTry)
         self.candidates[contact.peerId, default: candidate].contact = contact
-        self.plan(at: nextTry, hasEnoughPeers: hasEnoughPeers, &schedule, at: now)
+        self.plan(at: nextTry, hasEnoughPeers: hasEnoughPeers, &schedule, from: now)
         return isNew
     }
 
@@ -72,11 +72,11 @@ struct UnverifiedCandidates: Sendable {
         let nextTry = now + schedule.jittered(pause)
         self.candidates[peer]?.failures += 1
         self.candidates[peer]?.nextTry = nextTry
-        self.plan(at: nextTry, hasEnoughPeers: hasEnoughPeers, &schedule, at: now)
+        self.plan(at: nextTry, hasEnoughPeers: hasEnoughPeers, &schedule, from: now)
     }
 
     /// Plans dials at `time`, or much later if there are enough peers.
-    func plan(at time: Duration, hasEnoughPeers: Bool, _ schedule: inout Schedule, at now: Duration) {
+    func plan(at time: Duration, hasEnoughPeers: Bool, _ schedule: inout Schedule, from now: Duration) {
         if hasEnoughPeers, schedule.isPlanned(.candidates) { return }
         let earliest = hasEnoughPeers ? now + schedule.jittered(Pace.leisurely) : now
         schedule.plan(.candidates, at: max(time, earliest))
