@@ -1,24 +1,27 @@
-internal import Bytes
 package import Identity
-internal import OrderedCollections
 
 /// The distributed hash table of one network as a value, free of I/O.
 ///
 /// Petar Maymounkov and David Mazières, *Kademlia: A Peer-to-peer Information System Based on the XOR Metric* (2002),
 /// with the disjoint paths of Baumgart and Mies, *S/Kademlia* (2007). The driver feeds it ``Input``s with the time and
-/// carries out the ``Effect``s it appends, in order. Only members of the network ever speak to it.
+/// performs the ``Effect``s it appends, in order. Only members of the network ever speak to it.
 ///
-/// Where it departs from the paper:
-/// * **Connections stand for liveness.** Nobody is pinged. The nearest ``Limits/bucketSize`` are kept connected, so a
-///   neighbour that goes is noticed at once and replaced from what the other neighbours know.
-/// * **Only who was admitted enters the table**, and contacts that others name are hearsay until they answer.
+/// It differs from the paper in these points:
+/// * **Connections stand for liveness.** There are no pings. The nearest ``Limits/bucketSize`` are kept connected, so a
+///   neighbour that leaves is noticed at once and replaced from what the other neighbours know.
+/// * **Only admitted peers enter the table**, and contacts that others name are unverified candidates until they respond.
 /// * **The neighbourhood has no bucket bounds**: the nearest 2k always find a place (section 4.2 of the paper splits
 ///   buckets for the same end).
-/// * **Records are signed**, belong to their writers, and are handed on by their holders: when the nearest members of a
-///   location change, the few nearest holders offer digests to those who may lack the record.
-/// * **A slow node holds nobody up**: see ``Lookup``.
+/// * **Records are signed**, belong to their writers, and are republished by the nodes that hold a replica: when the
+///   nearest members of a location change, the few nearest replicas offer digests to those that may lack the record.
+/// * **A slow node delays no lookup**: see ``Lookup``.
+///
+/// It is composed of values that own their state: the ``Schedule``, the ``Routing`` side, the ``ConnectedPeers``, the
+/// ``PendingQueries``, the ``Lookups`` and ``PendingRequests`` in flight, the ``Replicas``, the ``RecordValidator`` and the
+/// ``RecordPublisher``. None of them sees the others except as an argument. Extensions, one for each subsystem, say how
+/// an input of one moves the others, and append the effects.
 package struct Kademlia: Sendable {
-    /// What a table must know to start.
+    /// The identity, keys and limits with which a table starts.
     package struct Configuration: Sendable {
         package var localPeerId: PeerId
         package var networkId: NetworkId
@@ -54,59 +57,36 @@ package struct Kademlia: Sendable {
     }
 
     let configuration: Configuration
-    var random: SeededGenerator
-    var token: AccessToken?
-    var revoked: Set<PeerId> = []
-
-    // Who is there.
-    var table: RoutingTable
+    /// The timers and the planned maintenance.
+    var schedule: Schedule
+    /// The table, the candidates for it, and the refresh of its buckets.
+    var routing: Routing
     /// The connected peers, in the table or not.
-    var members: [PeerId: Member] = [:]
-    /// The allowances of members that went before they were full again, the oldest first: a new connection starts with
-    /// what was left.
-    var spentAllowances: OrderedDictionary<PeerId, (left: Int, refilledAt: Duration)> = [:]
-    var hearsay: OrderedDictionary<PeerId, Hearsay> = [:]
-    /// What a question costs that needs a dial first, smoothed.
-    var dialTime = Duration.milliseconds(500)
-
-    // What is under way.
-    var asked: [UInt32: Asked] = [:]
-    /// The numbers of the questions to each peer.
-    var askedOf: [PeerId: [UInt32]] = [:]
-    var lastNumber: UInt32 = 0
-    var lookups: [UInt32: LookupTask] = [:]
-    var lastLookup: UInt32 = 0
-    var requests: OrderedDictionary<RequestId, PendingRequest> = [:]
-
-    // Records.
-    var store = RecordStore()
-    var verifiedWriters: [PeerId: MembershipProof] = [:]
-    var reservations: OrderedDictionary<Bytes32, Reservation> = [:]
-    /// Records that peers asked for after an offer.
-    var transfers: [PeerId: Transfer] = [:]
-    /// Members whose coming or going may change who holds what.
-    var changes: [PeerId] = []
-    /// The neighbour that came last and has not been asked whom it knows.
-    var newcomer: PeerId?
-    /// Whether this node has just joined with records of an earlier time.
-    var isReturning = false
-
-    // Time.
-    var timers = Timers()
-    var plans = Plans()
-    /// When each bucket was last looked into.
-    var refreshedAt: [Duration] = []
-    /// The earliest wake that the driver was asked for.
-    var armed: Duration?
+    var peers: ConnectedPeers
+    /// The RPCs that have no response yet.
+    var queries: PendingQueries
+    /// The lookups in flight.
+    var lookups = Lookups()
+    /// The requests of the application in flight.
+    var requests: PendingRequests
+    /// The records that this node holds, and their replication.
+    var replicas: Replicas
+    /// The checks of others' records, and the revoked members.
+    var validator: RecordValidator
+    /// The signing and renewal of own records.
+    var publisher: RecordPublisher
 
     package init(_ configuration: Configuration) {
+        let limits = configuration.limits
         self.configuration = configuration
-        self.random = SeededGenerator(seed: configuration.randomSeed)
-        self.table = RoutingTable(
-            local: configuration.localPeerId,
-            places: configuration.limits.bucketSize,
-            peersPerAddressGroup: configuration.limits.peersPerAddressGroup
-        )
+        self.schedule = Schedule(seed: configuration.randomSeed)
+        self.routing = Routing(local: configuration.localPeerId, limits: limits)
+        self.peers = ConnectedPeers(limits: limits)
+        self.queries = PendingQueries(limit: limits.questions)
+        self.requests = PendingRequests(limit: limits.requests)
+        self.replicas = Replicas(configuration)
+        self.validator = RecordValidator(configuration)
+        self.publisher = RecordPublisher(signer: configuration.signer, limits: limits)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
@@ -119,10 +99,11 @@ package struct Kademlia: Sendable {
         case .contactHeard(let contact): self.contactHeard(contact, now, &effects)
         case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, now, &effects)
         case .unreachable(let peer): self.unreachable(peer, now, &effects)
-        case .tokenChanged(let token): self.token = token
+        case .tokenChanged(let token): self.publisher.token = token
         case .requested(let id, let request, let policy): self.requested(id, request, policy, now, &effects)
         case .cancelled(let id): self.end(id)
-        case .recordsLoaded(let records): self.load(records, now, &effects)
+        case .recordsLoaded(let records):
+            self.replicas.load(records, revoked: self.validator.revoked, &self.schedule, now, &effects)
         case .timeReached: self.timeReached(now, &effects)
         case .stopping: self.stop(now, &effects)
         }
@@ -132,15 +113,139 @@ package struct Kademlia: Sendable {
     var limits: Limits { self.configuration.limits }
     var local: PeerId { self.configuration.localPeerId }
 
-    /// Versions are in microseconds since 1970.
-    static var versionsPerSecond: UInt64 { 1_000_000 }
+    // MARK: Timers
 
-    /// The highest version that a writer whose clock shows `seconds` may give: microseconds since 1970.
-    ///
-    /// Versions follow the clock, or the newest version seen where that is ahead, so that every new record is newer
-    /// than what its writer had read, and nobody can be the newest for ever.
-    static func highestVersion(at seconds: UInt64) -> UInt64 {
-        let (version, overflow) = seconds.multipliedReportingOverflow(by: Self.versionsPerSecond)
-        return overflow ? .max : version
+    /// Requests a wake from the driver if the earliest timer is before the wake that was requested.
+    private mutating func arm(_ effects: inout [Effect]) {
+        while let earliest = self.schedule.earliest {
+            guard self.isPending(earliest) else {
+                self.schedule.removeEarliest()
+                continue
+            }
+            if self.schedule.requestWake(at: earliest.at) { effects.append(.wake(at: earliest.at)) }
+            return
+        }
+    }
+
+    /// Whether the cause of a timer is still there, and no later timer replaced this one.
+    private func isPending(_ timer: Timer) -> Bool {
+        switch timer.kind {
+        case .query(let number): self.queries[number]?.wakeAt == timer.at
+        case .request(let id): self.requests[id]?.wakeAt == timer.at
+        case .maintenance: self.schedule.isMaintenanceTimer(at: timer.at)
+        }
+    }
+
+    private mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.schedule.wakeReached()
+        while let timer = self.schedule.takeTimer(until: now.monotonic) {
+            guard self.isPending(timer) else { continue }
+            switch timer.kind {
+            case .query(let number): self.queryDelayed(number, now, &effects)
+            case .request(let id): self.requestIsDue(id, now, &effects)
+            case .maintenance: self.maintain(now, &effects)
+            }
+        }
+    }
+
+    private mutating func maintain(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.schedule.beginMaintenance()
+        if self.isDue(.newcomer, now) { self.queryNewcomer(now, &effects) }
+        if self.isDue(.neighbourhood, now) { self.compareNeighbourhood(isJoin: false, now, &effects) }
+        if self.isDue(.refresh, now) { self.refreshBucket(now, &effects) }
+        if self.isDue(.candidates, now) { self.dialCandidates(now, &effects) }
+        if self.isDue(.republish, now) || self.isDue(.replicas, now) { self.reviewRecords(now, &effects) }
+        self.schedule.endMaintenance()
+    }
+
+    private func isDue(_ work: Maintenance, _ now: NodeTime) -> Bool { self.schedule.isDue(work, at: now.monotonic) }
+
+    // MARK: Status
+
+    /// The live members nearest to this node, the nearest first, at most ``Limits/bucketSize``.
+    package var neighbours: [Contact] {
+        Array(self.routing.table.entries.lazy.filter(\.isAlive).prefix(self.limits.bucketSize).map(\.contact))
+    }
+
+    /// Every member that the table knows alive, the nearest to this node first.
+    package var contacts: [Contact] { self.routing.table.entries.filter(\.isAlive).map(\.contact) }
+
+    /// Whether an idle connection to the peer is worth keeping: see ``RoutingTable/keeps(_:)``.
+    package func keeps(_ peer: PeerId) -> Bool { self.routing.table.keeps(peer) }
+
+    /// Figures for status and console.
+    package var health: Health {
+        var health = Health()
+        health.contacts = self.routing.table.entries.count(where: \.isAlive)
+        health.connected = self.peers.count
+        let near = self.routing.table.entries.lazy.filter(\.isAlive).prefix(self.limits.bucketSize)
+        health.connectedNeighbours = near.count(where: \.isConnected)
+        health.buckets =
+            Set(self.routing.table.entries.map { Distance($0.peerId.words, self.local.words).bucket }).count
+        health.records = self.replicas.store.total.records
+        health.recordBytes = self.replicas.store.total.bytes
+        health.ownRecords = self.replicas.store.own.records
+        health.requests = self.requests.count
+        return health
+    }
+
+    /// The bytes of all records held.
+    package var storedBytes: Int { self.replicas.store.total.bytes }
+
+    /// The version under which this node holds a record, for figures about replication.
+    package func heldVersion(of id: RecordId) -> UInt64? {
+        self.replicas.store[id].flatMap { $0.record == nil ? nil : $0.version }
+    }
+
+    /// The record that this node holds, or nil.
+    package func heldRecord(_ id: RecordId) -> Record? { self.replicas.store[id]?.record }
+
+    /// The heads of all records that this node holds, tombstones included, by location.
+    package var heldHeads: [Record.Head] {
+        self.replicas.store.places.flatMap { place in place.held.compactMap { $0.record?.head } }
+    }
+
+    /// Every place of the table that is taken, the nearest member first.
+    package var rows: [Row] {
+        self.routing.table.entries.map { entry in
+            Row(
+                peerId: entry.peerId,
+                bucket: Distance(entry.peerId.words, self.local.words).bucket,
+                isConnected: entry.isConnected,
+                isAlive: entry.isAlive
+            )
+        }
+    }
+
+    /// A member in the table.
+    package struct Row: Hashable, Sendable {
+        package let peerId: PeerId
+        /// The number of leading bits that its id shares with this node's.
+        package let bucket: Int
+        package let isConnected: Bool
+        /// Whether there is no reason to think that it is gone.
+        package let isAlive: Bool
+    }
+
+    /// The health of the table.
+    package struct Health: Hashable, Sendable {
+        /// Members in the table that are not suspected to be gone.
+        package var contacts = 0
+        /// Members connected, in the table or not.
+        package var connected = 0
+        /// Connected members of the nearest ``Limits/bucketSize``.
+        package var connectedNeighbours = 0
+        /// Buckets with at least one member.
+        package var buckets = 0
+        /// Records held, tombstones included.
+        package var records = 0
+        /// Bytes of these.
+        package var recordBytes = 0
+        /// Records of these that this node wrote.
+        package var ownRecords = 0
+        /// Requests of the application under way.
+        package var requests = 0
+
+        package init() {}
     }
 }

@@ -39,7 +39,7 @@ extension Record.Head {
         if UnixTime.isPast(self.expirySeconds, at: nowSeconds) { return .expired(at: self.expirySeconds) }
         let latest = nowSeconds + limits.lifetimeSeconds + limits.clockToleranceSeconds
         if self.expirySeconds > latest { return .expiresTooLate }
-        if self.version > Kademlia.highestVersion(at: nowSeconds + limits.clockToleranceSeconds) {
+        if self.version > Record.highestVersion(at: nowSeconds + limits.clockToleranceSeconds) {
             return .versionInFuture
         }
         if revoked(self.writer) { return .revokedWriter }

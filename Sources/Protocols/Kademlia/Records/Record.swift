@@ -100,4 +100,16 @@ extension Record {
 
     /// What the record counts against a quota: its bytes on the wire.
     package var byteCount: Int { self.head.byteCount + self.value.count }
+
+    /// Versions are in microseconds since 1970.
+    static var versionsPerSecond: UInt64 { 1_000_000 }
+
+    /// The highest version that a writer with a clock at `seconds` may give: microseconds since 1970.
+    ///
+    /// Versions follow the clock, or the newest version seen where that is ahead. Every new record is therefore newer
+    /// than the one that its writer had read, and no writer can be the newest forever.
+    static func highestVersion(at seconds: UInt64) -> UInt64 {
+        let (version, overflow) = seconds.multipliedReportingOverflow(by: Self.versionsPerSecond)
+        return overflow ? .max : version
+    }
 }

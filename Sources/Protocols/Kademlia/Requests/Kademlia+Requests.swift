@@ -1,11 +1,7 @@
 internal import Identity
-internal import OrderedCollections
 
-// What the application asks for, from the request to the outcome.
+// Requests of the application, from the request to the outcome.
 extension Kademlia {
-    /// Before another attempt.
-    private static var pause: Duration { .milliseconds(400) }
-
     mutating func requested(
         _ id: RequestId,
         _ request: Request,
@@ -13,152 +9,108 @@ extension Kademlia {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard self.requests.count < self.limits.requests, self.requests[id] == nil else {
+        let pending = PendingRequest(request, policy, at: now.monotonic)
+        guard self.requests.add(id, pending, &self.schedule) else {
             let error = KademliaError.tooManyRequests(limit: self.limits.requests)
             effects.append(.host(.finished(id, .failed(error), Effort())))
             return
         }
-        let deadline = now.monotonic + policy.deadline
-        self.requests[id] = PendingRequest(
-            request: request,
-            policy: policy,
-            startedAt: now.monotonic,
-            deadlineAt: deadline,
-            wakeAt: deadline
-        )
-        self.timers.arm(.request(id), at: deadline)
         do {
-            try self.check(request, now)
+            try request.check(self.limits, isMember: self.publisher.isMember(at: now.wallSeconds))
             self.attempt(id, now, &effects)
         } catch {
             self.finish(id, .failed(error), &effects)
         }
     }
 
-    private func check(_ request: Request, _ now: NodeTime) throws(KademliaError) {
-        switch request {
-        case .put(let key, let value, _, let lifetime):
-            try self.check(key: key)
-            guard value.count <= self.limits.valueByteCount else {
-                throw .valueTooLarge(limit: self.limits.valueByteCount, found: value.count)
-            }
-            guard (1...self.limits.lifetimeSeconds).contains(lifetime) else {
-                throw .invalidLifetime(limitSeconds: self.limits.lifetimeSeconds)
-            }
-            try self.checkMembership(now)
-        case .delete(let key):
-            try self.check(key: key)
-            try self.checkMembership(now)
-        case .get(let key), .all(let key), .one(let key, _): try self.check(key: key)
-        case .nearest, .bootstrap: break
-        }
-    }
-
-    private func check(key: [UInt8]) throws(KademliaError) {
-        guard (1...self.limits.keyByteCount).contains(key.count) else {
-            throw .invalidKey(limit: self.limits.keyByteCount, found: key.count)
-        }
-    }
-
-    private func checkMembership(_ now: NodeTime) throws(KademliaError) {
-        guard let token, !token.isExpired(at: now.wallSeconds) else { throw .notAMember }
-    }
-
-    /// Starts the first or a further try.
+    /// Starts the first or a further attempt.
     private mutating func attempt(_ id: RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let pending = self.requests[id] else { return }
-        self.requests[id]?.attempts += 1
-        self.requests[id]?.writing = nil
+        self.requests[id]?.beginAttempt()
         switch pending.request {
-        case .put(let key, _, _, _), .delete(let key): self.write(key, id, now, &effects)
-        case .get(let key): self.read(key, .newest, id, now, &effects)
-        case .all(let key): self.read(key, .all, id, now, &effects)
-        case .one(let key, let writer): self.read(key, .one(writer), id, now, &effects)
+        case .put(let key, _, _, _), .delete(let key):
+            self.startReading(key, .newest, .everyone, inlineLimit: 0, for: id, now, &effects)
+        case .get(let key): self.read(key, .newest, id, pending.policy, now, &effects)
+        case .all(let key): self.read(key, .all, id, pending.policy, now, &effects)
+        case .one(let key, let writer): self.read(key, .one(writer), id, pending.policy, now, &effects)
         case .nearest(let target):
-            self.start(self.seeded(target, self.requestShape, .request(id), now), now, &effects)
+            self.lookUp(target, self.routing.requestShape, for: .request(id), now, &effects)
         case .bootstrap:
-            var shape = self.requestShape
-            shape.paths = 1
-            shape.count += self.limits.greetedBeyondNeighbours
-            self.start(self.seeded(self.local.words, shape, .request(id), now), now, &effects)
+            self.lookUp(self.local.words, self.routing.bootstrapShape, for: .request(id), now, &effects)
         }
     }
 
-    /// The lookup of a request has heard all that it can.
-    mutating func lookupFinished(
-        _ number: UInt32,
-        _ task: LookupTask,
-        for id: RequestId,
+    private mutating func read(
+        _ key: [UInt8],
+        _ selection: Message.Selection,
+        _ id: RequestId,
+        _ policy: RequestPolicy,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let pending = self.requests[id] else {
-            self.lookups[number] = nil
-            return
-        }
-        switch pending.request {
+        let inlineLimit = self.limits.inlineByteCount
+        self.startReading(key, selection, policy.reading, inlineLimit: inlineLimit, for: id, now, &effects)
+    }
+
+    /// Goes on after the lookup of a request.
+    mutating func lookupFinished(_ number: UInt32, for id: RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch self.requests[id]?.request {
         case .put, .delete:
-            self.endLookup(number, of: id)
-            self.writeToNearest(id, task, now, &effects)
+            guard let task = self.endLookup(number, of: id) else { return }
+            self.write(id, task, now, &effects)
         case .get, .all, .one: self.conclude(number, now, &effects)
         case .nearest, .bootstrap:
-            self.endLookup(number, of: id)
-            let near = task.lookup.nearest
-            guard !near.isEmpty else {
-                self.tryAgain(id, self.failure(of: task.lookup), now, &effects)
-                return
-            }
-            if case .bootstrap = pending.request { self.neighbourhoodChecked(isJoin: true, now, &effects) }
-            self.finish(id, .peers(near.prefix(self.limits.bucketSize).map(\.contact)), &effects)
+            guard let lookup = self.endLookup(number, of: id)?.lookup else { return }
+            self.report(lookup, of: id, now, &effects)
+        case nil: self.lookups.remove(number)
         }
     }
 
-    /// Why a lookup that nobody answered came to nothing.
+    /// Reports the members that the lookup of a request found.
+    private mutating func report(_ lookup: Lookup, of id: RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
+        let near = lookup.nearest
+        guard !near.isEmpty else { return self.tryAgain(id, self.failure(of: lookup), now, &effects) }
+        if case .bootstrap? = self.requests[id]?.request { self.neighbourhoodCompared(isJoin: true, now, &effects) }
+        self.finish(id, .peers(near.prefix(self.limits.bucketSize).map(\.contact)), &effects)
+    }
+
+    /// The reason why a lookup without a response failed.
     func failure(of lookup: Lookup) -> KademliaError {
-        self.members.isEmpty ? .isolated : .timedOut(answered: lookup.answers)
+        self.peers.isEmpty ? .isolated : .timedOut(answered: lookup.answers)
     }
 
-    /// Forgets a lookup of a request and adds up what it cost.
-    mutating func endLookup(_ number: UInt32, of id: RequestId) {
-        guard let task = self.lookups.removeValue(forKey: number), var pending = self.requests[id] else { return }
-        pending.lookup = nil
-        pending.effort.questions += task.lookup.questions
-        pending.effort.answers += task.lookup.answers
-        var hops = task.lookup.nearest.map(\.hops).max() ?? 0
-        if let reading = task.reading, reading.firstAt != nil { hops = reading.firstHops }
-        pending.effort.hops = max(pending.effort.hops, hops)
-        self.requests[id] = pending
+    // MARK: Ending
+
+    /// Removes and returns a lookup of a request, and adds its effort to that of the request.
+    @discardableResult
+    mutating func endLookup(_ number: UInt32, of id: RequestId) -> LookupTask? {
+        guard let task = self.lookups.remove(number) else { return nil }
+        self.requests[id]?.noteEnd(of: task)
+        return task
     }
 
-    /// Starts over after a pause if there is time, else reports the error.
+    /// Starts over after a pause if the policy allows it in time, else reports the error.
     mutating func tryAgain(_ id: RequestId, _ error: KademliaError, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let pending = self.requests[id] else { return }
-        let wakeAt = now.monotonic + self.jittered(Self.pause)
-        guard pending.attempts < pending.policy.attempts, wakeAt < pending.deadlineAt else {
+        guard self.requests[id] != nil else { return }
+        if !self.requests.planAttempt(id, after: error, &self.schedule, at: now.monotonic) {
             self.finish(id, .failed(error), &effects)
-            return
         }
-        self.requests[id]?.lastError = error
-        self.requests[id]?.wakeAt = wakeAt
-        self.timers.arm(.request(id), at: wakeAt)
     }
 
-    /// The deadline of a request, or the end of the pause before a further attempt.
+    /// Ends a request at its deadline, or starts a further attempt at the end of a pause.
     mutating func requestIsDue(_ id: RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let pending = self.requests[id] else { return }
         guard now.monotonic >= pending.deadlineAt else {
-            self.requests[id]?.wakeAt = pending.deadlineAt
-            self.timers.arm(.request(id), at: pending.deadlineAt)
+            self.requests.resume(id, &self.schedule)
             self.attempt(id, now, &effects)
             return
         }
-        if let writing = pending.writing, writing.record != nil, writing.acknowledged > 0 {
-            self.finishWriting(id, writing, &effects)
+        if let write = pending.write, write.acknowledgedCount > 0 {
+            self.finishWriting(id, &effects)
             return
         }
-        let task = pending.lookup.flatMap { self.lookups[$0] }
-        if let number = pending.lookup { self.endLookup(number, of: id) }
-        if let reading = task?.reading, pending.writing == nil, self.isRead(pending.request) {
+        let task = pending.lookup.flatMap { self.endLookup($0, of: id) }
+        if let reading = task?.reading, pending.request.isRead {
             let records = reading.wanted.compactMap(\.record)
             if !records.isEmpty {
                 self.finish(id, .found(records), &effects)
@@ -169,25 +121,168 @@ extension Kademlia {
         self.finish(id, .failed(pending.lastError ?? .timedOut(answered: answered)), &effects)
     }
 
-    private func isRead(_ request: Request) -> Bool {
-        switch request {
-        case .get, .all, .one: true
-        case .put, .delete, .nearest, .bootstrap: false
-        }
-    }
-
     /// Reports the outcome and forgets the request.
     mutating func finish(_ id: RequestId, _ outcome: Outcome, _ effects: inout [Effect]) {
-        guard let pending = self.requests[id] else { return }
-        if let number = pending.lookup { self.endLookup(number, of: id) }
-        let effort = self.requests[id]?.effort ?? pending.effort
+        if let number = self.requests[id]?.lookup { self.endLookup(number, of: id) }
+        guard let effort = self.requests[id]?.effort else { return }
         self.end(id)
         effects.append(.host(.finished(id, outcome, effort)))
     }
 
-    /// Forgets a request; answers that are still to come find nobody.
+    /// Forgets a request; responses that are pending are ignored.
     mutating func end(_ id: RequestId) {
-        guard let pending = self.requests.removeValue(forKey: id) else { return }
-        if let number = pending.lookup { self.lookups[number] = nil }
+        if let number = self.requests.remove(id)?.lookup { self.lookups.remove(number) }
+    }
+}
+
+// MARK: - Writing
+
+extension Kademlia {
+    private var isAnyMemberKnown: Bool {
+        !self.peers.isEmpty || self.routing.table.count > 0 || !self.routing.candidates.isEmpty
+    }
+
+    /// Goes on with a put or delete now that the nearest members and the newest record are known.
+    private mutating func write(_ id: RequestId, _ task: LookupTask, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let pending = self.requests[id], let reading = task.reading else { return }
+        let nearest = task.lookup.nearest.map(\.contact)
+        let write = PendingWrite(of: self.local, near: nearest, count: self.limits.bucketSize, reading)
+        let condition = pending.request.condition
+        let isRetried = condition != .any || pending.attempts < pending.policy.attempts
+        if write.targets.isEmpty, self.isAnyMemberKnown, isRetried {
+            self.tryAgain(id, self.failure(of: task.lookup), now, &effects)
+        } else if condition == .any {
+            self.store(id, write, now, &effects)
+        } else if condition.holds(for: write.current) {
+            self.reserve(id, write, condition.wireForm, now, &effects)
+        } else {
+            self.finish(id, .failed(.conflict(current: write.current)), &effects)
+        }
+    }
+
+    // MARK: Reservations
+
+    /// Queries the nearest members, and this node if it is one of them, for a reservation.
+    private mutating func reserve(
+        _ id: RequestId,
+        _ unreserved: PendingWrite,
+        _ condition: Message.Condition,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        var write = unreserved
+        let location = write.id.location
+        let isGranted = write.isReplica && self.replicas.reserve(location, condition, for: self.local, now)
+        write.awaitReservations(isGrantedHere: isGranted)
+        self.requests[id]?.write = write
+        for target in write.targets {
+            self.ask(target, .reserve(location: location, condition), for: .reserve(id), now, &effects)
+        }
+        if write.targets.isEmpty { self.decideReservation(id, now, &effects) }
+    }
+
+    /// Notes whether a member granted a reservation; it did not if it did not respond.
+    mutating func reserved(
+        _ id: RequestId,
+        at peer: PeerId,
+        _ isGranted: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard self.requests[id]?.write?.isSigned == false else { return }
+        self.requests[id]?.write?.noteReservation(at: peer, isGranted: isGranted)
+        self.decideReservation(id, now, &effects)
+    }
+
+    /// Stores the record with a majority of all replicas, and releases the reservations when there can be none.
+    private mutating func decideReservation(_ id: RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let write = self.requests[id]?.write else { return }
+        switch write.reservation {
+        case .pending: break
+        case .granted: self.store(id, write, now, &effects)
+        case .refused:
+            let location = write.id.location
+            for target in write.grantingTargets {
+                self.ask(target, .release(location: location), for: .greeting, now, &effects)
+            }
+            self.replicas.release(location, by: self.local)
+            self.requests[id]?.write = nil
+            self.tryAgain(id, .conflict(current: write.current), now, &effects)
+        }
+    }
+
+    // MARK: Storing
+
+    /// Signs the record, stores it here and sends it to the nearest members.
+    private mutating func store(
+        _ id: RequestId,
+        _ unsigned: PendingWrite,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let request = self.requests[id]?.request else { return }
+        var write = unsigned
+        let seen = max(write.newest?.version ?? 0, self.replicas.store[write.id]?.version ?? 0)
+        let record: Record
+        do {
+            record = try self.publisher.record(for: request, newerThan: seen, at: now.wallSeconds)
+        } catch {
+            self.finish(id, .failed(error), &effects)
+            return
+        }
+        guard self.replicas.hasRoom(for: record, write.id) else {
+            self.finish(id, .failed(.overQuota), &effects)
+            return
+        }
+        self.replicas.release(write.id.location, by: self.local)
+        self.replicas.put(record, write.id, &self.schedule, at: now.monotonic, &effects)
+        var sentCount = 0
+        for target in write.targets
+        where self.ask(target, .store(record), for: .store(id, write.id), now, &effects) {
+            sentCount += 1
+        }
+        write.awaitAcknowledgements(of: record, count: sentCount)
+        self.requests[id]?.write = write
+        if sentCount == 0 { self.finishWriting(id, &effects) }
+    }
+
+    /// Notes the verdict of a member about a record.
+    mutating func stored(
+        _ id: RequestId,
+        _ record: RecordId,
+        at peer: PeerId,
+        _ verdict: Message.StoreVerdict,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        if verdict == .kept { self.replicas.noteReplica(of: record, at: peer) }
+        guard self.requests[id]?.write?.id == record else { return }
+        self.noteVerdict(verdict, of: id, now, &effects)
+    }
+
+    /// Notes that a member did not respond.
+    mutating func storeFailed(_ id: RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.noteVerdict(nil, of: id, now, &effects)
+    }
+
+    private mutating func noteVerdict(
+        _ verdict: Message.StoreVerdict?,
+        of id: RequestId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard self.requests[id]?.write?.isSigned == true else { return }
+        self.requests[id]?.noteVerdict(verdict, at: now.monotonic)
+        guard let pending = self.requests[id], let write = pending.write else { return }
+        switch write.storing(acknowledgements: pending.policy.acknowledgements) {
+        case .pending: break
+        case .stored: self.finishWriting(id, &effects)
+        case .failed: self.tryAgain(id, write.failure, now, &effects)
+        }
+    }
+
+    private mutating func finishWriting(_ id: RequestId, _ effects: inout [Effect]) {
+        guard let write = self.requests[id]?.write, let record = write.record else { return }
+        self.finish(id, .stored(record, holders: write.acknowledgedCount), &effects)
     }
 }

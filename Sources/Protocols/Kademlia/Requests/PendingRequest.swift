@@ -1,145 +1,131 @@
 internal import Identity
-internal import OrderedCollections
 
-/// A request of the application that is under way.
+/// A request of the application in flight.
 struct PendingRequest: Sendable {
     let request: Kademlia.Request
     let policy: Kademlia.RequestPolicy
     let startedAt: Duration
     let deadlineAt: Duration
     /// The deadline, or the end of the pause before another attempt.
-    var wakeAt: Duration
-    var attempts = 0
+    private(set) var wakeAt: Duration
+    private(set) var attempts = 0
+    /// The number of its lookup in flight.
     var lookup: UInt32?
-    var writing: Writing?
-    var effort = Kademlia.Effort()
-    var lastError: KademliaError?
+    /// The write after the lookup of a put or delete.
+    var write: PendingWrite?
+    private(set) var effort = Kademlia.Effort()
+    private(set) var lastError: KademliaError?
+
+    init(_ request: Kademlia.Request, _ policy: Kademlia.RequestPolicy, at now: Duration) {
+        self.request = request
+        self.policy = policy
+        self.startedAt = now
+        self.deadlineAt = now + policy.deadline
+        self.wakeAt = now + policy.deadline
+    }
+
+    /// Starts the first or a further attempt.
+    mutating func beginAttempt() {
+        self.attempts += 1
+        self.write = nil
+    }
+
+    /// Ends the pause between two attempts; the deadline is next.
+    mutating func endPause() { self.wakeAt = self.deadlineAt }
+
+    /// Pauses before another attempt; returns false if the policy allows none in time.
+    mutating func pause(until time: Duration, after error: KademliaError) -> Bool {
+        guard self.attempts < self.policy.attempts, time < self.deadlineAt else { return false }
+        self.lastError = error
+        self.wakeAt = time
+        return true
+    }
+
+    // MARK: Effort
+
+    /// Notes that this node holds a record that is read.
+    mutating func noteOwnRecord() { self.effort.firstResult = .zero }
+
+    /// Notes that a lookup found its first record; the first one of a read is its first result.
+    mutating func noteFirstRecord(at now: Duration) {
+        if self.request.isRead, self.effort.firstResult == nil { self.effort.firstResult = now - self.startedAt }
+    }
+
+    /// Adds the effort of a lookup that ended.
+    mutating func noteEnd(of task: LookupTask) {
+        self.lookup = nil
+        self.effort.questions += task.lookup.questions
+        self.effort.answers += task.lookup.answers
+        let hops = task.reading?.firstHops ?? task.lookup.nearest.map(\.hops).max() ?? 0
+        self.effort.hops = max(self.effort.hops, hops)
+    }
+
+    /// Notes the verdict of a target about the record of the write; nil if it did not respond.
+    mutating func noteVerdict(_ verdict: Message.StoreVerdict?, at now: Duration) {
+        self.write?.noteVerdict(verdict)
+        guard verdict == .kept, self.write?.acknowledgedCount == 1 else { return }
+        self.effort.firstResult = now - self.startedAt
+    }
 }
 
-/// A put or delete after its lookup.
-struct Writing: Sendable {
-    let id: RecordId
-    /// The holders to be, the nearest first.
-    var targets: [Contact]
-    /// Whether this node is one of the nearest itself.
-    let isHolder: Bool
-    /// The newest revision that is known under the key, with those that a tombstone stands for.
-    let newest: Revision?
-    /// The newest live one.
-    let current: Revision?
-    /// Answers that are still to come.
-    var waiting = 0
-    var granted: [PeerId] = []
-    var acknowledged = 0
-    var verdicts: [Message.StoreVerdict] = []
-    /// What was signed; nil while holders are asked for reservations.
-    var record: Record?
-}
-
-/// A lookup and what it is for.
-struct LookupTask: Sendable {
-    enum Purpose: Sendable {
-        case request(Kademlia.RequestId)
-        case neighbourhood(isJoin: Bool)
-        case refresh
-        /// To take this node's own record to the nearest members again.
-        case republish(RecordId)
-    }
-
-    var lookup: Lookup
-    let purpose: Purpose
-    var reading: ReadProgress?
-
-    init(lookup: Lookup, purpose: Purpose, reading: ReadProgress? = nil) {
-        self.lookup = lookup
-        self.purpose = purpose
-        self.reading = reading
-    }
-}
-
-/// What a lookup has read so far.
-struct ReadProgress: Sendable {
-    /// The newest that is known of one writer.
-    struct Known: Sendable {
-        var head: Record.Head
-        var value: [UInt8]?
-        /// Who has it, for fetching the value.
-        var sources: [PeerId]
-        var isFetching = false
-
-        var record: Record? { self.value.flatMap { Record(head: self.head, value: $0) } }
-    }
-
-    let location: Bytes32
-    let key: [UInt8]
-    let selection: Message.Selection
-    let policy: Kademlia.Reading
-    let inlineLimit: Int
-    var known: OrderedDictionary<PeerId, Known> = [:]
-    /// How far from the location holders are to be expected, by the first word of the distance.
-    let radius: UInt64
-    /// The newest revision that each answerer gave, if it gave any.
-    var given: [Revision] = []
-    /// How many of these answerers are within the ``radius``.
-    ///
-    /// Accomplices name each other, but only as many of them as of all members lie where holders do.
-    var givenNear = 0
-    /// When and how far away the first record was found.
-    var firstAt: Duration?
-    var firstHops = 0
-    /// Whether members crowd around the location as only those do that chose their ids: then all are heard, and more.
-    var isBesieged = false
-    /// Whether enough is known and only values are waited for.
-    var isConcluding = false
-
-    /// The newest revision, live or not.
-    var newest: Revision? { self.known.values.map(\.head.revision).max() }
-
-    /// The live records' writers, the newest first.
-    var live: [Known] {
-        self.known.values.filter { !$0.head.isTombstone }.sorted { $0.head.revision > $1.head.revision }
-    }
-
-    /// Those of the live ones that were asked for.
-    var wanted: [Known] {
-        switch self.selection {
-        case .newest: Array(self.live.prefix(1))
-        case .all, .one: self.live
+extension Kademlia.Request {
+    /// Whether it reads records and writes none.
+    var isRead: Bool {
+        switch self {
+        case .get, .all, .one: true
+        case .put, .delete, .nearest, .bootstrap: false
         }
     }
 
-    /// Whether no more need be read.
-    var isEnough: Bool {
-        switch (self.policy, self.selection) {
-        case (.everyone, _), (_, .all): return false
-        case (.first, _): return !self.live.isEmpty
-        case (.agreeing(let count), _):
-            guard let newest = self.newest, !self.isBesieged else { return false }
-            return self.givenNear >= count && self.given.allSatisfy { $0 == newest }
+    var condition: Kademlia.Condition {
+        if case .put(_, _, let condition, _) = self { condition } else { .any }
+    }
+
+    /// The key of a request about records; empty for others.
+    var key: [UInt8] {
+        switch self {
+        case .put(let key, _, _, _), .delete(let key), .get(let key), .all(let key), .one(let key, _): key
+        case .nearest, .bootstrap: []
         }
     }
 
-    /// Notes the newest that an answerer gave.
-    mutating func note(_ revision: Revision, by peer: PeerId) {
-        self.given.append(revision)
-        if Distance(peer.words, self.location).first <= self.radius { self.givenNear += 1 }
+    /// Checks a request against the limits and, if it writes, whether this node is a member.
+    func check(_ limits: Kademlia.Limits, isMember: Bool) throws(KademliaError) {
+        switch self {
+        case .put(let key, let value, _, let lifetime):
+            try Self.check(key: key, limits)
+            guard value.count <= limits.valueByteCount else {
+                throw .valueTooLarge(limit: limits.valueByteCount, found: value.count)
+            }
+            guard (1...limits.lifetimeSeconds).contains(lifetime) else {
+                throw .invalidLifetime(limitSeconds: limits.lifetimeSeconds)
+            }
+            guard isMember else { throw .notAMember }
+        case .delete(let key):
+            try Self.check(key: key, limits)
+            guard isMember else { throw .notAMember }
+        case .get(let key), .all(let key), .one(let key, _): try Self.check(key: key, limits)
+        case .nearest, .bootstrap: break
+        }
     }
 
-    /// Takes in a verified record.
-    mutating func take(_ head: Record.Head, value: [UInt8]?, from source: PeerId) {
-        let writer = head.writer
-        guard let old = self.known[writer], old.head.version >= head.version else {
-            self.known[writer] = Known(head: head, value: value, sources: [source])
-            return
+    private static func check(key: [UInt8], _ limits: Kademlia.Limits) throws(KademliaError) {
+        guard (1...limits.keyByteCount).contains(key.count) else {
+            throw .invalidKey(limit: limits.keyByteCount, found: key.count)
         }
-        guard old.head == head else { return }
-        self.known[writer]?.sources.append(source)
-        if old.value == nil, let value { self.known[writer]?.value = value }
     }
 }
 
-/// A location that is kept for one member's conditional write.
-struct Reservation: Sendable {
-    let peer: PeerId
-    let until: Duration
+extension Kademlia.Condition {
+    func holds(for current: Revision?) -> Bool {
+        switch self {
+        case .any: true
+        case .ifAbsent: current == nil
+        case .ifVersion(let version): current?.version == version
+        }
+    }
+
+    var wireForm: Message.Condition {
+        if case .ifVersion(let version) = self { .version(version) } else { .absent }
+    }
 }

@@ -1,16 +1,16 @@
 internal import HeapModule
 
-/// What a timer is for; a timer whose cause is gone is skipped.
+/// The cause of a timer; a timer is skipped when its cause is gone.
 enum TimerKind: Hashable, Sendable {
-    /// A question to another node is late.
-    case question(UInt32)
-    /// A request of the application has reached its deadline.
+    /// An RPC to another node times out.
+    case query(UInt32)
+    /// A request of the application reaches its deadline, or the end of a pause.
     case request(Kademlia.RequestId)
-    /// The table and the records want looking after.
-    case upkeep
+    /// Maintenance of the table or the records is due.
+    case maintenance
 }
 
-/// A moment at which something may have to be done; equal moments keep the order of arming.
+/// A moment at which something may be due; equal moments keep the order of arming.
 struct Timer: Comparable, Sendable {
     let at: Duration
     let order: UInt64

@@ -1,0 +1,220 @@
+internal import Identity
+
+// Lookups: starting, feeding and ending them, and the records that they read.
+extension Kademlia {
+    /// Starts a lookup from the nearest members that this node knows.
+    @discardableResult
+    mutating func lookUp(
+        _ target: Bytes32,
+        _ shape: Lookup.Shape,
+        for purpose: LookupTask.Purpose,
+        reading: ReadProgress? = nil,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> UInt32 {
+        let lookup = self.routing.lookup(of: target, shape, isIsolated: self.peers.isEmpty, at: now.monotonic)
+        return self.start(LookupTask(lookup: lookup, purpose: purpose, reading: reading), now, &effects)
+    }
+
+    @discardableResult
+    mutating func start(_ task: LookupTask, _ now: NodeTime, _ effects: inout [Effect]) -> UInt32 {
+        let number = self.lookups.add(task)
+        if case .request(let id) = task.purpose { self.requests[id]?.lookup = number }
+        self.routing.noteLookup(of: task.lookup.target, at: now.monotonic)
+        self.advance(number, now, &effects)
+        return number
+    }
+
+    /// Queries the next candidates, and ends the lookup when none is left.
+    private mutating func advance(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.lookups[number]?.reading?.isConcluding != true else { return }
+        while let next = self.lookups[number]?.lookup.next(), !next.isEmpty {
+            guard let question = self.lookups[number]?.question else { return }
+            for contact in next {
+                let wasSent = self.ask(contact, question, for: .lookup(number), now, &effects)
+                if !wasSent { self.lookups[number]?.lookup.failed(contact.peerId) }
+            }
+        }
+        for contact in self.lookups[number]?.lookup.takeRedials() ?? [] { self.redial(contact, for: number, &effects) }
+        guard self.lookups[number]?.lookup.isFinished == true else { return }
+        if self.lookups[number]?.widenIfBesieged(self.routing.table) == true {
+            self.advance(number, now, &effects)
+        } else {
+            self.finish(number, now, &effects)
+        }
+    }
+
+    /// Sends a query once more now that more addresses of the peer are known: the first ones may be a lie.
+    private func redial(_ contact: Contact, for lookup: UInt32, _ effects: inout [Effect]) {
+        guard self.peers[contact.peerId] == nil else { return }
+        for bytes in self.queries.messages(of: lookup, to: contact.peerId) {
+            effects.append(.send(contact.peerId, contact.addresses, bytes))
+        }
+    }
+
+    private mutating func finish(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch self.lookups[number]?.purpose {
+        case .request(let id): self.lookupFinished(number, for: id, now, &effects)
+        case .neighbourhood(let isJoin):
+            self.lookups.remove(number)
+            self.neighbourhoodCompared(isJoin: isJoin, now, &effects)
+        case .refresh: self.lookups.remove(number)
+        case .republish(let id):
+            let nearest = self.lookups.remove(number)?.lookup.nearest ?? []
+            self.republish(id, to: nearest.map(\.contact), now, &effects)
+        case nil: break
+        }
+    }
+
+    // MARK: Responses
+
+    mutating func lookupAnswered(
+        _ number: UInt32,
+        by peer: PeerId,
+        _ contacts: [Contact],
+        found: [Message.Found]?,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let isReading = self.lookups[number].map({ $0.reading != nil }) else { return }
+        guard isReading == (found != nil) else {
+            effects.append(.offence(peer, "an answer that does not fit the question"))
+            self.lookupFailed(number, peer, now, &effects)
+            return
+        }
+        if let found, !self.take(found, for: number, from: peer, now, &effects) {
+            self.lookupFailed(number, peer, now, &effects)
+            return
+        }
+        let credible = self.routing.table.credible(contacts, revoked: self.validator.revoked)
+        self.lookups[number]?.noteAnswer(of: peer, naming: credible, connected: self.peers)
+        if self.lookups[number]?.reading?.isEnough == true,
+            self.lookups[number]?.widenIfBesieged(self.routing.table) != true
+        {
+            self.conclude(number, now, &effects)
+        } else {
+            self.advance(number, now, &effects)
+        }
+    }
+
+    mutating func lookupFailed(_ number: UInt32, _ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.lookups[number]?.lookup.failed(peer)
+        self.advance(number, now, &effects)
+    }
+
+    mutating func lookupDelayed(
+        _ number: UInt32,
+        _ peer: PeerId,
+        isOverdue: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        if isOverdue {
+            self.lookups[number]?.lookup.overdue(peer)
+        } else {
+            self.lookups[number]?.lookup.slow(peer)
+        }
+        self.advance(number, now, &effects)
+    }
+
+    // MARK: Reading
+
+    /// Starts to read the records under a key, with those that this node holds as one response.
+    mutating func startReading(
+        _ key: [UInt8],
+        _ selection: Message.Selection,
+        _ policy: Reading,
+        inlineLimit: Int,
+        for id: RequestId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let location = Record.location(of: key, in: self.configuration.networkId)
+        let query = ReadProgress.Query(location: location, key: key, selection: selection, inlineLimit: inlineLimit)
+        var reading = ReadProgress(query, policy, radius: self.routing.table.replicaRadius)
+        reading.take(self.replicas.store.held(at: location), of: self.local, at: now.wallSeconds)
+        let isRead = self.requests[id]?.request.isRead == true
+        if isRead, !reading.live.isEmpty { self.requests[id]?.noteOwnRecord() }
+        let shape = self.routing.requestShape
+        let number = self.lookUp(location, shape, for: .request(id), reading: reading, now, &effects)
+        if isRead, reading.isEnough { self.conclude(number, now, &effects) }
+    }
+
+    /// Takes in the records that a peer found at a lookup's location; returns false if it violated the protocol.
+    private mutating func take(
+        _ found: [Message.Found],
+        for number: UInt32,
+        from peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        switch self.lookups[number]?.take(found, from: peer, &self.validator, now, &effects) {
+        case .refused: return false
+        case .taken(let isFirstResult):
+            if isFirstResult, case .request(let id)? = self.lookups[number]?.purpose {
+                self.requests[id]?.noteFirstRecord(at: now.monotonic)
+            }
+            return true
+        case nil: return true
+        }
+    }
+
+    /// Fetches the values that are missing after enough was read, or reports the records.
+    mutating func conclude(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard case .request(let id)? = self.lookups[number]?.purpose,
+            let missing = self.lookups[number]?.reading?.missing
+        else { return }
+        self.lookups[number]?.reading?.isConcluding = true
+        var isWaiting = false
+        for (writer, isFetching) in missing where isFetching || self.fetch(writer, number, now, &effects) {
+            isWaiting = true
+        }
+        guard !isWaiting, let task = self.endLookup(number, of: id) else { return }
+        let records = task.reading?.wanted.compactMap(\.record) ?? []
+        if !records.isEmpty || task.isAbsenceCertain {
+            self.finish(id, .found(records), &effects)
+        } else {
+            self.tryAgain(id, self.failure(of: task.lookup), now, &effects)
+        }
+    }
+
+    /// Queries the next peer that has it for a value; returns false when none is left.
+    private mutating func fetch(
+        _ writer: PeerId,
+        _ number: UInt32,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        guard let location = self.lookups[number]?.reading?.query.location else { return false }
+        let question = Message.Question.findRecords(
+            location: location,
+            .one(writer),
+            inlineLimit: Record.valueByteLimit
+        )
+        while let contact = self.lookups[number]?.takeSource(of: writer) {
+            if self.ask(contact, question, for: .fetch(lookup: number, writer: writer), now, &effects) {
+                self.lookups[number]?.reading?.setFetching(true, writer)
+                return true
+            }
+        }
+        return false
+    }
+
+    mutating func fetched(
+        _ number: UInt32,
+        _ writer: PeerId,
+        from peer: PeerId,
+        _ found: [Message.Found],
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard self.lookups[number]?.reading != nil else { return }
+        self.lookups[number]?.reading?.takeFetched(found, of: writer, from: peer, &self.validator, now, &effects)
+        self.conclude(number, now, &effects)
+    }
+
+    mutating func fetchFailed(_ number: UInt32, _ writer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.lookups[number]?.reading?.setFetching(false, writer)
+        self.conclude(number, now, &effects)
+    }
+}

@@ -1,0 +1,32 @@
+internal import Identity
+
+/// The responses to a read that gave a record: a quorum of them must agree on the newest (libp2p Kademlia, "quorum").
+struct ReadQuorum: Sendable {
+    let location: Bytes32
+    /// The first word of the distance from the location within which replicas are to be expected.
+    let radius: UInt64
+    /// The newest revision of each response.
+    private var revisions: [Revision] = []
+    /// The number of these that came from within the ``radius``.
+    ///
+    /// Accomplices name each other, but among the members within it they are as rare as among all members.
+    private var nearCount = 0
+
+    init(location: Bytes32, radius: UInt64) {
+        self.location = location
+        self.radius = radius
+    }
+
+    var isEmpty: Bool { self.revisions.isEmpty }
+
+    /// Notes the newest revision that a peer gave.
+    mutating func note(_ revision: Revision, by peer: PeerId) {
+        self.revisions.append(revision)
+        if Distance(peer.words, self.location).first <= self.radius { self.nearCount += 1 }
+    }
+
+    /// Whether all responses gave this revision, and at least `count` of them came from within the radius.
+    func agrees(on newest: Revision, count: Int) -> Bool {
+        self.nearCount >= count && self.revisions.allSatisfy { $0 == newest }
+    }
+}

@@ -1,0 +1,152 @@
+internal import Identity
+
+// RPCs to other nodes: sending, responses, timeouts.
+extension Kademlia {
+    /// Sends an RPC, after a dial where one is needed; returns false when too many are pending.
+    @discardableResult
+    mutating func ask(
+        _ contact: Contact,
+        _ question: Message.Question,
+        for purpose: PendingQuery.Purpose,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        let peer = contact.peerId
+        let bytes = self.queries.add(
+            question,
+            to: peer,
+            self.peers[peer],
+            for: purpose,
+            &self.schedule,
+            at: now.monotonic
+        )
+        guard let bytes else { return false }
+        effects.append(.send(peer, contact.addresses, bytes))
+        return true
+    }
+
+    /// Sends a contact a small RPC, so that both are connected and know each other.
+    mutating func greet(_ contact: Contact, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard !self.queries.isPending(to: contact.peerId) else { return }
+        self.ask(contact, .findPeers(target: self.local.words), for: .greeting, now, &effects)
+    }
+
+    // MARK: Messages
+
+    mutating func received(_ bytes: [UInt8], from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.peers[peer] != nil else { return }
+        self.peers.setUnresponsive(false, peer)
+        let message: Message
+        do {
+            message = try Message(bytes)
+        } catch .unknownKind {
+            // A later version may have more kinds; without a response the sender queries another node.
+            return
+        } catch {
+            effects.append(.offence(peer, "\(error)"))
+            return
+        }
+        switch message.body {
+        case .question(let question): self.serve(question, message.number, from: peer, now, &effects)
+        case .answer(let answer): self.answered(answer, message.number, by: peer, now, &effects)
+        }
+    }
+
+    private mutating func answered(
+        _ answer: Message.Answer,
+        _ number: UInt32,
+        by peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard self.queries[number]?.peer == peer, let query = self.queries.remove(number) else { return }
+        let roundTrip = self.queries.measure(query, at: now.monotonic)
+        self.peers.noteResponse(of: peer, roundTrip: roundTrip)
+        self.routing.noteResponse(of: peer, at: now.monotonic)
+        switch (query.purpose, answer) {
+        case (.lookup(let lookup), .peers(let contacts)):
+            self.lookupAnswered(lookup, by: peer, contacts, found: nil, now, &effects)
+        case (.lookup(let lookup), .records(let found, let contacts)):
+            self.lookupAnswered(lookup, by: peer, contacts, found: found, now, &effects)
+        case (.fetch(let lookup, let writer), .records(let found, _)):
+            self.fetched(lookup, writer, from: peer, found, now, &effects)
+        case (.store(let request, let id), .stored(let verdict)):
+            self.stored(request, id, at: peer, verdict, now, &effects)
+        case (.reserve(let request), .reserved(let isReserved)):
+            self.reserved(request, at: peer, isReserved, now, &effects)
+        case (.offer(let digests), .wanted(let wishes)) where digests.count == wishes.count:
+            self.wanted(digests, wishes, by: peer, now, &effects)
+        case (.replicate(let id), .stored): self.replicated(id, to: peer, now, &effects)
+        case (.greeting, .peers(let contacts)): self.greeted(by: peer, naming: contacts, now, &effects)
+        case (.greeting, .reserved): break
+        case (.lookup, _), (.fetch, _), (.store, _), (.reserve, _), (.offer, _), (.replicate, _), (.greeting, _):
+            effects.append(.offence(peer, "an answer that does not fit the question"))
+        }
+    }
+
+    // MARK: Timeouts and failures
+
+    /// Moves a query that takes long to its next stage, the last of which is its failure.
+    mutating func queryDelayed(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let query = self.queries[number] else { return }
+        let isUnresponsive = self.peers[query.peer]?.isUnresponsive == true
+        guard let stage = self.queries.delay(number, isUnresponsive: isUnresponsive, &self.schedule) else {
+            if query.stage == .overdue { self.queryTimedOut(at: query.peer, now) }
+            self.fail(number, now, &effects)
+            return
+        }
+        if case .lookup(let lookup) = query.purpose {
+            self.lookupDelayed(lookup, query.peer, isOverdue: stage == .overdue, now, &effects)
+        }
+    }
+
+    /// Drops a connected peer that responds to nothing from the table, so that lookups and records skip it.
+    private mutating func queryTimedOut(at peer: PeerId, _ now: NodeTime) {
+        if self.peers[peer] == nil {
+            self.suspect(peer, now)
+        } else if self.peers.noteTimeout(of: peer) {
+            self.drop(peer, now)
+        }
+    }
+
+    private mutating func fail(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let query = self.queries.remove(number) else { return }
+        switch query.purpose {
+        case .lookup(let lookup): self.lookupFailed(lookup, query.peer, now, &effects)
+        case .fetch(let lookup, let writer): self.fetchFailed(lookup, writer, now, &effects)
+        case .store(let request, _): self.storeFailed(request, now, &effects)
+        case .reserve(let request): self.reserved(request, at: query.peer, false, now, &effects)
+        case .replicate: self.replicas.transfers.cancel(to: query.peer)
+        case .offer, .greeting: break
+        }
+    }
+
+    /// Fails every query to the peer.
+    mutating func failQueries(to peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        for number in self.queries.numbers(to: peer) { self.fail(number, now, &effects) }
+    }
+
+    /// Sends the queries to a peer whose connection broke once more, which dials it; fails those that were resent before.
+    mutating func resendQueries(
+        to peer: PeerId,
+        _ addresses: [SocketAddress],
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        for number in self.queries.numbers(to: peer) {
+            if !addresses.isEmpty, let bytes = self.queries.resend(number) {
+                effects.append(.send(peer, addresses, bytes))
+            } else {
+                self.fail(number, now, &effects)
+            }
+        }
+    }
+
+    /// Stops waiting for the responses of a peer that became unresponsive.
+    mutating func delayQueries(to peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        for number in self.queries.numbers(to: peer) where self.queries[number]?.stage != .overdue {
+            self.queries.markSlow(number)
+            self.queryDelayed(number, now, &effects)
+        }
+    }
+}

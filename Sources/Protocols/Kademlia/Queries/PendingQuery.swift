@@ -1,0 +1,101 @@
+internal import Identity
+
+/// An RPC to another node that has no response yet.
+struct PendingQuery: Sendable {
+    /// The use of the response.
+    enum Purpose: Sendable {
+        /// A step of a lookup.
+        case lookup(UInt32)
+        /// The long value of a record whose head a lookup knows.
+        case fetch(lookup: UInt32, writer: PeerId)
+        /// The record of a put, for a replica.
+        case store(Kademlia.RequestId, RecordId)
+        /// A reservation for a conditional put.
+        case reserve(Kademlia.RequestId)
+        /// Digests of records that the peer may lack.
+        case offer([Message.Digest])
+        /// A record that the peer wants.
+        case replicate(RecordId)
+        /// A connection, on which both nodes learn of each other.
+        case greeting
+
+        /// Whether a late response is still used, although the sender no longer waits for it.
+        var toleratesLateness: Bool { if case .lookup = self { true } else { false } }
+    }
+
+    /// The stage of an RPC by the time that it takes.
+    enum Stage: Sendable {
+        /// Goes to ``slow``.
+        case inTime
+        /// Goes to ``overdue``.
+        case slow
+        /// Ends with a timeout.
+        case overdue
+    }
+
+    /// The patience, after which a query is overdue.
+    private static let overdueFactor = 3
+    /// The time after which a query has failed; the driver's time limit for a dial is shorter.
+    private static let timeout = Duration.seconds(5)
+    private static let timeoutWithDial = Duration.seconds(12)
+
+    let peer: PeerId
+    let purpose: Purpose
+    /// Kept to be sent once more when the connection breaks.
+    let bytes: [UInt8]
+    let sentAt: Duration
+    /// Whether there was a connection when it was sent; if not the response takes a handshake longer.
+    let wasConnected: Bool
+    /// The time after which the response is slow.
+    let patience: Duration
+    var wasResent = false
+    private(set) var stage = Stage.inTime
+    /// The end of the stage.
+    private(set) var wakeAt: Duration
+
+    init(
+        to peer: PeerId,
+        for purpose: Purpose,
+        _ bytes: [UInt8],
+        wasConnected: Bool,
+        patience: Duration,
+        sentAt: Duration
+    ) {
+        self.peer = peer
+        self.purpose = purpose
+        self.bytes = bytes
+        self.sentAt = sentAt
+        self.wasConnected = wasConnected
+        self.patience = patience
+        self.wakeAt = sentAt + patience
+    }
+
+    /// Starts in the stage ``Stage/slow`` that ends at once.
+    ///
+    /// The sender must have gone on before it learns that it need not wait.
+    mutating func expectNoResponse() {
+        self.stage = .slow
+        self.wakeAt = self.sentAt
+    }
+
+    /// Ends the stage early; ``delay(isUnresponsive:)`` goes on from there.
+    mutating func markSlow() { self.stage = .slow }
+
+    /// Goes to the next stage; returns whether there is one.
+    ///
+    /// An unresponsive peer is waited for only where a late response is still used.
+    mutating func delay(isUnresponsive: Bool) -> Bool {
+        let end = self.sentAt + (self.wasConnected ? Self.timeout : Self.timeoutWithDial)
+        switch self.stage {
+        case .inTime:
+            self.stage = .slow
+            self.wakeAt = min(end, self.sentAt + self.patience * Self.overdueFactor)
+        case .slow:
+            if isUnresponsive, !self.purpose.toleratesLateness { return false }
+            self.stage = .overdue
+            self.wakeAt = end
+        case .overdue: return false
+        }
+        return true
+    }
+}

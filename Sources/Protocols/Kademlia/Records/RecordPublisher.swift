@@ -1,0 +1,98 @@
+internal import Identity
+
+/// The signing of this node's own records, and the renewal of those that are to last as long as it takes part.
+///
+/// A version tells when its value was written, and a renewal adds one to it, a microsecond: the values that others wrote
+/// meanwhile stay newer. The time from the writing to the expiry therefore tells, also after a restart, which values
+/// are to last: those that got the lasting lifetime, and those that were renewed before.
+struct RecordPublisher: Sendable {
+    /// Values that one review renews: thousands are renewed well before they expire.
+    private static let renewalLimit = 32
+
+    private let signer: any Signer
+    private let limits: Kademlia.Limits
+    /// The membership in this node's records; nil before the node has one.
+    var token: AccessToken?
+
+    init(signer: any Signer, limits: Kademlia.Limits) {
+        self.signer = signer
+        self.limits = limits
+    }
+
+    /// Whether this node may write.
+    func isMember(at nowSeconds: UInt64) -> Bool { self.validToken(at: nowSeconds) != nil }
+
+    private func validToken(at nowSeconds: UInt64) -> AccessToken? {
+        self.token.flatMap { $0.isExpired(at: nowSeconds) ? nil : $0 }
+    }
+
+    /// Signs the record of a put or delete, newer than the newest version seen under the key (0 if there is none).
+    func record(
+        for request: Kademlia.Request,
+        newerThan seen: UInt64,
+        at nowSeconds: UInt64
+    ) throws(KademliaError) -> Record {
+        guard let token = self.validToken(at: nowSeconds) else { throw .notAMember }
+        let version = max(Record.highestVersion(at: nowSeconds), seen == .max ? seen : seen + 1)
+        guard version <= Record.highestVersion(at: nowSeconds + self.limits.clockToleranceSeconds) else {
+            throw .clockDiffers
+        }
+        let value: [UInt8]?
+        let lifetime: UInt64
+        switch request {
+        case .put(_, let bytes, _, let seconds): (value, lifetime) = (bytes, seconds)
+        // A tombstone outlives the value that it stands for.
+        case .delete, .get, .all, .one, .nearest, .bootstrap: (value, lifetime) = (nil, self.limits.lifetimeSeconds)
+        }
+        return try Record.create(
+            key: request.key,
+            value: value,
+            version: version,
+            expirySeconds: nowSeconds + lifetime,
+            token: token,
+            signer: self.signer
+        )
+    }
+
+    /// Signs the stored records anew whose life at least doubles by it.
+    func renewals(of store: RecordStore, at nowSeconds: UInt64) -> [(id: RecordId, record: Record)] {
+        guard let token = self.validToken(at: nowSeconds) else { return [] }
+        let end = min(nowSeconds + self.limits.lastingSeconds, token.expirationSeconds ?? .max)
+        // An expired token may still count for a minute.
+        guard end > nowSeconds else { return [] }
+        var due: [(id: RecordId, record: Record)] = []
+        for place in store.places where due.count < Self.renewalLimit {
+            for held in place.held where held.isOwn {
+                guard let record = held.record, self.isLasting(record), record.expirySeconds > nowSeconds,
+                    (end - nowSeconds) / 2 >= record.expirySeconds - nowSeconds
+                else { continue }
+                due.append((held.id, record))
+            }
+        }
+        return due.compactMap { id, record in
+            do {
+                let renewed = try Record.create(
+                    key: record.key,
+                    value: record.value,
+                    version: record.version + 1,
+                    expirySeconds: end,
+                    token: token,
+                    signer: self.signer
+                )
+                return (id, renewed)
+            } catch {
+                return nil  // the key cannot sign at the moment: the next review tries again
+            }
+        }
+    }
+
+    /// Whether the writer gave the value no end of its own; the end of a membership is none.
+    private func isLasting(_ record: Record) -> Bool {
+        guard !record.isTombstone, record.version < .max else { return false }
+        if record.expirySeconds == record.head.membership.expirationSeconds { return true }
+        // A version may be ahead of its writer's clock, because another writer's clock was.
+        let tolerance = min(self.limits.clockToleranceSeconds, self.limits.lastingSeconds)
+        let writtenAt = record.version / Record.versionsPerSecond
+        return record.expirySeconds >= writtenAt + self.limits.lastingSeconds - tolerance
+    }
+}

@@ -1,0 +1,147 @@
+internal import Identity
+internal import OrderedCollections
+
+// Records on other nodes' behalf: serving queries, republishing, handing over.
+extension Kademlia {
+    /// Answers a query of a peer, within its budget.
+    mutating func serve(
+        _ question: Message.Question,
+        _ number: UInt32,
+        from peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        switch self.peers.takeQuery(of: peer, at: now.monotonic) {
+        case .granted: break
+        case .flooded: return effects.append(.offence(peer, "a flood of questions"))
+        case .dropped, nil: return
+        }
+        let answer = self.answer(to: question, from: peer, now, &effects)
+        effects.append(.send(peer, [], Message(number: number, body: .answer(answer)).bytes))
+    }
+
+    private mutating func answer(
+        to question: Message.Question,
+        from peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> Message.Answer {
+        switch question {
+        case .findPeers(let target):
+            return .peers(self.routing.table.contacts(near: target, for: peer, at: now.monotonic))
+        case .findRecords(let location, let selection, let inlineLimit):
+            return .records(
+                self.replicas.store.found(at: location, selection, inlineLimit: inlineLimit, at: now.wallSeconds),
+                self.routing.table.contacts(near: location, for: peer, at: now.monotonic)
+            )
+        case .store(let record):
+            let verdict = self.replicas.accept(
+                record,
+                from: peer,
+                self.routing.table,
+                &self.validator,
+                &self.schedule,
+                now,
+                &effects
+            )
+            return .stored(verdict)
+        case .offer(let digests):
+            let wishes = self.replicas.wishes(
+                for: digests,
+                from: peer,
+                self.routing.table,
+                revoked: self.validator.revoked,
+                &self.schedule,
+                at: now.monotonic
+            )
+            return .wanted(wishes)
+        case .reserve(let location, let condition):
+            return .reserved(self.replicas.reserve(location, condition, for: peer, now))
+        case .release(let location):
+            self.replicas.release(location, by: peer)
+            return .reserved(false)
+        }
+    }
+
+    // MARK: Republishing
+
+    /// Renews own records, and republishes those that other nodes may lack.
+    mutating func reviewRecords(_ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.replicas.beginReview(&self.schedule, now, &effects), !self.peers.isEmpty else { return }
+        for (id, record) in self.publisher.renewals(of: self.replicas.store, at: now.wallSeconds) {
+            self.replicas.put(record, id, &self.schedule, at: now.monotonic, &effects)
+            self.startRepublishing(id, now, &effects)
+        }
+        let review = self.replicas.review(self.routing.table, &self.schedule, at: now.monotonic, &effects)
+        for (peer, digests) in review.offers { self.offer(digests, to: peer, now, &effects) }
+        for id in review.republished { self.startRepublishing(id, now, &effects) }
+    }
+
+    private mutating func offer(
+        _ digests: [Message.Digest],
+        to peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let contact = self.routing.table[peer]?.contact else { return }
+        for start in stride(from: 0, to: digests.count, by: Message.recordLimit) {
+            let page = Array(digests[start..<min(digests.count, start + Message.recordLimit)])
+            self.ask(contact, .offer(page), for: .offer(page), now, &effects)
+        }
+    }
+
+    /// Looks for the nearest members of an own record.
+    private mutating func startRepublishing(_ id: RecordId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.replicas.planRepublish(id, &self.schedule, at: now.monotonic)
+        self.lookUp(id.location, self.routing.singlePathShape, for: .republish(id), now, &effects)
+    }
+
+    /// Offers an own record to the nearest members that a lookup found.
+    mutating func republish(_ id: RecordId, to contacts: [Contact], _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let record = self.replicas.store[id]?.record else { return }
+        let digest = Message.Digest(id: id, version: record.version)
+        for contact in contacts { self.ask(contact, .offer([digest]), for: .offer([digest]), now, &effects) }
+    }
+
+    // MARK: Transfers
+
+    /// Sends a peer the offered records that it wants.
+    mutating func wanted(
+        _ digests: [Message.Digest],
+        _ wishes: [Bool],
+        by peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        self.replicas.noteWishes(wishes, for: digests, by: peer)
+        self.sendTransfers(to: peer, now, &effects)
+    }
+
+    /// Notes that a peer acknowledged a record; one that refused it gets no further offer before the next comparison.
+    mutating func replicated(_ id: RecordId, to peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.replicas.noteReplica(of: id, at: peer)
+        self.replicas.transfers.noteAcknowledged(by: peer)
+        self.sendTransfers(to: peer, now, &effects)
+    }
+
+    private mutating func sendTransfers(to peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let addresses = self.peers[peer]?.addresses else { return }
+        let contact = Contact(peerId: peer, addresses: addresses)
+        while let (id, record) = self.replicas.nextTransfer(to: peer) {
+            if self.ask(contact, .store(record), for: .replicate(id), now, &effects) {
+                self.replicas.transfers.noteSent(to: peer)
+            }
+        }
+        self.replicas.transfers.removeIfIdle(peer)
+    }
+
+    // MARK: Shutdown
+
+    /// Ends all requests, and sends records that hardly any other node holds to the nearest connected members.
+    mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {
+        for id in self.requests.ids { self.finish(id, .failed(.stopped), &effects) }
+        for (id, record, targets) in self.replicas.handover(self.routing.table) {
+            for contact in targets { self.ask(contact, .store(record), for: .replicate(id), now, &effects) }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+internal import Identity
+
+/// The records that this node holds for its own and other writers: storing, reservations, replication.
+///
+/// A node accepts the records near to it within the quotas of ``RecordStore``.
+struct Replicas: Sendable {
+    private enum Pace {
+        /// Between two reviews of all records.
+        static let review = Duration.seconds(600)
+        /// From storing a record to the first comparison of its replicas.
+        static let firstCheck = Duration.seconds(900)
+        /// Between two times that a writer takes its records to the nearest members.
+        static let republish = Duration.seconds(12 * 3600)
+    }
+
+    /// A replica is accepted this far beyond the nearest members, because the views of nodes differ.
+    private static let slack = 10
+    /// Records that a stopping node still sends.
+    private static let handoverLimit = 64
+
+    private let local: PeerId
+    private let network: NetworkId
+    private let limits: Kademlia.Limits
+    private(set) var store = RecordStore()
+    /// The records under way to peers that want them.
+    var transfers = Transfers()
+    private var reservations: Reservations
+    private var replication = Replication()
+
+    init(_ configuration: Kademlia.Configuration) {
+        self.local = configuration.localPeerId
+        self.network = configuration.networkId
+        self.limits = configuration.limits
+        self.reservations = Reservations(local: configuration.localPeerId, limits: configuration.limits)
+    }
+
+    private var hasRecords: Bool { self.store.total.records > 0 }
+
+    /// Whether there is room for a record besides the others, or in place of the one that it replaces.
+    func hasRoom(for record: Record, _ id: RecordId) -> Bool {
+        self.store.hasRoom(for: record, id: id, limits: self.limits)
+    }
+
+    /// Whether this node is among the nearest to the location, or nearly so.
+    private func isNear(_ location: Bytes32, _ table: RoutingTable) -> Bool {
+        let limit = self.limits.bucketSize + Self.slack
+        return table.countNearer(to: location, limit: limit) < limit
+    }
+
+    // MARK: Storing
+
+    /// Stores a record that was verified or that this node wrote.
+    mutating func put(
+        _ record: Record,
+        _ id: RecordId,
+        _ schedule: inout Schedule,
+        at now: Duration,
+        _ effects: inout [Kademlia.Effect]
+    ) {
+        self.insert(record, id, &schedule, at: now)
+        schedule.plan(.replicas, after: Pace.review, from: now)
+        effects.append(.host(.persist(record)))
+    }
+
+    private mutating func insert(_ record: Record, _ id: RecordId, _ schedule: inout Schedule, at now: Duration) {
+        let checkAt = now + schedule.jittered(Pace.firstCheck)
+        self.store.put(record, id: id, isOwn: id.writer == self.local, checkAt: checkAt)
+    }
+
+    /// Restores the records of an earlier run, without those that expired or whose writer was revoked.
+    mutating func load(
+        _ records: [Record],
+        revoked: Set<PeerId>,
+        _ schedule: inout Schedule,
+        _ now: NodeTime,
+        _ effects: inout [Kademlia.Effect]
+    ) {
+        for record in records {
+            let location = Record.location(of: record.key, in: self.network)
+            let id = RecordId(location: location, writer: record.writer)
+            if let held = self.store[id], held.version >= record.version { continue }
+            let isExpired = UnixTime.isPast(record.expirySeconds, at: now.wallSeconds)
+            guard !isExpired, !revoked.contains(id.writer), self.hasRoom(for: record, id) else {
+                effects.append(.host(.forget(id)))
+                continue
+            }
+            self.insert(record, id, &schedule, at: now.monotonic)
+        }
+        if self.hasRecords { schedule.plan(.replicas, after: Pace.review, from: now.monotonic) }
+    }
+
+    /// Stores a record that a peer sent if it is near and good, and returns the verdict.
+    mutating func accept(
+        _ record: Record,
+        from peer: PeerId,
+        _ table: RoutingTable,
+        _ validator: inout RecordValidator,
+        _ schedule: inout Schedule,
+        _ now: NodeTime,
+        _ effects: inout [Kademlia.Effect]
+    ) -> Message.StoreVerdict {
+        let location = Record.location(of: record.key, in: self.network)
+        let id = RecordId(location: location, writer: record.writer)
+        if let held = self.store[id], held.version >= record.version {
+            guard held.version == record.version else { return .outdated }
+            self.noteReplica(of: id, at: peer)
+            return .kept
+        }
+        guard self.isNear(location, table) || id.writer == self.local else { return .notNear }
+        guard self.hasRoom(for: record, id) else { return .overQuota }
+        switch validator.problem(with: record.head, at: now.wallSeconds) {
+        case nil: break
+        case .expired, .expiresTooLate, .versionInFuture: return .clockDiffers
+        case .revokedWriter: return .refused
+        case .writerIsNoMember, .badSignature:
+            effects.append(.offence(peer, "a forged record to store"))
+            return .refused
+        }
+        self.put(record, id, &schedule, at: now.monotonic, &effects)
+        if peer != record.writer { self.noteReplica(of: id, at: peer) }
+        self.reservations.release(location, by: peer)
+        return .kept
+    }
+
+    /// Removes the records of a writer that was revoked.
+    mutating func removeAll(of writer: PeerId, _ effects: inout [Kademlia.Effect]) {
+        for id in self.store.removeAll(of: writer) { effects.append(.host(.forget(id))) }
+    }
+
+    // MARK: Reservations
+
+    /// Reserves a location for a peer if the condition holds and no other member has reserved it; returns whether it did.
+    mutating func reserve(
+        _ location: Bytes32,
+        _ condition: Message.Condition,
+        for peer: PeerId,
+        _ now: NodeTime
+    ) -> Bool {
+        guard !self.reservations.isReserved(location, against: peer, at: now.monotonic) else { return false }
+        let current = self.store.live(at: location, now: now.wallSeconds).first?.version
+        switch condition {
+        case .absent: if current != nil { return false }
+        case .version(let version): if current != version { return false }
+        }
+        return self.reservations.reserve(location, for: peer, at: now.monotonic)
+    }
+
+    mutating func release(_ location: Bytes32, by peer: PeerId) { self.reservations.release(location, by: peer) }
+
+    // MARK: Offers
+
+    /// Notes that a peer holds this node's version of a record.
+    mutating func noteReplica(of id: RecordId, at peer: PeerId) { self.store.update(id) { $0.noteHolder(peer) } }
+
+    /// Returns for each record that a peer offers whether this node should hold it and does not.
+    mutating func wishes(
+        for digests: [Message.Digest],
+        from peer: PeerId,
+        _ table: RoutingTable,
+        revoked: Set<PeerId>,
+        _ schedule: inout Schedule,
+        at now: Duration
+    ) -> [Bool] {
+        digests.map { digest in
+            guard let held = self.store[digest.id], held.version >= digest.version else {
+                return !revoked.contains(digest.id.writer) && self.isNear(digest.id.location, table)
+            }
+            guard held.version == digest.version else { return false }
+            let checkAt = self.replication.postponedCheck(&schedule, at: now)
+            self.store.update(digest.id) { held in
+                held.noteHolder(peer)
+                held.checkAt = max(held.checkAt, checkAt)
+            }
+            return false
+        }
+    }
+
+    /// Takes in which of the offered records a peer wants: queues these, and notes the others as its replicas.
+    mutating func noteWishes(_ wishes: [Bool], for digests: [Message.Digest], by peer: PeerId) {
+        for (digest, isWanted) in zip(digests, wishes) {
+            if isWanted {
+                self.transfers.enqueue(digest.id, to: peer)
+            } else if self.store[digest.id]?.version == digest.version {
+                self.noteReplica(of: digest.id, at: peer)
+            }
+        }
+    }
+
+    /// Returns the next record that a peer wants, if there is one and not too many are pending.
+    mutating func nextTransfer(to peer: PeerId) -> (id: RecordId, record: Record)? {
+        while let id = self.transfers.next(to: peer) {
+            if let record = self.store[id]?.record { return (id, record) }
+        }
+        return nil
+    }
+
+    // MARK: Replication
+
+    /// Notes that a member joined or left which is near enough to hold the same records.
+    mutating func neighbourhoodChanged(by peer: PeerId, _ schedule: inout Schedule, at now: Duration) {
+        guard !self.store.places.isEmpty else { return }
+        self.replication.neighbourhoodChanged(by: peer, &schedule, at: now)
+    }
+
+    /// Notes that this node joined: records that it brings may be lost elsewhere.
+    mutating func nodeJoined(_ schedule: inout Schedule, at now: Duration) {
+        guard self.hasRecords else { return }
+        self.replication.nodeReturned(&schedule, at: now)
+    }
+
+    /// Removes the expired records and plans the next review; returns whether there is anything to review.
+    mutating func beginReview(
+        _ schedule: inout Schedule,
+        _ now: NodeTime,
+        _ effects: inout [Kademlia.Effect]
+    ) -> Bool {
+        schedule.cancel(.republish)
+        if schedule.isDue(.replicas, at: now.monotonic) { schedule.cancel(.replicas) }
+        for id in self.store.expire(at: now.wallSeconds) { effects.append(.host(.forget(id))) }
+        guard self.hasRecords else { return false }
+        schedule.plan(.replicas, after: Pace.review, from: now.monotonic)
+        return true
+    }
+
+    /// Reviews the records that a change concerns or that are due, and removes those that this node need not hold.
+    mutating func review(
+        _ table: RoutingTable,
+        _ schedule: inout Schedule,
+        at now: Duration,
+        _ effects: inout [Kademlia.Effect]
+    ) -> Replication.Review {
+        let review = self.replication.review(&self.store, table, &schedule, at: now)
+        for id in review.dropped {
+            self.store.remove(id)
+            effects.append(.host(.forget(id)))
+        }
+        return review
+    }
+
+    /// Plans the next time that an own record is taken to the nearest members.
+    mutating func planRepublish(_ id: RecordId, _ schedule: inout Schedule, at now: Duration) {
+        let checkAt = now + schedule.jittered(Pace.republish)
+        self.store.update(id) { $0.checkAt = checkAt }
+    }
+
+    /// Returns the records with hardly any other replica, each with the connected members that a stopping node sends it to.
+    func handover(_ table: RoutingTable) -> [(id: RecordId, record: Record, targets: [Contact])] {
+        var handover: [(id: RecordId, record: Record, targets: [Contact])] = []
+        for place in self.store.places where handover.count < Self.handoverLimit {
+            let near = table.nearest(to: place.location, count: Replication.leaders) { position in
+                table.entries[position].isConnected
+            }
+            let targets = near.map { table.entries[$0].contact }
+            for held in place.held where held.holders.count < Replication.leaders {
+                if let record = held.record { handover.append((held.id, record, targets)) }
+            }
+        }
+        return handover
+    }
+}

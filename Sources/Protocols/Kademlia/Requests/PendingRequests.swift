@@ -1,0 +1,58 @@
+internal import OrderedCollections
+
+/// The requests of the application in flight, in the order of their arrival, with the timers of their deadlines.
+struct PendingRequests: Sendable {
+    /// Before another attempt.
+    private static let pause = Duration.milliseconds(400)
+
+    private let limit: Int
+    private var requests: OrderedDictionary<Kademlia.RequestId, PendingRequest> = [:]
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    subscript(id: Kademlia.RequestId) -> PendingRequest? {
+        get { self.requests[id] }
+        _modify { yield &self.requests[id] }
+    }
+
+    var count: Int { self.requests.count }
+
+    /// The oldest first.
+    var ids: [Kademlia.RequestId] { Array(self.requests.keys) }
+
+    /// Adds a request under a new id and arms the timer of its deadline; returns whether there was room.
+    mutating func add(
+        _ id: Kademlia.RequestId,
+        _ request: PendingRequest,
+        _ schedule: inout Schedule
+    ) -> Bool {
+        guard self.requests.count < self.limit, self.requests[id] == nil else { return false }
+        schedule.arm(.request(id), at: request.deadlineAt)
+        self.requests[id] = request
+        return true
+    }
+
+    mutating func remove(_ id: Kademlia.RequestId) -> PendingRequest? { self.requests.removeValue(forKey: id) }
+
+    /// Plans another attempt after a pause; returns false if the policy allows none in time.
+    mutating func planAttempt(
+        _ id: Kademlia.RequestId,
+        after error: KademliaError,
+        _ schedule: inout Schedule,
+        at now: Duration
+    ) -> Bool {
+        let wakeAt = now + schedule.jittered(Self.pause)
+        guard self.requests[id]?.pause(until: wakeAt, after: error) == true else { return false }
+        schedule.arm(.request(id), at: wakeAt)
+        return true
+    }
+
+    /// Ends the pause before another attempt, and arms the timer of the deadline again.
+    mutating func resume(_ id: Kademlia.RequestId, _ schedule: inout Schedule) {
+        self.requests[id]?.endPause()
+        guard let deadlineAt = self.requests[id]?.deadlineAt else { return }
+        schedule.arm(.request(id), at: deadlineAt)
+    }
+}
