@@ -10,13 +10,13 @@ struct UserChannel<Inner: ServerChildChannel>: ServerChildChannel {
     private struct ForeignUser: Error {}
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Inner.Value> {
-        channel.peerUser.flatMap { peer in
-            guard peer == user else {
+        channel.peerUser
+            .flatMapThrowing { if $0 != user { throw ForeignUser() } }
+            .flatMap { inner.setup(channel: channel, logger: logger) }
+            .flatMapErrorThrowing { error in
                 channel.close(promise: nil)
-                return channel.eventLoop.makeFailedFuture(ForeignUser())
+                throw error
             }
-            return inner.setup(channel: channel, logger: logger)
-        }
     }
 
     func handle(value: Inner.Value, logger: Logger) async { await inner.handle(value: value, logger: logger) }

@@ -44,7 +44,7 @@ extension ConsoleRequest {
     }
 
     /// A whole number of the query.
-    package func number<Number: FixedWidthInteger>(_ name: String, in range: ClosedRange<Number>) throws -> Number? {
+    func number<Number: FixedWidthInteger>(_ name: String, in range: ClosedRange<Number>) throws -> Number? {
         guard let text = query[name], !text.isEmpty else { return nil }
         guard let number = Number(text), range.contains(number) else {
             throw Self.badField(name, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -53,7 +53,7 @@ extension ConsoleRequest {
     }
 
     /// A text of the query, if it says anything.
-    package func text(_ name: String) -> String? { query[name].flatMap { $0.isEmpty ? nil : $0 } }
+    func text(_ name: String) -> String? { query[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Which part of a long list is wanted.
     func page() throws -> Page {
@@ -65,7 +65,7 @@ extension ConsoleRequest {
     }
 
     /// The network in the path, nil for the only one.
-    package var network: NetworkName? {
+    var network: NetworkName? {
         let text = self["network"]
         return text == NodeAPI.onlyNetwork ? nil : NetworkName(Self.plainId(text))
     }
@@ -124,7 +124,7 @@ extension ContentForm {
     /// The bytes.
     ///
     /// - Throws: ``ConsoleFailure`` when it is neither, or both.
-    package func bytes() throws -> Data {
+    func bytes() throws -> Data {
         switch (text, base64) {
         case (let text?, nil): return Data(text.utf8)
         case (nil, let base64?): return try Self.decode(base64, "base64")
@@ -133,7 +133,7 @@ extension ContentForm {
     }
 
     /// - Throws: ``ConsoleFailure``.
-    package static func decode(_ text: String, _ field: String) throws -> Data {
+    static func decode(_ text: String, _ field: String) throws -> Data {
         guard let bytes = try? Base64.decode(text) else {  // broken: said below
             throw ConsoleRequest.badField(field, "is no base64")
         }

@@ -17,13 +17,13 @@ final class Activity: Sendable {
     private static let readerLimit = 4096
 
     private struct Entry: Sendable {
-        package let number: UInt64
-        package let bytes: [UInt8]
+        let number: UInt64
+        let bytes: [UInt8]
     }
 
     private struct State: Sendable {
-        package var number: UInt64 = 0
-        package var lines: Deque<Entry> = []
+        var number: UInt64 = 0
+        var lines: Deque<Entry> = []
         var samples: Deque<Entry> = []
         /// The highest number that is not kept any more, samples aside.
         var forgotten: UInt64 = 0
@@ -71,7 +71,7 @@ final class Activity: Sendable {
 
     /// The lines after a number of this boot, and then what happens, if that is wanted; everything that is kept for
     /// whoever comes first.
-    package func lines(boot: String?, since: UInt64?, follows: Bool = true) -> AsyncStream<[UInt8]> {
+    func lines(boot: String?, since: UInt64?, follows: Bool = true) -> AsyncStream<[UInt8]> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: [UInt8].self,
             bufferingPolicy: .bufferingOldest(Self.readerLimit)

@@ -13,8 +13,8 @@ protocol ActivityContent: Encodable, Sendable {
 
 /// A line of the activity.
 struct ActivityLine<Content: ActivityContent>: Encodable {
-    package let number: UInt64
-    package let milliseconds: UInt64
+    let number: UInt64
+    let milliseconds: UInt64
     let content: Content
 
     private enum CodingKeys: String, CodingKey {
@@ -23,7 +23,7 @@ struct ActivityLine<Content: ActivityContent>: Encodable {
         case milliseconds = "at"
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(Content.kind, forKey: .kind)
         try container.encode(number, forKey: .number)
@@ -57,7 +57,7 @@ struct ActivityEvent: ActivityContent {
         case text
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(report.line, forKey: .text)
         try report.encode(to: encoder)
@@ -67,7 +67,7 @@ struct ActivityEvent: ActivityContent {
 /// A message that came, or whose state changed.
 struct ActivityMessage: ActivityContent {
     static let kind = "message"
-    package let message: MessageDesk.Message
+    let message: MessageDesk.Message
 }
 
 /// A peer wants to send a file.
@@ -79,14 +79,14 @@ struct ActivityFileOffered: ActivityContent {
 /// An offer was answered, or is too old.
 struct ActivityOfferEnded: ActivityContent {
     static let kind = "offerEnded"
-    package let number: Int
+    let number: Int
 }
 
 /// How far a file is that a peer sends.
 struct ActivityFileProgress: ActivityContent {
     static let kind = "fileProgress"
-    package let peerId: String
-    package let name: String
+    let peerId: String
+    let name: String
     let count: UInt64
     let total: UInt64
 }
@@ -94,7 +94,7 @@ struct ActivityFileProgress: ActivityContent {
 /// A file is whole.
 struct ActivityFileArrived: ActivityContent {
     static let kind = "fileArrived"
-    package let file: FileShelf.File
+    let file: FileShelf.File
     /// What it was called on its way; where that name was taken, the file has another.
     let offeredName: String
 }
@@ -138,19 +138,19 @@ struct ActivitySample: ActivityContent {
 struct ActivityTableOperation: ActivityContent {
     static let kind = "dht"
 
-    package let number: UInt64
-    package let networkId: String
+    let number: UInt64
+    let networkId: String
     let operation: String
     let phase: String
     /// If it is a text.
     var key: String?
     var keyHex: String?
-    package var peerId: String?
+    var peerId: String?
     var outcome: String?
     var failed: Bool?
     /// Holders, records or peers.
     var count: Int?
-    package var milliseconds: Int?
+    var milliseconds: Int?
 
     init(_ operation: TableOperation) {
         number = operation.number

@@ -2,8 +2,8 @@ internal import Console
 
 /// A failure as the API writes it, within the member `error`.
 struct FailureView: Codable, Hashable, Sendable {
-    package let code: String
-    package let message: String
+    let code: String
+    let message: String
     let context: [String: String]
     /// The exit code of a command that reports this; nil if no command sends such a request.
     var exitCode: ExitStatus?
@@ -21,5 +21,5 @@ struct FailureView: Codable, Hashable, Sendable {
 
 /// The body of an answer that is a failure.
 struct FailureAnswer: Codable {
-    package let error: FailureView
+    let error: FailureView
 }

@@ -11,12 +11,12 @@ package final class FileShelf: Sendable {
     /// A file that a peer wants to send.
     struct Offer: Codable, Hashable, Sendable {
         /// What the answer refers to.
-        package let number: Int
-        package let peerId: String
-        package let networkId: String
+        let number: Int
+        let peerId: String
+        let networkId: String
         let label: String?
-        package let name: String
-        package let bytes: UInt64
+        let name: String
+        let bytes: UInt64
         /// Milliseconds since 1970.
         let at: UInt64
     }
@@ -25,18 +25,18 @@ package final class FileShelf: Sendable {
     struct File: Codable, Hashable, Sendable {
         /// Stands for its path.
         let id: String
-        package let name: String
-        package let bytes: Int
+        let name: String
+        let bytes: Int
         /// Milliseconds since 1970.
         let at: UInt64
         /// Nil for one that arrived before the node was started.
-        package let peerId: String?
+        let peerId: String?
         let label: String?
     }
 
     /// What is there.
     struct Content: Encodable {
-        package let directory: String
+        let directory: String
         let files: [File]
     }
 
@@ -60,7 +60,7 @@ package final class FileShelf: Sendable {
     /// Milliseconds between two words about the progress of a file.
     private static let progressPause: UInt64 = 100
 
-    package let directory: String
+    let directory: String
     /// Where files go that a standing order takes; nil for none.
     private let standing: String?
     private let activity: Activity
@@ -118,7 +118,7 @@ package final class FileShelf: Sendable {
     /// The path of a file that arrived; an id that is nobody's leads nowhere.
     ///
     /// - Throws: ``CommandFailure``, ``FileError``.
-    package func path(of id: String) throws -> String {
+    func path(of id: String) throws -> String {
         for place in [directory, standing].compactMap(\.self) {
             if let path = try Self.paths(in: place).first(where: { Self.id(of: $0) == id }) { return path }
         }
@@ -126,7 +126,7 @@ package final class FileShelf: Sendable {
     }
 
     /// - Throws: ``CommandFailure``, ``FileError``.
-    package func remove(_ id: String) throws {
+    func remove(_ id: String) throws {
         try SystemFileSystem().remove(try path(of: id))
     }
 

@@ -12,18 +12,18 @@ package final class LogRing: Sendable {
     static let messageLimit = 4096
 
     /// A line.
-    package struct Line: Codable, Sendable {
+    struct Line: Codable, Sendable {
         let seq: UInt64
         /// Milliseconds since 1970.
         let at: UInt64
         let level: Logger.Level
         let subsystem: String?
-        package let message: String
+        let message: String
         let metadata: [String: String]
     }
 
     /// Which lines somebody wants to see.
-    package struct Question: Sendable {
+    struct Question: Sendable {
         var since: UInt64 = 0
         /// This level and worse ones.
         var level: Logger.Level = .trace
@@ -34,8 +34,8 @@ package final class LogRing: Sendable {
     }
 
     /// Lines, and how to go on.
-    package struct Report: Encodable {
-        package let lines: [Line]
+    struct Report: Encodable {
+        let lines: [Line]
         let next: UInt64
         /// Whether lines that were asked for are not kept any more.
         let missed: Bool
@@ -49,8 +49,8 @@ package final class LogRing: Sendable {
     }
 
     private struct State: Sendable {
-        package var lines: Deque<Line> = []
-        package var number: UInt64 = 0
+        var lines: Deque<Line> = []
+        var number: UInt64 = 0
         var levels = Levels(level: .notice, subsystems: [:])
     }
 
@@ -83,7 +83,7 @@ package final class LogRing: Sendable {
         state.withLock { state in subsystem.flatMap { state.levels.subsystems[$0] } ?? state.levels.level }
     }
 
-    package func lines(_ question: Question) -> Report {
+    func lines(_ question: Question) -> Report {
         state.withLock { state in
             let oldest = state.lines.first?.seq ?? state.number + 1
             let found = state.lines.filter { line in

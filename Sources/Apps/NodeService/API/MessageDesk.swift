@@ -24,26 +24,26 @@ final class MessageDesk: Sendable {
             case failed
         }
 
-        package let number: Int
+        let number: Int
         /// Milliseconds since 1970.
         let at: UInt64
         let direction: Direction
         /// Nil for a message to everybody.
-        package let peerId: String?
+        let peerId: String?
         /// Of a message to everybody.
-        package let networkId: String?
+        let networkId: String?
         let label: String?
-        package let text: String?
+        let text: String?
         let base64: String?
-        package let bytes: Int
+        let bytes: Int
         var state: State
         /// Why it failed, and what to do.
-        package var failure: String?
+        var failure: String?
     }
 
     private struct Shelf: Sendable {
         var messages: Deque<Message> = []
-        package var bytes = 0
+        var bytes = 0
         var next = 0
     }
 

@@ -11,7 +11,7 @@ package final class MetricsTap: MetricsFactory {
         var sentMessages = 0
         var receivedMessages = 0
         /// How long requests and messages took.
-        package var milliseconds: [Double] = []
+        var milliseconds: [Double] = []
     }
 
     /// Durations that are kept of a second.

@@ -3,20 +3,20 @@ struct NetworkView: Encodable {
     let report: NetworkReport
     /// Admitted peers.
     let connected: Int
-    /// Whether events have nobody to go to.
+    /// Whether no member is connected with whom events are exchanged.
     let isIsolated: Bool
     /// Nil where they were not asked for.
-    package var members: [Member]?
+    var members: [Member]?
 
-    /// Somebody in it.
+    /// A member of the network.
     struct Member: Encodable {
-        package let peerId: String
+        let peerId: String
         let peerIdText: String
         let isThisDevice: Bool
         let connected: Bool
         let isRevoked: Bool
         var label: String?
-        package var expiration: UInt64?
+        var expiration: UInt64?
         var hasToken: Bool?
         var renewable: Bool?
         var lastSeen: UInt64?
@@ -29,7 +29,7 @@ struct NetworkView: Encodable {
         case members
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         try report.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(connected, forKey: .connected)
@@ -40,7 +40,7 @@ struct NetworkView: Encodable {
 
 /// The networks of this device.
 struct NetworkViews: Encodable {
-    package let networks: [NetworkView]
+    let networks: [NetworkView]
 }
 
 /// The routing table of a network.
@@ -48,12 +48,12 @@ struct TableView: Encodable {
     /// The members that share a number of leading bits with this device.
     struct Bucket: Encodable {
         let sharedBits: Int
-        package let members: [Member]
+        let members: [Member]
     }
 
     /// A member in the table.
     struct Member: Encodable {
-        package let peerId: String
+        let peerId: String
         let peerIdText: String
         let connected: Bool
         let isSuspected: Bool
@@ -61,17 +61,17 @@ struct TableView: Encodable {
         let roundTripMicroseconds: Int?
     }
 
-    package let networkId: String
+    let networkId: String
     let networkName: String
     /// This device.
-    package let peerId: String
+    let peerId: String
     let isRunning: Bool
     let contacts: Int
     let connected: Int
-    package let records: Int
+    let records: Int
     let recordBytes: Int
     let ownRecords: Int
     let bucketSize: Int
-    /// Those that are not empty, the farthest first.
+    /// The buckets that are not empty, the farthest first.
     let buckets: [Bucket]
 }

@@ -13,7 +13,7 @@ extension NodeAPI {
             case high = "H"
         }
 
-        package let text: String
+        let text: String
         let level: Level?
     }
 
@@ -24,7 +24,7 @@ extension NodeAPI {
     }
 
     private struct Texts: Encodable {
-        package let texts: [String]
+        let texts: [String]
     }
 
     /// A frame of a camera has 2 megapixels.

@@ -37,7 +37,8 @@ extension NodeAPI {
                 switch (form.result, form.failure) {
                 case (let result?, nil): answer = .result(try ContentForm.decode(result, "result"))
                 case (nil, let why?): answer = .failure(why)
-                default: throw ConsoleRequest.badField("result", "or \"failure\" says how it went, and not both")
+                case (nil, nil), (_?, _?):
+                    throw ConsoleRequest.badField("result", "or \"failure\" says how it went, and not both")
                 }
                 try handler.calls.answer(Self.number(request["number"]), answer)
                 return DoneReport(done: true)
@@ -65,5 +66,5 @@ extension ConsoleRequest {
     }
 
     /// Whether a name of the query says yes.
-    package func flag(_ name: String) -> Bool { text(name).map { $0 == "1" || $0 == "true" } ?? false }
+    func flag(_ name: String) -> Bool { text(name).map { $0 == "1" || $0 == "true" } ?? false }
 }

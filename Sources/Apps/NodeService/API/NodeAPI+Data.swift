@@ -9,13 +9,13 @@ extension NodeAPI {
     /// An answer, and how long it took.
     private struct Called: Encodable {
         let report: CalledReport
-        package let milliseconds: Int
+        let milliseconds: Int
 
         private enum CodingKeys: String, CodingKey {
             case milliseconds
         }
 
-        package func encode(to encoder: any Encoder) throws {
+        func encode(to encoder: any Encoder) throws {
             try report.encode(to: encoder)
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(milliseconds, forKey: .milliseconds)

@@ -16,7 +16,7 @@ extension NodeAPI {
 
     private struct ImportForm: Decodable {
         let key: String
-        package let file: String
+        let file: String
         let passphrase: String
         let replace: Bool?
     }
@@ -36,7 +36,7 @@ extension NodeAPI {
     }
 
     private struct RestoreForm: Decodable {
-        package let file: String
+        let file: String
         let passphrase: String
         let replace: Bool?
     }

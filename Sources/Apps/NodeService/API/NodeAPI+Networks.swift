@@ -1,4 +1,4 @@
-package import Console
+internal import Console
 internal import Foundation
 internal import Identity
 internal import Platform
@@ -115,7 +115,7 @@ extension NodeAPI {
     }
 
     /// The text that a page pasted or scanned.
-    package static func text(_ request: ConsoleRequest) throws -> String {
+    static func text(_ request: ConsoleRequest) throws -> String {
         let text = try request.form(TextForm.self).text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty else { throw ConsoleRequest.badField("text", "is empty: paste or scan something") }
         guard text.utf8.count <= textByteLimit else {
@@ -128,7 +128,7 @@ extension NodeAPI {
     static let textByteLimit = 1 << 16
 
     /// The number that a question was told with.
-    package static func number(_ text: String) throws -> Int {
+    static func number(_ text: String) throws -> Int {
         guard let number = Int(text), number >= 0 else { throw ConsoleRequest.badField("number", "must be a number") }
         return number
     }

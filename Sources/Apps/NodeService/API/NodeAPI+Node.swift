@@ -129,14 +129,14 @@ extension NodeAPI {
 
     private struct Lan: Encodable {
         let on: Bool
-        /// Where it is, or where it would be.
+        /// The port of the console, or the port that it would have.
         let port: UInt16
-        package let addresses: [String]
-        package let fingerprint: String?
+        let addresses: [String]
+        let fingerprint: String?
         /// The last second of the certificate since 1970.
         let expires: UInt64?
-        package let source: Settings.Source
-        /// Whether whoever asks may change it: at the device itself.
+        let source: Settings.Source
+        /// Whether the client may change it, because it is on the device itself.
         let here: Bool
     }
 
@@ -195,14 +195,14 @@ package struct PairingReport: Codable, Hashable, Sendable {
     var event = "pairing"
     /// With a secret for one browser.
     package let link: String
-    package let address: String
-    /// Of the certificate that the browser asks about.
+    let address: String
+    /// The fingerprint of the certificate that the browser asks about.
     package let fingerprint: String
     /// The last second of the link since 1970.
     let expires: UInt64
 }
 
-/// What became of a link.
+/// The outcome of a pairing link.
 package struct PairingEnd: Report {
     /// Whether a browser has signed in by it; else its time is over.
     let used: Bool

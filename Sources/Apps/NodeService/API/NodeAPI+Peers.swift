@@ -108,10 +108,10 @@ extension NodeAPI {
 
 /// A file that a peer has, without the place where it lay meanwhile.
 struct FileSentView: Encodable {
-    package let peerId: String
-    package let name: String
-    package let bytes: UInt64
-    package let milliseconds: Int
+    let peerId: String
+    let name: String
+    let bytes: UInt64
+    let milliseconds: Int
 
     init(_ report: FileSentReport, name: String) {
         self.name = name

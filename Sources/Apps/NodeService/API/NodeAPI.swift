@@ -2,7 +2,7 @@ internal import Console
 internal import Foundation
 internal import Identity
 internal import Platform
-package import RunarNode
+internal import RunarNode
 
 /// The HTTP API of a node: what commands, the console's pages and other programs ask.
 ///
@@ -23,12 +23,12 @@ package struct NodeAPI: Sendable {
         self.handler = handler
     }
 
-    package var node: RunarNode { handler.node }
+    var node: RunarNode { handler.node }
 
     /// The record of recent activity.
     ///
     /// - Throws: ``CommandFailure`` when it has no console.
-    package var watch: NodeWatch {
+    var watch: NodeWatch {
         get throws(CommandFailure) {
             if let watch = handler.watch { return watch }
             throw RequestHandler.noConsole

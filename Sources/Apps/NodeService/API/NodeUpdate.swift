@@ -42,7 +42,7 @@ enum AnswerLine {
 
     private struct CallEnded: Codable {
         var event = "callEnded"
-        package let number: Int
+        let number: Int
     }
 
     /// An invitation with what its QR code carries.
@@ -53,7 +53,7 @@ enum AnswerLine {
             case code
         }
 
-        package func encode(to encoder: any Encoder) throws {
+        func encode(to encoder: any Encoder) throws {
             try report.encode(to: encoder)
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(report.qrString, forKey: .code)
@@ -62,17 +62,17 @@ enum AnswerLine {
 
     fileprivate struct Done<Result> {
         var event = "done"
-        package let result: Result
+        let result: Result
     }
 
     private struct Failed: Codable {
         var event = "failed"
-        package let error: FailureView
+        let error: FailureView
     }
 
     static let alive = JSONText.bytes(Kind(event: "alive"))
 
-    package static func bytes(_ update: NodeUpdate) -> [UInt8] {
+    static func bytes(_ update: NodeUpdate) -> [UInt8] {
         switch update {
         case .listening(let report): JSONText.bytes(report)
         case .message(let report): JSONText.bytes(report)
@@ -93,9 +93,9 @@ enum AnswerLine {
         }
     }
 
-    package static func bytes(result: some Encodable) -> [UInt8] { JSONText.bytes(Done(result: result)) }
+    static func bytes(result: some Encodable) -> [UInt8] { JSONText.bytes(Done(result: result)) }
 
-    package static func bytes(failure: FailureView) -> [UInt8] { JSONText.bytes(Failed(error: failure)) }
+    static func bytes(failure: FailureView) -> [UInt8] { JSONText.bytes(Failed(error: failure)) }
 
     /// The content of a line, for a client that waits for an `Answer`.
     enum Content<Answer> {
@@ -106,7 +106,7 @@ enum AnswerLine {
     }
 
     /// - Throws: `DecodingError` for a line that this version does not know.
-    package static func decode<Answer: Decodable>(_ line: [UInt8]) throws -> Content<Answer> {
+    static func decode<Answer: Decodable>(_ line: [UInt8]) throws -> Content<Answer> {
         func report<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
             try JSONText.decode(Value.self, from: line)
         }

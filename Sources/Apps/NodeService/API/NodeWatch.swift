@@ -16,8 +16,8 @@ package final class NodeWatch: Sendable {
     let activity = Activity()
     let messages: MessageDesk
     let files: FileShelf
-    package let logs: LogRing
-    package let tap: MetricsTap
+    let logs: LogRing
+    let tap: MetricsTap
     let settings: SettingChanges
     let started = SystemProcess.wallSeconds
     private let node: RunarNode
@@ -59,7 +59,7 @@ package final class NodeWatch: Sendable {
 
     /// What is told from now on, so that nothing is missed before ``run(_:)``.
     package struct Sources: Sendable {
-        package let events: AsyncStream<NodeEvent>
+        let events: AsyncStream<NodeEvent>
         let operations: AsyncStream<TableOperation>
         let messages: AsyncStream<(PeerId, Data)>
     }

@@ -2,9 +2,9 @@
 struct PeersView: Encodable {
     let running: Bool
     let all: Bool
-    /// How many match.
+    /// The number of matches.
     let total: Int
-    package let peers: [PeersReport.Peer]
+    let peers: [PeersReport.Peer]
 }
 
 /// A peer, and how it was reached.
@@ -19,7 +19,7 @@ struct PeerView: Encodable {
         case history
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         try peer.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(facts.path, forKey: .path)

@@ -9,13 +9,13 @@ struct RecordsView: Encodable {
         let writerText: String
         let label: String?
         let isOwn: Bool
-        package let version: UInt64
-        package let expiration: UInt64
-        package let bytes: Int
+        let version: UInt64
+        let expiration: UInt64
+        let bytes: Int
         let isDeleted: Bool
     }
 
-    /// Whose records are wanted.
+    /// The selection of records by their writers.
     enum Whose: String, CaseIterable {
         case own
         case held
@@ -24,8 +24,8 @@ struct RecordsView: Encodable {
     /// The most in one answer.
     static let limit = 1000
 
-    package let networkId: String
-    /// How many match.
+    let networkId: String
+    /// The number of matches.
     let total: Int
-    package let records: [Record]
+    let records: [Record]
 }

@@ -3,8 +3,6 @@ internal import Darwin
 
 /// The few system calls of a command that are neither files nor sockets.
 package enum Posix {
-    package static func listen(_ descriptor: Int32) -> Bool { Darwin.listen(descriptor, 16) == 0 }
-
     package static func close(_ descriptor: Int32) { _ = Darwin.close(descriptor) }
 
     static func unlink(_ path: String) { _ = unsafe Darwin.unlink(path) }
@@ -34,8 +32,6 @@ package enum Posix {
     }
 
     package static var lastErrorCode: Int32 { errno }
-
-    static var wasInterrupted: Bool { errno == EINTR }
 
     /// Reads what is there, waiting for it; empty at the end and on failure.
     package static func read(_ descriptor: Int32, atMost count: Int) -> [UInt8] {

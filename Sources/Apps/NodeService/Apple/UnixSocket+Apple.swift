@@ -9,23 +9,8 @@ package enum UnixSocket {
     /// A new socket, closed when the process executes another program and silent when nobody reads any more.
     static func make() -> Int32 { prepared(socket(AF_UNIX, SOCK_STREAM, 0)) }
 
-    static func bind(_ descriptor: Int32, to path: String) -> Bool {
-        unsafe withAddress(path) { address, length in unsafe Darwin.bind(descriptor, address, length) == 0 }
-    }
-
-    package static func connect(_ descriptor: Int32, to path: String) -> Bool {
+    static func connect(_ descriptor: Int32, to path: String) -> Bool {
         unsafe withAddress(path) { address, length in unsafe Darwin.connect(descriptor, address, length) == 0 }
-    }
-
-    static func accept(_ descriptor: Int32) -> Int32 { prepared(Darwin.accept(descriptor, nil, nil)) }
-
-    /// Whether the call failed because nobody listens there any more.
-    static var wasShutDown: Bool { errno == EINVAL || errno == EBADF || errno == ECONNABORTED }
-
-    /// Waits until the socket is shut down, for so long at most.
-    static func waitForEnd(_ descriptor: Int32, _ milliseconds: Int32) {
-        var waiting = pollfd(fd: descriptor, events: 0, revents: 0)
-        _ = unsafe poll(&waiting, 1, milliseconds)
     }
 
     /// The user at the other end, as the kernel knows it.
@@ -34,11 +19,6 @@ package enum UnixSocket {
         var group = gid_t()
         guard unsafe getpeereid(descriptor, &user, &group) == 0 else { return nil }
         return user
-    }
-
-    /// Sends; minus one is a failure.
-    package static func send(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Int {
-        unsafe bytes.withUnsafeBytes { unsafe Darwin.send(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
     /// Sends one datagram to the socket of that name, which begins with @ if it is not in the file system; false when
@@ -53,8 +33,6 @@ package enum UnixSocket {
             }
         }
     }
-
-    static func shutdown(_ descriptor: Int32) { _ = Darwin.shutdown(descriptor, SHUT_RDWR) }
 
     private static func prepared(_ descriptor: Int32) -> Int32 {
         guard descriptor >= 0 else { return descriptor }

@@ -4,26 +4,26 @@ package import RunarNode
 
 /// Bytes, as a text or in base64.
 struct ContentForm: Codable, Sendable {
-    package var text: String?
+    var text: String?
     var base64: String?
 }
 
 struct TextForm: Codable, Sendable {
-    package let text: String
+    let text: String
 }
 
 struct NewNetworkForm: Codable, Sendable {
-    package let name: String
+    let name: String
     let index: UInt32?
 }
 
 struct NameForm: Codable, Sendable {
-    package let name: String
+    let name: String
 }
 
 struct TokenForm: Codable, Sendable {
     let peer: String
-    package let expiration: UInt64?
+    let expiration: UInt64?
     var lifeSeconds: UInt64?
     let label: String?
     let renewable: Bool?
@@ -39,7 +39,7 @@ package struct InvitationForm: Codable, Sendable {
     let lifeSeconds: UInt64?
     let label: String?
     /// The addresses that the joiner dials; the node's own if there are none.
-    package let addresses: [String]?
+    let addresses: [String]?
     /// Whether the first joiner is admitted without a question.
     let preallowed: Bool?
 
@@ -58,24 +58,24 @@ struct DecisionForm: Codable, Sendable {
 }
 
 struct JoinForm: Codable, Sendable {
-    package let text: String
-    package let network: String?
+    let text: String
+    let network: String?
 }
 
 struct ConnectForm: Codable, Sendable {
-    package let network: String
-    package let address: String?
-    package let relay: Bool?
+    let network: String
+    let address: String?
+    let relay: Bool?
 }
 
 struct OfferForm: Codable, Sendable {
     let accept: Bool
     /// The directory for the file; the node's own if nil.
-    package var directory: String?
+    var directory: String?
 }
 
 struct PathForm: Codable, Sendable {
-    package let path: String
+    let path: String
 }
 
 struct KeyForm: Codable, Sendable {
@@ -94,7 +94,7 @@ struct PutForm: Codable, Sendable {
 
     let lifeSeconds: Double?
     let condition: Condition?
-    package let version: UInt64?
+    let version: UInt64?
 }
 
 /// Which values are read, beside a ``KeyForm``.
@@ -111,9 +111,9 @@ struct TopicForm: Codable, Sendable {
 }
 
 package struct CallForm: Codable, Sendable {
-    package let path: String
-    package let network: String?
-    package var payload: RunarValue?
+    let path: String
+    let network: String?
+    var payload: RunarValue?
     /// The payload byte for byte, instead of a JSON value.
     var base64: String?
     let peer: String?
@@ -141,10 +141,10 @@ package struct CallForm: Codable, Sendable {
 
 /// A service that another process offers by this node.
 package struct ServingForm: Codable, Sendable {
-    package let path: String
-    package let network: String?
-    package let name: String
-    package let version: String
+    let path: String
+    let network: String?
+    let name: String
+    let version: String
     let description: String
     let actions: [String]
 
@@ -168,8 +168,8 @@ package struct ServingForm: Codable, Sendable {
 /// The answer of the process that offers a service: a result or a failure.
 struct CallAnswerForm: Codable, Sendable {
     /// In base64.
-    package var result: String?
-    package var failure: String?
+    var result: String?
+    var failure: String?
 }
 
 /// The options of a listener.
@@ -202,7 +202,7 @@ package struct DeviceForm: Codable, Sendable {
     /// The device's request, as a link.
     let request: String
     /// The networks that it joins; nil for all that this device owns.
-    package let networks: [String]?
+    let networks: [String]?
     /// The duration of the memberships; nil for no end.
     let lifeSeconds: UInt64?
     let label: String?
@@ -219,7 +219,7 @@ package struct DeviceForm: Codable, Sendable {
 }
 
 struct PairingForm: Codable, Sendable {
-    package let address: String?
+    let address: String?
 }
 
 /// Several forms written into one object.
@@ -228,7 +228,7 @@ struct JoinedForms: Encodable {
 
     init(_ forms: any Encodable...) { self.forms = forms }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         for form in forms { try form.encode(to: encoder) }
     }
 }

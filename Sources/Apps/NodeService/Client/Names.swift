@@ -9,7 +9,7 @@ package struct NetworkName: Hashable, Sendable {
 
 /// A peer as a person names it: its id, its label, or the beginning of the id of a peer that is known.
 package struct PeerName: Hashable, Sendable {
-    package let text: String
+    let text: String
 
     package init(_ text: String) {
         self.text = text

@@ -9,10 +9,10 @@ package struct TableKey: Hashable, Sendable {
         case base64
     }
 
-    package let text: String
+    let text: String
     let format: Format
     /// Nil for the only one.
-    package let network: NetworkName?
+    let network: NetworkName?
     /// Nil for the node's own setting.
     package let timeout: Duration?
 

@@ -26,7 +26,7 @@ package enum ConfigurationFile {
             }
         }
 
-        package var texts: [String] {
+        var texts: [String] {
             switch self {
             case .text(let text): [text]
             case .number(let number): [String(number)]
@@ -96,7 +96,7 @@ package enum ConfigurationFile {
 /// Finds what somebody probably meant.
 package enum Nearest {
     /// The name with the fewest edits to `word`.
-    package static func name(to word: String, among names: [String]) -> String? {
+    static func name(to word: String, among names: [String]) -> String? {
         names.min { distance($0, word) < distance($1, word) }
     }
 

@@ -154,7 +154,7 @@ package struct Settings: Sendable {
 package struct SettingReport: Codable, Hashable, Sendable {
     let key: Setting
     let values: [String]
-    package let source: Settings.Source
+    let source: Settings.Source
     /// True for a change that is in effect from the next start only; nil for others.
     let needsRestart: Bool?
 

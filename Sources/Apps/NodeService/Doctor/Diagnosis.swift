@@ -14,8 +14,8 @@ package struct Diagnosis {
 
         let level: Level
         /// A stable word.
-        package let code: String
-        package let message: String
+        let code: String
+        let message: String
         /// What to do.
         let advice: String?
     }
@@ -70,7 +70,7 @@ package struct Diagnosis {
         findings.append(Finding(level: .ok, code: code, message: message, advice: nil))
     }
 
-    package mutating func note(_ code: String, _ message: String, _ advice: String? = nil) {
+    mutating func note(_ code: String, _ message: String, _ advice: String? = nil) {
         findings.append(Finding(level: .note, code: code, message: message, advice: advice))
     }
 

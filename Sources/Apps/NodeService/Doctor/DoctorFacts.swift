@@ -6,10 +6,10 @@ internal import RunarNode
 package struct DoctorFacts: Hashable, Sendable {
     /// An interface, as far as it says something about reachability.
     struct Interface: Codable, Hashable, Sendable {
-        package let name: String
+        let name: String
         let isUp: Bool
         let isLoopback: Bool
-        package let addresses: [String]
+        let addresses: [String]
 
         private enum CodingKeys: String, CodingKey {
             case name
@@ -33,7 +33,7 @@ package struct DoctorFacts: Hashable, Sendable {
     /// Seconds since 1970, by this machine's clock.
     var wallSeconds: UInt64
     /// Nil when there is no home.
-    package var node: NodeFacts?
+    var node: NodeFacts?
     /// The peer that a person asked about.
     var askedPeer: String?
 }
@@ -41,22 +41,22 @@ package struct DoctorFacts: Hashable, Sendable {
 /// What a home, and the node that may run on it, know.
 package struct NodeFacts: Report, Hashable {
     /// How this device stands in a network.
-    package struct Network: Codable, Hashable, Sendable {
-        package var name: String
-        package var networkId: String
+    struct Network: Codable, Hashable, Sendable {
+        var name: String
+        var networkId: String
         var isOwner: Bool
-        package var isMember: Bool
+        var isMember: Bool
         /// The end of the membership in seconds since 1970; nil for none.
-        package var expiration: UInt64?
+        var expiration: UInt64?
         var isRevoked: Bool
         /// The newest time that the network's owner signed, in seconds since 1970.
         var latestSigned: UInt64?
     }
 
     /// A connected peer.
-    package struct Peer: Codable, Hashable, Sendable {
+    struct Peer: Codable, Hashable, Sendable {
         let peerIdText: String
-        package let isRelayed: Bool
+        let isRelayed: Bool
 
         private enum CodingKeys: String, CodingKey {
             case peerIdText
@@ -66,11 +66,11 @@ package struct NodeFacts: Report, Hashable {
 
     var isRunning: Bool
     /// Where the node listens.
-    package var addresses: [String]
+    var addresses: [String]
     var isDiscovering: Bool
     var renewsTokens: Bool
-    package var networks: [Network]
-    package var peers: [Peer]
+    var networks: [Network]
+    var peers: [Peer]
     /// How the NAT chooses ports: `unknown`, `endpointIndependent` or `endpointDependent`.
     var mapping: String
     /// Whether members at different addresses agree on that; else it is a guess.
@@ -93,25 +93,25 @@ struct PeerFacts: Codable, Hashable, Sendable {
         let time: UInt64
         /// A stable word.
         let event: String
-        package let address: String?
+        let address: String?
         /// The word for why, if there is one.
         let reason: String?
         /// The whole, for people.
-        package let text: String
+        let text: String
     }
 
     var peerIdText: String
     var label: String?
     /// Names of the networks in which it is known.
-    package var networks: [String]
+    var networks: [String]
     var isConnected: Bool
-    package var isRelayed: Bool
+    var isRelayed: Bool
     /// How packets travel, for people.
-    package var path: String?
+    var path: String?
     var lastSeen: UInt64?
     var isNearby: Bool
     /// Where it would be dialled.
-    package var addresses: [String]
+    var addresses: [String]
     /// The last attempt, the newest last.
     var history: [Step]
 

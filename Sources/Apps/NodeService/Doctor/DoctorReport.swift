@@ -2,7 +2,7 @@ internal import Identity
 
 /// What `runar doctor` says.
 package struct DoctorReport: HintingReport {
-    package let isHealthy: Bool
+    let isHealthy: Bool
     let findings: [Diagnosis.Finding]
     let interfaces: [DoctorFacts.Interface]
     let multicast: [DoctorFacts.Multicast]

@@ -3,7 +3,7 @@ internal import Node
 
 extension NodeError {
     /// What happened and what to do about it with this command.
-    package var message: String {
+    var message: String {
         if case .networkIndexNeeded(let next) = self { return Self.indexNeeded(next) }
         return advice.map { "\(self); \($0)" } ?? "\(self)"
     }

@@ -3,7 +3,7 @@ internal import Identity
 /// What a new device asks with.
 package struct DeviceRequestReport: Report {
     var event = "deviceRequest"
-    package let peerId: String
+    let peerId: String
     let peerIdText: String
     /// What both screens must show.
     package let code: String
@@ -16,20 +16,20 @@ package struct DeviceRequestReport: Report {
 /// What a new device was answered.
 package struct DeviceAnswerReport: Report {
     /// A network of the answer.
-    package struct Membership: Codable, Hashable, Sendable {
-        package let networkId: String
-        package let name: String
+    struct Membership: Codable, Hashable, Sendable {
+        let networkId: String
+        let name: String
         /// Whether the device gets its signing key.
         let isAdmin: Bool
         /// The last second of the membership since 1970; nil for none.
-        package let expiration: UInt64?
+        let expiration: UInt64?
     }
 
     /// The new device.
-    package let peerId: String
+    let peerId: String
     let peerIdText: String
     let label: String?
-    package let networks: [Membership]
+    let networks: [Membership]
     /// What both screens must show.
     package let code: String
     /// The answer, for the new device.
@@ -52,10 +52,10 @@ package struct DeviceAnswerReport: Report {
 
 /// What a new device got.
 package struct DeviceSetUpReport: HintingReport {
-    package let peerId: String
+    let peerId: String
     /// The device that answered.
     let sender: String
-    package let networks: [DeviceAnswerReport.Membership]
+    let networks: [DeviceAnswerReport.Membership]
     /// As in the library: none, pending, valid, invalid.
     let certificateStatus: String
 

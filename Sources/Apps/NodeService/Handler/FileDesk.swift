@@ -11,7 +11,7 @@ final class FileDesk: Sendable {
     /// Somebody who listens and can take files.
     struct Listener: Sendable {
         /// Where files go without a question.
-        package let directory: String?
+        let directory: String?
         /// Asks a person; nil if there is none.
         let ask: (@Sendable (FileOfferReport) -> Void)?
         /// Whether there is a person now who could be asked.
@@ -53,7 +53,7 @@ final class FileDesk: Sendable {
     }
 
     /// Forgets a listener; what it was asked and has not answered is a no.
-    package func remove(_ number: Int) {
+    func remove(_ number: Int) {
         let open = state.withLock { state in
             state.listeners.removeAll { $0.number == number }
             let open = state.questions.filter { $0.value.listener == number }

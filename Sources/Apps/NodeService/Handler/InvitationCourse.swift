@@ -1,5 +1,5 @@
 internal import Foundation
-package import Identity
+internal import Identity
 internal import Node
 internal import RunarNode
 
@@ -14,14 +14,14 @@ struct JoinAnswer: Sendable {
 
 /// The terms of an invitation.
 package struct InvitationTerms: Sendable {
-    package let network: NetworkId
+    let network: NetworkId
     /// The addresses that the joiner dials; the node's own if there are none.
-    package let addresses: [SocketAddress]
+    let addresses: [SocketAddress]
     /// The duration of the membership; nil for no end.
     let lifeSeconds: UInt64?
     let label: String?
     /// Whether the first joiner is admitted without a question.
-    package let isPreallowed: Bool
+    let isPreallowed: Bool
 }
 
 /// Follows one invitation from its being shown to its end: who comes with it, what the person says, who is admitted.
@@ -35,17 +35,17 @@ struct InvitationCourse: Sendable {
         case isLate
     }
 
-    package let node: RunarNode
+    let node: RunarNode
     let desk: QuestionDesk<JoinAnswer>
     let terms: InvitationTerms
     let invitation: Invitation
-    package let network: NetworkInfo
+    let network: NetworkInfo
     let tell: RequestHandler.Tell
 
     /// Returns who was admitted; `events` began before the invitation did.
     ///
     /// - Throws: ``CommandFailure`` when nobody can be admitted any more.
-    package func run(_ events: AsyncStream<NodeEvent>) async throws -> AdmissionReport {
+    func run(_ events: AsyncStream<NodeEvent>) async throws -> AdmissionReport {
         await tell(.invited(InvitationReport(invitation, networkName: network.name)))
         let (steps, queue) = AsyncStream.makeStream(of: Step.self)
         return try await withThrowingTaskGroup(of: Void.self) { group in

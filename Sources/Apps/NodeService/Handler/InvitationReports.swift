@@ -5,7 +5,7 @@ internal import Node
 /// An invitation that is shown from now on; it holds the secret.
 package struct InvitationReport: Codable, Hashable, Sendable {
     var event = "invited"
-    package let networkId: String
+    let networkId: String
     package let name: String?
     package let link: String
     /// Where the joiner dials.
@@ -31,7 +31,7 @@ package struct JoinRequestReport: Codable, Hashable, Sendable {
     /// What the answer refers to.
     package let number: Int
     package let peerId: String
-    package let networkId: String
+    let networkId: String
     /// The same must stand on the joiner's screen.
     package let digits: String
     /// Whether nobody is asked.
@@ -50,10 +50,10 @@ package struct JoinRequestReport: Codable, Hashable, Sendable {
 package struct JoinPendingReport: Codable, Hashable, Sendable {
     var event = "joinPending"
     /// The inviter.
-    package let peerId: String
-    package let networkId: String
+    let peerId: String
+    let networkId: String
     /// The same must stand on the inviter's screen.
-    package let digits: String
+    let digits: String
 
     init(_ invitation: Invitation, _ digits: String) {
         self.digits = digits
@@ -69,12 +69,12 @@ package struct JoinPendingReport: Codable, Hashable, Sendable {
 /// Somebody who joined by an invitation.
 package struct AdmissionReport: Report {
     var event = "admitted"
-    package let networkId: String
+    let networkId: String
     /// The network's.
-    package let name: String?
-    package let peerId: String
+    let name: String?
+    let peerId: String
     let label: String?
-    package let digits: String
+    let digits: String
     /// Whether the new member was seen as one.
     let isConnected: Bool
 

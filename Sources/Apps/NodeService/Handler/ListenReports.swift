@@ -6,8 +6,8 @@ package import Node
 /// That messages are heard from now on.
 package struct ListeningReport: Codable, Hashable, Sendable {
     var event = "listening"
-    package let peerId: String
-    package let addresses: [String]
+    let peerId: String
+    let addresses: [String]
 
     package var line: String { "listening as \(PeerId.typed(peerId)); Control-C ends it" }
 }
@@ -15,12 +15,12 @@ package struct ListeningReport: Codable, Hashable, Sendable {
 /// A message that arrived.
 package struct MessageReport: Codable, Hashable, Sendable {
     var event = "message"
-    package let peerId: String
+    let peerId: String
     /// What it says, if it is a text.
-    package let text: String?
+    let text: String?
     /// Its bytes in base64, if it is none.
     let base64: String?
-    package let bytes: Int
+    let bytes: Int
 
     init(peer: PeerId, payload: [UInt8]) {
         peerId = peer.base64Encoded
@@ -41,7 +41,7 @@ package struct FileOfferReport: Codable, Hashable, Sendable {
     /// What the answer refers to.
     package let number: Int
     package let peerId: String
-    package let networkId: String
+    let networkId: String
     package let name: String
     package let bytes: UInt64
 }
@@ -49,10 +49,10 @@ package struct FileOfferReport: Codable, Hashable, Sendable {
 /// A file that is whole and checked.
 package struct FileArrivedReport: Codable, Hashable, Sendable {
     var event = "file"
-    package let peerId: String
-    package let name: String
-    package let bytes: UInt64
-    package let path: String
+    let peerId: String
+    let name: String
+    let bytes: UInt64
+    let path: String
 
     package var line: String {
         "\(PeerId.typed(peerId)): sent \(name), \(ByteCountText.text(of: Double(bytes))), now at \(path)"
@@ -62,13 +62,13 @@ package struct FileArrivedReport: Codable, Hashable, Sendable {
 /// Something that happened to the node.
 package struct EventReport: Codable, Hashable, Sendable {
     let event: String
-    package var peerId: String?
-    package var networkId: String?
+    var peerId: String?
+    var networkId: String?
     var reason: String?
     /// Where a member can be dialled.
-    package var addresses: [String]?
+    var addresses: [String]?
     /// Whether another member passes a peer's packets on.
-    package var isRelayed: Bool?
+    var isRelayed: Bool?
 
     private enum CodingKeys: String, CodingKey {
         case event

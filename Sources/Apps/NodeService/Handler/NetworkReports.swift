@@ -14,11 +14,11 @@ package struct NetworkReport: HintingReport, Hashable {
     /// Which of the networks of the root key it is, from 0; nil unless this device is the owner.
     let index: UInt32?
     /// The version of the metadata.
-    package let version: UInt32?
+    let version: UInt32?
     /// Whether this device holds a token.
     package let isMember: Bool
     /// The end of this device's membership in seconds since 1970; nil for none.
-    package let expiration: UInt64?
+    let expiration: UInt64?
     /// Whether its owner revoked this device.
     let isRevoked: Bool
     /// When the secret was made by which its members recognise each other, in seconds since 1970; nil without one.
@@ -43,7 +43,7 @@ package struct NetworkReport: HintingReport, Hashable {
         return lines
     }
 
-    package var line: String {
+    var line: String {
         let end = expiration.map { ", until \(CivilTime(seconds: $0))" } ?? ""
         return "\(networkIdText.prefix(8))  \(name ?? "(name unknown)")  \(standing ?? "not a member")\(end)"
     }
@@ -68,10 +68,10 @@ package struct NetworksReport: HintingReport {
 
 /// A token that was issued.
 package struct TokenReport: Report {
-    package let networkId: String
-    package let peerId: String
+    let networkId: String
+    let peerId: String
     /// Seconds since 1970; nil for a token without end.
-    package let expiration: UInt64?
+    let expiration: UInt64?
     /// Whether the device may have another one before it ends.
     let isRenewable: Bool
     /// The token's own text, for the peer.
@@ -82,8 +82,8 @@ package struct TokenReport: Report {
 
 /// A peer that was revoked.
 package struct RevocationReport: HintingReport {
-    package let networkId: String
-    package let peerId: String
+    let networkId: String
+    let peerId: String
     /// When, in seconds since 1970.
     let revokedAt: UInt64
     /// Whether a running node tells the other members at once.
@@ -98,13 +98,13 @@ package struct RevocationReport: HintingReport {
 
 /// What a join has changed.
 package struct JoinReport: Report {
-    package let networkId: String
-    package let name: String?
+    let networkId: String
+    let name: String?
     /// As in ``NetworkReport``.
-    package let role: String
+    let role: String
     /// Whether this device now holds a token.
     package let isMember: Bool
-    package let expiration: UInt64?
+    let expiration: UInt64?
     /// After an invitation: whether the inviter is connected.
     var isConnected: Bool?
 
@@ -123,16 +123,16 @@ package struct JoinReport: Report {
 
 /// A network that was left.
 package struct LeaveReport: Report {
-    package let networkId: String
-    package let name: String?
+    let networkId: String
+    let name: String?
 
     package var lines: [String] { ["left \(name ?? "network \(networkId)")"] }
 }
 
 /// The text by which another member dials this device.
 package struct ConnectionTextReport: Report {
-    package let networkId: String
-    package let peerId: String
+    let networkId: String
+    let peerId: String
     package let address: String
     package let text: String
 

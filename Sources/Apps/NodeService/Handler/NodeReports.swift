@@ -18,22 +18,22 @@ package struct StopReport: Report {
 
 /// Who is connected, or known at all.
 package struct PeersReport: HintingReport {
-    package struct Peer: Codable, Hashable, Sendable {
-        package let peerId: String
+    struct Peer: Codable, Hashable, Sendable {
+        let peerId: String
         let peerIdText: String
         /// The networks in which both are admitted, in padded base64.
-        package let networks: [String]
+        let networks: [String]
         /// Their names, as far as they are known.
         let networkNames: [String]
         /// What this device's person called it with its token.
         let label: String?
         let isConnected: Bool
         /// Whether another member passes its packets on; nil when it is not connected.
-        package let isRelayed: Bool?
+        let isRelayed: Bool?
         /// Where its packets go when nobody passes them on.
-        package let address: String?
+        let address: String?
         /// Over whom they go otherwise, in padded base64, if that is known.
-        package let relay: String?
+        let relay: String?
         /// `localNetwork` if it is heard nearby now, `address` if a person gave one, `hashTable` if nothing but a hash
         /// table names it; else it dialled this device or was met before.
         let foundBy: [String]
@@ -93,7 +93,7 @@ package struct PeersReport: HintingReport {
     let isRunning: Bool
     /// Whether the peers that are not connected are among them.
     let isAll: Bool
-    package let peers: [Peer]
+    let peers: [Peer]
 
     private enum CodingKeys: String, CodingKey {
         case isRunning = "running"
@@ -123,10 +123,10 @@ package struct PeersReport: HintingReport {
 
 /// A peer that was reached.
 package struct ConnectReport: Report {
-    package let peerId: String
-    package let networkId: String
+    let peerId: String
+    let networkId: String
     /// Where packets go when nobody passes them on.
-    package let address: String?
+    let address: String?
     /// Whether another member does.
     package let isRelayed: Bool
     /// Which one, if that is known.
@@ -157,9 +157,9 @@ package struct ConnectReport: Report {
 /// A message that arrived at the peer named.
 package struct SentReport: Report {
     let peerIds: [String]
-    package let bytes: Int
+    let bytes: Int
     /// Its number among the messages that a running node keeps.
-    package var number: Int?
+    var number: Int?
 
     package var lines: [String] { ["delivered"] }
 }
@@ -168,17 +168,17 @@ package struct SentReport: Report {
 package struct BroadcastReport: Report {
     /// A peer that did not confirm the message.
     struct Failure: Codable, Hashable, Sendable {
-        package let peerId: String
+        let peerId: String
         let peerIdText: String
-        package let code: String
-        package let message: String
+        let code: String
+        let message: String
     }
 
     /// Who has it.
     let peerIds: [String]
     /// Who may not have it, ascending by id.
     let failures: [Failure]
-    package let bytes: Int
+    let bytes: Int
     /// Set when somebody may not have it.
     package let error: CommandFailure?
     /// Its number among the messages that a running node keeps.
@@ -223,9 +223,9 @@ package struct BroadcastReport: Report {
 
 /// A file that the peer has checked and stored.
 package struct FileSentReport: Report {
-    package let peerId: String
-    package let path: String
-    package let bytes: UInt64
+    let peerId: String
+    let path: String
+    let bytes: UInt64
     package let milliseconds: Int
 
     package var lines: [String] {

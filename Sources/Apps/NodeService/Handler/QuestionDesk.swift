@@ -23,7 +23,7 @@ final class QuestionDesk<Answer: Sendable>: Sendable {
     }
 
     /// Forgets a question.
-    package func remove(_ number: Int) { state.withLock { _ = $0.questions.removeValue(forKey: number) } }
+    func remove(_ number: Int) { state.withLock { _ = $0.questions.removeValue(forKey: number) } }
 
     /// The answer.
     ///

@@ -5,15 +5,15 @@ internal import RunarNode
 
 /// A value that was stored.
 package struct PutReport: Report, Hashable {
-    package let networkId: String
+    let networkId: String
     let key: String
     /// Later ones are higher; for `--if-version`.
     package let version: UInt64
     /// Other members that hold it now.
     package let holders: Int
     /// Seconds since 1970.
-    package let expiration: UInt64
-    package let bytes: Int
+    let expiration: UInt64
+    let bytes: Int
 
     package var lines: [String] {
         let end = CivilTime(seconds: expiration)
@@ -31,12 +31,12 @@ package struct PutReport: Report, Hashable {
 
 /// That a value of this device is gone.
 package struct DeleteReport: Report, Hashable {
-    package let networkId: String
+    let networkId: String
     let key: String
     /// The number of the deletion among the versions.
-    package let version: UInt64
+    let version: UInt64
     /// Other members that know.
-    package let holders: Int
+    let holders: Int
 
     package var lines: [String] {
         holders > 0
@@ -49,9 +49,9 @@ package struct DeleteReport: Report, Hashable {
 package struct RecordReport: Codable, Hashable, Sendable {
     let writer: String
     let writerText: String
-    package let version: UInt64
+    let version: UInt64
     /// Seconds since 1970.
-    package let expiration: UInt64
+    let expiration: UInt64
     package let bytes: Int
     /// The value, if it is a text.
     package let text: String?
@@ -74,14 +74,14 @@ package struct RecordReport: Codable, Hashable, Sendable {
         text.map { Array($0.utf8) } ?? (try? base64.map { try Base64.decode($0) }) ?? []  // see above
     }
 
-    package var line: String {
+    var line: String {
         "\(writerText)  version \(version)  \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")"
     }
 }
 
 /// The values under a key, the newest first.
 package struct RecordsReport: Report, Hashable {
-    package let networkId: String
+    let networkId: String
     let key: String
     package let records: [RecordReport]
     /// Where the value was written to.
@@ -95,16 +95,16 @@ package struct RecordsReport: Report, Hashable {
 
 /// The members that were found without an address being typed.
 package struct DiscoverReport: HintingReport {
-    package struct Peer: Codable, Hashable, Sendable {
-        package let peerId: String
+    struct Peer: Codable, Hashable, Sendable {
+        let peerId: String
         let peerIdText: String
-        package let networkId: String
+        let networkId: String
         let networkName: String
         let label: String?
         /// `localNetwork`, `hashTable` or both.
         let sources: [String]
         /// The most promising first.
-        package let addresses: [String]
+        let addresses: [String]
         let isConnected: Bool
 
         private enum CodingKeys: String, CodingKey {
@@ -118,7 +118,7 @@ package struct DiscoverReport: HintingReport {
             case isConnected = "connected"
         }
 
-        package var line: String {
+        var line: String {
             let ways = sources.map { FoundBy(rawValue: $0)?.words ?? $0 }.joined(separator: " and ")
             let columns: [String?] = [peerIdText, networkName, ways, label, addresses.joined(separator: ", ")]
             return columns.compactMap(\.self).joined(separator: "  ")
@@ -127,7 +127,7 @@ package struct DiscoverReport: HintingReport {
 
     /// Whether the local network is listened to.
     let isDiscovering: Bool
-    package let peers: [Peer]
+    let peers: [Peer]
 
     private enum CodingKeys: String, CodingKey {
         case isDiscovering = "discovering"

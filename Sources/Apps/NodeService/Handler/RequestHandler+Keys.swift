@@ -20,7 +20,7 @@ extension RequestHandler {
         return try keys.retrieve(id: name)
     }
 
-    package func exportKey(_ name: String, isRevealed: Bool) throws -> KeyReport {
+    func exportKey(_ name: String, isRevealed: Bool) throws -> KeyReport {
         guard let secret = try key(name) else {
             throw CommandFailure(
                 "no-key",
@@ -31,7 +31,7 @@ extension RequestHandler {
         return try KeyReport(name, secret, isRevealed: isRevealed)
     }
 
-    package func importKey(_ name: String, hex: String, replacing: Bool) throws -> KeyReport {
+    func importKey(_ name: String, hex: String, replacing: Bool) throws -> KeyReport {
         var bytes: [UInt8]
         do {
             bytes = try Hex.decode(hex)
@@ -60,7 +60,7 @@ extension RequestHandler {
     }
 
     /// Gives this device a new key; a running node stops for it and starts with the new one.
-    package func renewDevice() async throws -> RenewalReport {
+    func renewDevice() async throws -> RenewalReport {
         let (former, wasRunning) = (node.peerId, node.isRunning)
         let before = try node.networks().filter { $0.token != nil }
         if wasRunning { await node.stop() }
@@ -83,7 +83,7 @@ extension RequestHandler {
     }
 
     /// What a backup holds: the root key, and the texts of the networks that it owns.
-    package func backup() throws -> BackupContent {
+    func backup() throws -> BackupContent {
         guard let secret = try keys.retrieve(id: "root") else {
             throw CommandFailure(
                 "no-key",
@@ -104,7 +104,7 @@ package struct KeyReport: Report {
     /// 32 bytes in hex; nil unless it was asked for.
     var privateKey: String?
     /// The id that the key of a device proves.
-    package var peerId: String?
+    var peerId: String?
 
     init(_ name: String, _ secret: SecretBytes, isRevealed: Bool) throws {
         let pair = Ed25519KeyPair(privateKey: try Ed25519PrivateKey(secret))
@@ -124,7 +124,7 @@ package struct KeyReport: Report {
 
 /// The ids and networks of a device that got a new key.
 package struct RenewalReport: Report {
-    package let peerId: String
+    let peerId: String
     let peerIdText: String
     let formerPeerId: String
     /// The networks that this device signs for, of which it is a member by its new key.
@@ -148,7 +148,7 @@ package struct BackupContent: Report {
 
 // A person's devices: one sets up another.
 extension RequestHandler {
-    package func deviceRequest() throws -> DeviceRequestReport {
+    func deviceRequest() throws -> DeviceRequestReport {
         let request = try node.deviceRequest()
         return DeviceRequestReport(
             peerId: request.peerId.base64Encoded,
@@ -158,7 +158,7 @@ extension RequestHandler {
         )
     }
 
-    package func addDevice(
+    func addDevice(
         _ text: String,
         networks names: [NetworkName]?,
         lifeSeconds: UInt64?,
@@ -184,7 +184,7 @@ extension RequestHandler {
         )
     }
 
-    package func setUpDevice(_ text: String) async throws -> DeviceSetUpReport {
+    func setUpDevice(_ text: String) async throws -> DeviceSetUpReport {
         let answer = try DeviceAnswer(text: text)
         try node.setUp(with: answer)
         return DeviceSetUpReport(

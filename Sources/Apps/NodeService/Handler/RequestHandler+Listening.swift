@@ -1,17 +1,17 @@
 internal import Concurrency
-package import Foundation
+internal import Foundation
 internal import Identity
 internal import Node
-package import RunarNode
+internal import RunarNode
 
 // Services: what there is, asking, and offering what another process answers.
 extension RequestHandler {
-    /// How long a peer may think about what it offers.
+    /// The time that a peer has to say what it offers.
     private static let listPatience = Duration.seconds(5)
-    /// How many requests wait for the process that answers them.
+    /// The number of requests that wait for the process that answers them.
     private static let callBuffer = 1024
 
-    package func services(of peer: PeerName?, in name: NetworkName?) async throws -> ServicesReport {
+    func services(of peer: PeerName?, in name: NetworkName?) async throws -> ServicesReport {
         let network = try resolve(name).networkId
         let peers = try peer.map { [try resolve($0, in: network)] } ?? [node.peerId] + node.connectedPeers(in: network)
         let labels = Dictionary(
@@ -36,7 +36,7 @@ extension RequestHandler {
         return ServicesReport(services: services, silent: peers.filter { found[$0] == nil }.map(\.base64Encoded))
     }
 
-    /// What a peer offers itself: its registry also knows what others offer, which they are asked for.
+    /// The services of one peer, without those of others that its registry lists.
     private func list(of peer: PeerId, in network: NetworkId) async -> [RunarServiceInfo]? {
         var options = RequestOptions(timeout: Self.listPatience, isIdempotent: true)
         options.peer = peer == node.peerId ? nil : peer
@@ -50,7 +50,7 @@ extension RequestHandler {
         }
     }
 
-    package func call(_ order: ServiceCall) async throws -> CalledReport {
+    func call(_ order: ServiceCall) async throws -> CalledReport {
         let network = try resolve(order.network).networkId
         let options = RequestOptions(
             timeout: order.timeout,
@@ -63,7 +63,7 @@ extension RequestHandler {
     }
 
     /// Offers a service until the request for it is cancelled.
-    package func serve(_ serving: ServingForm, _ tell: @escaping Tell) async throws {
+    func serve(_ serving: ServingForm, _ tell: @escaping Tell) async throws {
         let network = try resolve(serving.network.map { NetworkName(form: $0) })
         guard network.isMember else { throw NodeError.notAMember(network.networkId) }
         let (updates, continuation) = AsyncStream.makeStream(
@@ -130,22 +130,22 @@ extension RequestHandler {
 /// A request to a service.
 package struct ServiceCall: Sendable {
     /// The service, a slash and the action.
-    package let path: String
-    package let network: NetworkName?
+    let path: String
+    let network: NetworkName?
     /// JSON, or nothing.
-    package let payload: Data
+    let payload: Data
     /// The peer to ask; nil for any that offers the service.
     let peer: PeerName?
-    package let timeout: Duration?
+    let timeout: Duration?
     let isIdempotent: Bool
 }
 
-// Events: published by this device, and told as they come for as long as somebody subscribes.
+// Events: publishing, and updates for a subscriber.
 extension RequestHandler {
-    /// How long a command without a node waits for the others to say that they have its event.
+    /// The time in which members must confirm the event of a node that is about to end.
     private static let farewellPatience = Duration.seconds(10)
 
-    package func publish(_ event: Data, to topic: String, in network: NetworkName?) async throws -> PublishedReport {
+    func publish(_ event: Data, to topic: String, in network: NetworkName?) async throws -> PublishedReport {
         let network = try resolve(network)
         try await node.publish(networkId: network.networkId, topic: topic, message: event)
         let isIsolated = node.isIsolated(networkId: network.networkId)
@@ -175,7 +175,7 @@ extension RequestHandler {
         _ = try? await node.dhtRecords(networkId: network, key: key, policy: policy)  // the event went out before
     }
 
-    package func subscribe(
+    func subscribe(
         to topic: String,
         in network: NetworkInfo,
         includesPast: Bool,
@@ -217,12 +217,12 @@ extension RequestHandler {
     }
 }
 
-// What arrives is told as it comes, for as long as somebody listens.
+// Updates for a listener, until its request is cancelled.
 extension RequestHandler {
-    /// Updates that wait for a slow listener; senders of messages wait with it, nobody waits for events.
+    /// The number of updates about files that wait for a slow listener.
     private static let updateBuffer = 256
 
-    package func listen(_ listening: ListenForm, _ tell: @escaping Tell) async throws {
+    func listen(_ listening: ListenForm, _ tell: @escaping Tell) async throws {
         if let directory = listening.acceptFiles { try Self.checkDirectory(directory) }
         let messages = node.startListening()
         let events = node.eventStream
@@ -270,7 +270,7 @@ extension RequestHandler {
         }
     }
 
-    /// Files must have a place before anybody is told that they are welcome.
+    /// Checks that the directory for accepted files exists.
     package static func checkDirectory(_ path: String) throws(CommandFailure) {
         var isDirectory: ObjCBool = false
         guard path.hasPrefix("/"), unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory),

@@ -127,7 +127,7 @@ extension RequestHandler {
     }
 
     /// Returns the failure of a request; for a revoked device it says so, since no other advice helps.
-    package func failure(_ error: any Error, in network: NetworkName?) -> CommandFailure {
+    func failure(_ error: any Error, in network: NetworkName?) -> CommandFailure {
         let network = try? revokedNetwork(behind: error, network)  // nil: the error stands
         return network.map { CommandFailure(revokedFrom: $0) } ?? CommandFailure(error)
     }

@@ -1,5 +1,5 @@
 internal import Foundation
-package import Identity
+internal import Identity
 internal import Kademlia
 internal import Node
 internal import Platform
@@ -21,7 +21,7 @@ extension RequestHandler {
         )
     }
 
-    package func createNetwork(_ name: String, index: UInt32?) throws -> NetworkReport {
+    func createNetwork(_ name: String, index: UInt32?) throws -> NetworkReport {
         let others = try node.networks().filter { $0.name == name }
         let metadata = try node.createNetwork(name: name, index: index)
         var report = try report(resolve(NetworkName(metadata.networkId.base64Encoded)))
@@ -70,7 +70,7 @@ extension RequestHandler {
         )
     }
 
-    package func revoke(_ peer: PeerName, in network: NetworkName?) throws -> RevocationReport {
+    func revoke(_ peer: PeerName, in network: NetworkName?) throws -> RevocationReport {
         let network = try resolveOwned(network)
         let peer = try resolve(peer, in: network)
         let entry = try node.revoke(peer, in: network)
@@ -85,7 +85,7 @@ extension RequestHandler {
     /// Takes a network's text, a token's text, or both in any order; nothing is kept unless all of it is good.
     ///
     /// - Throws: ``CommandFailure``, `wrong-network` for a token of another network than `network` or the text with it.
-    package func join(_ text: String, network: NetworkName? = nil) async throws -> JoinReport {
+    func join(_ text: String, network: NetworkName? = nil) async throws -> JoinReport {
         let texts = try JoinTexts(text)
         if let token = texts.token {
             let expected = try [texts.metadata?.networkId, network.map { try resolve($0).networkId }].compactMap(\.self)
@@ -292,10 +292,10 @@ extension RequestHandler {
 
 // One scan instead of two texts.
 extension RequestHandler {
-    /// Shows an invitation, has whoever comes with it confirmed, and returns who was admitted.
+    /// Creates an invitation, has the joiner confirmed, and returns the member that was admitted.
     ///
     /// The invitation is taken back when anything else ends this.
-    package func invite(_ terms: InvitationTerms, _ tell: @escaping Tell) async throws -> AdmissionReport {
+    func invite(_ terms: InvitationTerms, _ tell: @escaping Tell) async throws -> AdmissionReport {
         let network = try resolve(NetworkName(terms.network.base64Encoded))
         if let label = terms.label { try NameRule.check(label) }
         let events = node.eventStream
@@ -322,8 +322,8 @@ extension RequestHandler {
         return try await course.run(events)
     }
 
-    /// Becomes a member by an invitation; the digits are told while its person decides.
-    package func join(by invitation: Invitation, _ tell: @escaping Tell) async throws -> JoinReport {
+    /// Joins by an invitation; the digits are an update while the inviter decides.
+    func join(by invitation: Invitation, _ tell: @escaping Tell) async throws -> JoinReport {
         let (digits, queue) = AsyncStream.makeStream(of: String.self)
         let isConnected = try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {

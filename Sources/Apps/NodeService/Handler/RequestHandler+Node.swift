@@ -2,7 +2,7 @@ internal import Console
 internal import Foundation
 internal import Identity
 internal import Platform
-package import RunarNode
+internal import RunarNode
 internal import Traversal
 
 // How the node stands.
@@ -10,7 +10,7 @@ extension RequestHandler {
     /// Memberships that end sooner are worth a warning; a token that lasts longer was renewed long before.
     private static let warningSeconds: UInt64 = 7 * 86_400
 
-    package func status() throws -> StatusReport {
+    func status() throws -> StatusReport {
         let networks = try node.networks()
         return StatusReport(
             isRunning: node.isRunning,
@@ -96,7 +96,7 @@ extension RequestHandler {
         let names = try SystemFileSystem().names(in: home.path)
         let parts = names.map { StorageView.Part(name: $0, bytes: Self.byteCount(of: home.file($0))) }
             .sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
-        // Where the system does not say it, nobody is told.
+        // Left out if the system does not tell it.
         let system = try? FileManager.default.attributesOfFileSystem(forPath: home.path)  // see above
         return StorageView(
             home: home.path,
@@ -131,12 +131,12 @@ extension RequestHandler {
         )
     }
 
-    /// What opens the keys.
+    /// The kind of secret that opens the vault.
     var vaultKind: String {
         get throws { try VaultFile.isOpenedWithKeyFile(at: home.file(NodeHome.vaultName)) ? "keyFile" : "passphrase" }
     }
 
-    /// Of a file, or of what is in a directory; what vanishes meanwhile counts nothing.
+    /// The bytes of a file or of the files in a directory; a file that vanishes counts as 0.
     private static func byteCount(of path: String) -> Int {
         var count = size(of: path)
         for case let name as String in FileManager.default.enumerator(atPath: path) ?? FileManager.DirectoryEnumerator()
@@ -230,7 +230,7 @@ extension NodeFacts.Network {
 
 extension RequestHandler {
     /// The address that signs one browser in.
-    package func consoleAddress() throws -> ConsoleReport {
+    func consoleAddress() throws -> ConsoleReport {
         let (console, address) = try runningConsole()
         return ConsoleReport(address: ConsoleLink.address(address, console.sessions.makeSecret()), isOpened: false)
     }
@@ -238,7 +238,7 @@ extension RequestHandler {
     /// Tells of a file for a browser, and returns once the browser has signed in by it.
     ///
     /// The file is gone when this ends, however it does.
-    package func openConsole(_ tell: @escaping Tell) async throws -> ConsoleReport {
+    func openConsole(_ tell: @escaping Tell) async throws -> ConsoleReport {
         let (console, address) = try runningConsole()
         let link = try ConsoleLink(to: address, secret: console.sessions.makeSecret(), in: home)
         defer { link.remove() }
@@ -254,7 +254,7 @@ extension RequestHandler {
     }
 
     /// Tells of a link for a device of the local network, and returns once one has signed in by it or a minute is over.
-    package func pairConsole(at address: String?, _ tell: @escaping Tell) async throws -> PairingEnd {
+    func pairConsole(at address: String?, _ tell: @escaping Tell) async throws -> PairingEnd {
         let (console, _) = try runningConsole()
         guard let place = console.lan.currentPlace else {
             throw CommandFailure(

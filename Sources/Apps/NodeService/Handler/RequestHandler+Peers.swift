@@ -1,13 +1,13 @@
 internal import Concurrency
 internal import Foundation
-package import Identity
+internal import Identity
 internal import Node
 internal import RunarNode
 
 // Peers, messages and files.
 extension RequestHandler {
     /// The connected peers, or all that are known or heard nearby; or one of them.
-    package func peers(all: Bool, only wanted: PeerId? = nil) throws -> PeersReport {
+    func peers(all: Bool, only wanted: PeerId? = nil) throws -> PeersReport {
         let networks = try node.networks()
         let connected = networks.map { Set(node.connectedPeers(in: $0.networkId)) }
         let heard = networks.map { Set(node.discoveryService.getDiscoveredPeers(for: $0.networkId).map(\.peerId)) }
@@ -60,7 +60,7 @@ extension RequestHandler {
         }
     }
 
-    package func connect(
+    func connect(
         _ peer: PeerName,
         _ network: NetworkName,
         _ address: String?,
@@ -78,7 +78,7 @@ extension RequestHandler {
 
     /// Dials with a text that the other member gave, after punching a hole for an address beyond this site; a token in it
     /// that is no good is refused before anything is sent.
-    package func connect(byText text: String) async throws -> ConnectReport {
+    func connect(byText text: String) async throws -> ConnectReport {
         let data = try PeerConnectionData.fromQRString(text)
         guard data.token.verify() else {
             throw CommandFailure(
@@ -104,7 +104,7 @@ extension RequestHandler {
         return ConnectReport(peerId: connection.peerId, networkId: connection.networkId, path: path)
     }
 
-    package func connectionText(_ network: NetworkName?, address: String?) throws -> ConnectionTextReport {
+    func connectionText(_ network: NetworkName?, address: String?) throws -> ConnectionTextReport {
         let found = try resolve(network)
         let network = found.networkId
         guard found.isMember else { throw NodeError.notAMember(network) }
@@ -135,7 +135,7 @@ extension RequestHandler {
         )
     }
 
-    package func send(_ text: String, to peer: PeerName) async throws -> SentReport {
+    func send(_ text: String, to peer: PeerName) async throws -> SentReport {
         let peer = try resolve(peer)
         let node = node
         guard let watch else {
@@ -149,7 +149,7 @@ extension RequestHandler {
         return SentReport(peerIds: [peer.base64Encoded], bytes: text.utf8.count, number: sent.number)
     }
 
-    package func broadcast(_ text: String, in network: NetworkName?) async throws -> BroadcastReport {
+    func broadcast(_ text: String, in network: NetworkName?) async throws -> BroadcastReport {
         let network = try network.map { try resolve($0).networkId }
         let peers = node.connectedPeers(in: network)
         guard !peers.isEmpty else {
@@ -177,7 +177,7 @@ extension RequestHandler {
         }
     }
 
-    package func sendFile(
+    func sendFile(
         _ path: String,
         named name: String? = nil,
         to peer: PeerId,
@@ -219,7 +219,7 @@ extension RequestHandler {
         return PeersView(running: report.isRunning, all: all, total: found.count, peers: page.cut(found))
     }
 
-    /// Also somebody who is not known: then nothing but the id is.
+    /// The view of a peer; of an unknown one it has the id alone.
     func peerView(_ name: PeerName) throws -> PeerView {
         let peer = try resolve(name)
         let known = try peers(all: true, only: peer).peers.first
@@ -241,9 +241,9 @@ extension RequestHandler {
     }
 }
 
-// A node that starts for one command has nobody yet to ask or to tell.
+// A node that was started for one command has no connections yet.
 extension RequestHandler {
-    /// Members that are near or remembered are connected well within this; nobody waits longer for those who are not.
+    /// The time in which members that are near or known usually connect.
     private static let patience = Duration.seconds(3)
 
     /// Waits until the peers that a request needs are connected, for a few seconds at most.
@@ -263,7 +263,7 @@ extension RequestHandler {
         }
     }
 
-    /// Whether those are connected whom a request needs; nil if it needs nobody, or says itself what is wrong with it.
+    /// The check for the peers that a request needs; nil if it needs none, or fails by itself.
     private func isThere(_ company: Company) -> (@Sendable () -> Bool)? {
         let node = node
         switch company {
@@ -286,6 +286,6 @@ extension RequestHandler {
         return { [node] in !node.connectedPeers(in: network).isEmpty }
     }
 
-    /// Nobody who cannot be told of is an answer too.
+    /// Whether any peer is known; false if the store cannot be read.
     private var isAnybodyKnown: Bool { (try? node.knownPeers().isEmpty) == false }  // see above
 }

@@ -1,12 +1,12 @@
 internal import Bytes
-package import Foundation
+internal import Foundation
 internal import Identity
 internal import Kademlia
 internal import RunarNode
 
 // Values in the networks' hash tables, and who is found there.
 extension RequestHandler {
-    package func put(
+    func put(
         _ value: Data,
         under key: TableKey,
         _ condition: PutCondition,
@@ -31,7 +31,7 @@ extension RequestHandler {
         )
     }
 
-    package func get(_ key: TableKey, _ options: GetOptions) async throws -> RecordsReport {
+    func get(_ key: TableKey, _ options: GetOptions) async throws -> RecordsReport {
         let network = try resolve(key.network)
         let id = network.networkId
         let bytes = Data(try key.bytes())
@@ -59,7 +59,7 @@ extension RequestHandler {
         return RecordsReport(networkId: id.base64Encoded, key: key.text, records: records.map { RecordReport($0) })
     }
 
-    package func delete(_ key: TableKey) async throws -> DeleteReport {
+    func delete(_ key: TableKey) async throws -> DeleteReport {
         let network = try resolve(key.network).networkId
         let receipt = try await node.dhtDelete(networkId: network, key: Data(key.bytes()), policy: key.policy)
         return DeleteReport(
@@ -71,7 +71,7 @@ extension RequestHandler {
     }
 
     /// The members that are heard nearby or answer in the hash table.
-    package func discover(in name: NetworkName?) async throws -> DiscoverReport {
+    func discover(in name: NetworkName?) async throws -> DiscoverReport {
         let networks = try name.map { [try resolve($0)] } ?? node.networks()
         guard !networks.isEmpty else {
             _ = try resolve(nil)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Identity
 internal import Node
-package import Platform
+internal import Platform
 package import RunarNode
 
 /// Carries out requests on the one node of a home.
@@ -9,10 +9,10 @@ package import RunarNode
 /// The process that holds the home's lock has one: a running node, or a command for its own duration.
 package final class RequestHandler: Sendable {
     /// Takes what happens before a request is done.
-    package typealias Tell = @Sendable (NodeUpdate) async -> Void
+    typealias Tell = @Sendable (NodeUpdate) async -> Void
 
     package let node: RunarNode
-    package let keys: any KeyStorage
+    let keys: any KeyStorage
     let home: HomeDirectory
     let settings: Settings
     /// The web console, if this node has one.

@@ -5,15 +5,15 @@ package import RunarNode
 /// Which services there are.
 package struct ServicesReport: HintingReport {
     /// A service and who offers it.
-    package struct Offer: Codable, Sendable {
-        package let peerId: String
+    struct Offer: Codable, Sendable {
+        let peerId: String
         /// What this device's person called the peer; "this device" has none.
         let label: String?
         let isOwn: Bool
         let service: RunarServiceInfo
     }
 
-    package let services: [Offer]
+    let services: [Offer]
     /// Peers that did not say what they offer.
     let silent: [String]
 
@@ -35,7 +35,7 @@ package struct ServicesReport: HintingReport {
 
 /// What a service answered.
 package struct CalledReport: Report {
-    package let path: String
+    let path: String
     /// The answer, if it is JSON.
     package let result: RunarValue?
     /// The answer in base64, if it is not.
@@ -57,8 +57,8 @@ package struct CalledReport: Report {
 /// That a service is offered from now on.
 package struct ServingReport: Codable, Hashable, Sendable {
     var event = "serving"
-    package let path: String
-    package let networkId: String
+    let path: String
+    let networkId: String
     let networkName: String
     let actions: [String]
 

@@ -12,7 +12,7 @@ package struct StatusReport: HintingReport {
         /// The interfaces on which they are joined at this moment.
         let interfaces: [String]
 
-        package var line: String {
+        var line: String {
             guard running else { return "members on the local network are not looked for" }
             let place = interfaces.isEmpty ? "no interface yet" : interfaces.joined(separator: ", ")
             return "looking for members on \(place), in \(groups.joined(separator: ", "))"
@@ -21,30 +21,30 @@ package struct StatusReport: HintingReport {
 
     /// How a network's hash table stands.
     struct Table: Codable, Hashable, Sendable {
-        package let networkId: String
+        let networkId: String
         let networkName: String
         /// Members in the routing table.
-        package let members: Int
+        let members: Int
         /// Values that this node holds, also for others.
-        package let records: Int
+        let records: Int
         let recordBytes: Int
         /// Of these, its own.
         let ownRecords: Int
 
-        package var line: String {
+        var line: String {
             "\(networkName): \(members) member\(members == 1 ? "" : "s") known,"
                 + " \(records) value\(records == 1 ? "" : "s") held (\(ownRecords) of this device)"
         }
     }
 
     /// Whether a network's events come and go.
-    package struct Events: Codable, Hashable, Sendable {
-        package let networkId: String
+    struct Events: Codable, Hashable, Sendable {
+        let networkId: String
         let networkName: String
         /// Whether there is nobody with whom to exchange them.
         let isIsolated: Bool
 
-        package var line: String {
+        var line: String {
             isIsolated
                 ? "\(networkName): isolated, nobody is there with whom to exchange them"
                 : "\(networkName): exchanged with others"
@@ -53,14 +53,14 @@ package struct StatusReport: HintingReport {
 
     /// A membership that is about to end.
     struct Expiring: Codable, Hashable, Sendable {
-        package let networkId: String
+        let networkId: String
         let networkName: String
         /// Seconds since 1970.
-        package let expiration: UInt64
+        let expiration: UInt64
         /// Whether this node asks for a new token.
         let isRenewing: Bool
 
-        package var line: String {
+        var line: String {
             let end = "the membership in \(networkName) ends \(CivilTime(seconds: expiration))"
             return isRenewing
                 ? "\(end): the owner's device renews it when both are connected; else ask for a new token"
@@ -70,7 +70,7 @@ package struct StatusReport: HintingReport {
 
     /// A network whose owner revoked this device.
     struct Revoked: Codable, Hashable, Sendable {
-        package let networkId: String
+        let networkId: String
         let networkName: String
 
         /// Returns nil for a network that has not revoked this device.
@@ -80,7 +80,7 @@ package struct StatusReport: HintingReport {
             networkName = state.name ?? state.networkId.short
         }
 
-        package var line: String {
+        var line: String {
             "the owner of \(networkName) revoked this device: only a device with a new key can be invited again,"
                 + " `runar doctor` says how"
         }
@@ -93,20 +93,20 @@ package struct StatusReport: HintingReport {
     package let peerId: String?
     /// The form that people type.
     let peerIdText: String?
-    package let addresses: [String]
+    let addresses: [String]
     let uptimeSeconds: UInt64?
     /// Where the console is, if there is one.
     let console: String?
     /// Where devices of the local network find it, if it is open to them.
     let consoleLan: [String]?
-    package let networks: Int?
+    let networks: Int?
     let connectedPeers: Int?
     /// Nil when no node runs.
     let discovery: Discovery?
     /// The networks' hash tables, as far as this node knows them; nil when no node runs.
     let tables: [Table]?
     /// How the networks' events are exchanged; nil when no node runs.
-    package let events: [Events]?
+    let events: [Events]?
     /// Memberships that end within seven days or have ended; nil when no node runs.
     let expiring: [Expiring]?
     /// Networks whose owners revoked this device; nil when no node runs.

@@ -5,9 +5,9 @@ internal import RunarNode
 
 /// An event that was published.
 package struct PublishedReport: Report, Hashable {
-    package let networkId: String
+    let networkId: String
     let topic: String
-    package let bytes: Int
+    let bytes: Int
     /// Whether nobody was there to whom it could go.
     let isIsolated: Bool
 
@@ -21,7 +21,7 @@ package struct PublishedReport: Report, Hashable {
 /// That events are heard from now on.
 package struct SubscribedReport: Codable, Hashable, Sendable {
     var event = "subscribed"
-    package let networkId: String
+    let networkId: String
     let networkName: String
     let topic: String
     /// Whether nobody is there from whom events could come.
@@ -37,19 +37,19 @@ package struct SubscribedReport: Codable, Hashable, Sendable {
 /// An event that arrived.
 package struct TopicEventReport: Codable, Hashable, Sendable {
     var event = "published"
-    package let networkId: String
+    let networkId: String
     let topic: String
     /// Who published it.
-    package let peerId: String
+    let peerId: String
     /// What this device's person called the publisher.
     let label: String?
     /// Which of the events it is that the publisher published since its node started.
-    package let number: UInt64
+    let number: UInt64
     /// By the publisher's clock, in seconds since 1970.
     let publishedAt: UInt64
-    package let bytes: Int
+    let bytes: Int
     /// The event, if it is a text.
-    package let text: String?
+    let text: String?
     /// The event in base64, if it is none.
     let base64: String?
     /// Events before it that this reader was too slow for.

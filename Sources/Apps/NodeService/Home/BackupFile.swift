@@ -9,7 +9,7 @@ package enum BackupFile {
 /// The result of a restoration.
 package struct RestoreReport: HintingReport {
     let restored: Bool
-    package let networks: Int
+    let networks: Int
 
     package init(restored: Bool, networks: Int) {
         self.restored = restored

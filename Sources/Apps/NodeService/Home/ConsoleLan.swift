@@ -1,6 +1,6 @@
 internal import Certificates
 internal import Concurrency
-package import Console
+internal import Console
 internal import Foundation
 internal import Identity
 internal import Platform
@@ -68,7 +68,7 @@ package final class ConsoleLan: Sendable {
     }
 
     /// Serves whenever it is on, until the task is cancelled; `configure` says how.
-    package func run(_ configure: @escaping @Sendable (Console.Place) -> Console.Configuration) async {
+    func run(_ configure: @escaping @Sendable (Console.Place) -> Console.Configuration) async {
         var wish = await next()
         while let current = wish {
             if let port = current.port {

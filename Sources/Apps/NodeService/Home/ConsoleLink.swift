@@ -11,7 +11,7 @@ struct ConsoleLink: Sendable {
     private static let suffix = ".html"
 
     /// The file.
-    package let path: String
+    let path: String
     let secret: String
 
     /// Writes the file for the console at `address` into the home.
@@ -35,9 +35,9 @@ struct ConsoleLink: Sendable {
     }
 
     /// The address that signs a browser in; what is behind `#` is never sent to anybody.
-    package static func address(_ address: String, _ secret: String) -> String { "\(address)#secret=\(secret)" }
+    static func address(_ address: String, _ secret: String) -> String { "\(address)#secret=\(secret)" }
 
-    package func remove() {
+    func remove() {
         try? SystemFileSystem().remove(path)  // its secret is worth nothing any more
     }
 
@@ -54,7 +54,7 @@ struct ConsoleLink: Sendable {
 /// What `runar console` prints.
 package struct ConsoleReport: Report {
     /// With `--print` it signs in the first browser that is given it, within a minute.
-    package let address: String
+    let address: String
     /// Whether a browser has signed in.
     let isOpened: Bool
 

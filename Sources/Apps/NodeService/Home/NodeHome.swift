@@ -67,7 +67,7 @@ package final class NodeHome: Sendable {
     }
 
     /// Why `path` cannot be looked at, which may belong to another user and hold no node at all.
-    package static func failure(_ error: FileError, at path: String) -> CommandFailure {
+    static func failure(_ error: FileError, at path: String) -> CommandFailure {
         guard error.code == SystemErrors.accessDenied else { return CommandFailure(file: error) }
         return CommandFailure(
             "no-access",
@@ -104,7 +104,7 @@ package final class NodeHome: Sendable {
     }
 
     /// Writes down this device's id, for `status` without a passphrase; it is no secret.
-    package static func note(_ peer: PeerId, in directory: HomeDirectory) throws(FileError) {
+    static func note(_ peer: PeerId, in directory: HomeDirectory) throws(FileError) {
         try AtomicFile.write(Array((peer.base64Encoded + "\n").utf8), to: directory.file(peerName))
     }
 
@@ -143,7 +143,7 @@ package final class NodeHome: Sendable {
 
 extension Settings {
     /// Whether a setting that is on or off is on.
-    package func isOn(_ setting: Setting) throws -> Bool { try text(setting).map { try SwitchText.parse($0) } ?? false }
+    func isOn(_ setting: Setting) throws -> Bool { try text(setting).map { try SwitchText.parse($0) } ?? false }
 
     /// The library's view of the settings.
     func nodeConfig(keys: any KeyStorage, state: String) throws -> RunarNodeConfig {

@@ -14,7 +14,7 @@ final class SettingChanges: Sendable {
     }
 
     /// The settings as the next start finds them; one that is not in effect before says so.
-    package var reports: [SettingReport] {
+    var reports: [SettingReport] {
         let changed = changed.withLock(\.self)
         return Setting.allCases.compactMap { setting in
             (changed[setting] ?? started[setting]).map { report(setting, $0) }

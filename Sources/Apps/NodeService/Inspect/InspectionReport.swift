@@ -4,7 +4,7 @@ internal import Identity
 package struct InspectionReport {
     /// A part of an artefact.
     package struct Field: Hashable, Sendable {
-        package enum Value: Hashable, Sendable {
+        enum Value: Hashable, Sendable {
             case text(String)
             case number(UInt64)
             case answer(Bool)
@@ -12,8 +12,8 @@ package struct InspectionReport {
             case none
         }
 
-        package let name: String
-        package let value: Value
+        let name: String
+        let value: Value
 
         init(_ name: String, _ value: Value) {
             self.name = name

@@ -3,8 +3,6 @@ internal import Glibc
 
 /// The few system calls of a command that are neither files nor sockets.
 package enum Posix {
-    package static func listen(_ descriptor: Int32) -> Bool { Glibc.listen(descriptor, 16) == 0 }
-
     package static func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
 
     static func unlink(_ path: String) { _ = unsafe Glibc.unlink(path) }
@@ -41,8 +39,6 @@ package enum Posix {
     }
 
     package static var lastErrorCode: Int32 { errno }
-
-    static var wasInterrupted: Bool { errno == EINTR }
 
     /// Reads what is there, waiting for it; empty at the end and on failure.
     package static func read(_ descriptor: Int32, atMost count: Int) -> [UInt8] {

@@ -11,23 +11,8 @@ package enum UnixSocket {
     /// A new socket, closed when the process executes another program.
     static func make() -> Int32 { prepared(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)) }
 
-    static func bind(_ descriptor: Int32, to path: String) -> Bool {
-        unsafe withAddress(path) { address, length in unsafe Glibc.bind(descriptor, address, length) == 0 }
-    }
-
-    package static func connect(_ descriptor: Int32, to path: String) -> Bool {
+    static func connect(_ descriptor: Int32, to path: String) -> Bool {
         unsafe withAddress(path) { address, length in unsafe Glibc.connect(descriptor, address, length) == 0 }
-    }
-
-    static func accept(_ descriptor: Int32) -> Int32 { prepared(Glibc.accept(descriptor, nil, nil)) }
-
-    /// Whether the call failed because nobody listens there any more.
-    static var wasShutDown: Bool { errno == EINVAL || errno == EBADF }
-
-    /// Waits until the socket is shut down, for so long at most.
-    static func waitForEnd(_ descriptor: Int32, _ milliseconds: Int32) {
-        var waiting = pollfd(fd: descriptor, events: 0, revents: 0)
-        _ = unsafe poll(&waiting, 1, milliseconds)
     }
 
     /// The user at the other end, as the kernel knows it.
@@ -37,13 +22,6 @@ package enum UnixSocket {
         var length = socklen_t(credentials.count * MemoryLayout<UInt32>.size)
         guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return nil }
         return credentials[1]
-    }
-
-    /// Sends without a signal when nobody reads any more; minus one is a failure.
-    package static func send(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Int {
-        unsafe bytes.withUnsafeBytes {
-            unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-        }
     }
 
     /// Sends one datagram to the socket of that name, which begins with @ if it is not in the file system; false when
@@ -65,8 +43,6 @@ package enum UnixSocket {
             }
         }
     }
-
-    static func shutdown(_ descriptor: Int32) { _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     private static func prepared(_ descriptor: Int32) -> Int32 {
         if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }

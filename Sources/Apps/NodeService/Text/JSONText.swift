@@ -5,7 +5,7 @@ internal import Identity
 package enum JSONText {
     package static func encode(_ value: some Encodable) -> String { String(decoding: bytes(value), as: UTF8.self) }
 
-    package static func bytes(_ value: some Encodable) -> [UInt8] {
+    static func bytes(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Other devices may send any number, and JSON has only finite ones.

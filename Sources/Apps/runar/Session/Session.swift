@@ -44,13 +44,22 @@ struct Session: Sendable {
         try await handler.startNode()
         do {
             let socket = isServing ? try NodeSocket(handler) : nil
-            async let _: Void? = socket?.run {}
+            async let _: Void = serve(socket)
             let result = try await body(session)
             await node.stop()
             return result
         } catch {
             await node.stop()
             throw error
+        }
+    }
+
+    /// Serves other commands until the task is cancelled.
+    private static func serve(_ socket: NodeSocket?) async {
+        do {
+            try await socket?.run {}
+        } catch {
+            Output.note("note: other commands cannot ask this node: \(CommandFailure(error).message)")
         }
     }
 
