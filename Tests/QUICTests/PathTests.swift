@@ -188,6 +188,27 @@ internal import TransportConformance
         await triangle.close()
     }
 
+    @Test func `an abandoned port is closed after the packet by which a connection ended, not under it`() async throws {
+        let triangle = try await Triangle()
+        triangle.beginRelaying()
+        let (dialled, accepted) = try await triangle.connect()
+        let ports = await triangle.dialler.openPorts(count: 3)
+        #expect(ports.count == 3)
+        let (own, direct) = (try address(of: triangle.dialler), try address(of: triangle.listener))
+        dialled.migrate(to: direct, from: ports[0])
+        while accepted.remoteAddress.port != ports[0] { try await echo(1000, over: dialled, accepted) }
+        // Closed but for the first, which is closed with the next connection that vanishes.
+        triangle.dialler.closePorts(ports)
+        dialled.migrate(to: direct, from: nil)
+        while accepted.remoteAddress != own { try await echo(1000, over: dialled, accepted) }
+        // A long header of version 1 with random IDs: the connection that it begins vanishes as its payload is read.
+        let initial = [0xC3, 0, 0, 0, 1, 8] + [UInt8](repeating: 7, count: 8) + [8] + [UInt8](repeating: 9, count: 8)
+        #expect(try RawSocket().send(initial + [0, 0x44, 0xA0] + [UInt8](repeating: 5, count: 1184), to: own))
+        try await echo(100_000, over: dialled, accepted)
+        #expect(dialled.remoteAddress == direct)
+        await triangle.close()
+    }
+
     @Test func `what is not QUIC comes to a further port and leaves from it`() async throws {
         let sender = try loopbackEndpoint()
         let receiver = try loopbackEndpoint()

@@ -194,7 +194,15 @@ extension IOLoop {
     func forgetPaths(over core: ConnectionCore) {
         if !channels.isEmpty { channels = channels.filter { $0.value !== core } }
         if !legs.isEmpty { legs = legs.filter { $0.value.from !== core && $0.value.to !== core } }
-        if sockets.hasFurtherPorts { closePorts(sockets.abandonedPorts) }
+        sockets.noteEnding()
+    }
+
+    /// Closes the abandoned ports that are no longer used by a connection.
+    ///
+    /// A connection may end while its packet is read, so that its socket cannot be closed there.
+    func closeUnusedPorts() {
+        let ports = sockets.takePortsToReview()
+        if !ports.isEmpty { closePorts(ports) }
     }
 
     private func closePorts(_ ports: [UInt16]) {

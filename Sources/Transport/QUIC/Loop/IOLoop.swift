@@ -116,6 +116,7 @@ final class IOLoop: @unchecked Sendable {
             receive()
             fireTimers()
             flush()
+            closeUnusedPorts()
             if isDone { break }
             sleep()
         }

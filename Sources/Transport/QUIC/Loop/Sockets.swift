@@ -14,7 +14,9 @@ final class Sockets: @unchecked Sendable {
     private let families: [UInt8]
     private var furtherPorts: [UInt16] = []
     /// Further ports that are to be closed once no connection uses them.
-    private(set) var abandonedPorts: [UInt16] = []
+    private var abandonedPorts: [UInt16] = []
+    /// Whether an abandoned port may have lost its last connection since ``takePortsToReview()``.
+    private var mustReview = false
     private var readable: [Bool]
     private let fault: Fault?
 
@@ -55,8 +57,6 @@ final class Sockets: @unchecked Sendable {
     subscript(index: Int) -> OpaquePointer? { unsafe raw[index] }
 
     func isReadable(_ index: Int) -> Bool { readable[index] }
-
-    var hasFurtherPorts: Bool { !furtherPorts.isEmpty }
 
     func isFurther(port: UInt16) -> Bool { furtherPorts.contains(port) }
 
@@ -107,6 +107,18 @@ final class Sockets: @unchecked Sendable {
             unsafe rq_udp_free(raw.remove(at: families.count + index))
             readable.remove(at: families.count + index)
         }
+    }
+
+    /// Notes that a connection ended, which may have used an abandoned port.
+    func noteEnding() {
+        if !abandonedPorts.isEmpty { mustReview = true }
+    }
+
+    /// Returns the abandoned ports if a connection has ended since the last call, and none otherwise.
+    func takePortsToReview() -> [UInt16] {
+        guard mustReview else { return [] }
+        mustReview = false
+        return abandonedPorts
     }
 
     /// The bound address of a family.
