@@ -87,19 +87,20 @@ extension Household {
         _ body: (NetworkId, _ owner: RunarNode, _ members: [RunarNode]) async throws -> Void
     ) async throws {
         try await run(members: count, over: carrier) { metadata, owner, members in
-            for member in members {
-                try await member.connectToPeer(
-                    peerId: owner.peerId,
-                    networkId: metadata.networkId,
-                    address: owner.address
-                )
-            }
+            for member in members { try await member.connect(to: owner, in: metadata.networkId) }
             try await body(metadata.networkId, owner, members)
         }
     }
 }
 
 extension RunarNode {
+    /// Connects to another node and returns once that node too knows that the two are admitted to each other.
+    func connect(to other: RunarNode, in network: NetworkId) async throws {
+        let events = other.eventStream
+        try await self.connectToPeer(peerId: other.peerId, networkId: network, address: other.address)
+        _ = try await events.first { $0 == .peerJoined(self.peerId, network) }
+    }
+
     /// Returns once whatever this node has said so far to the one other member is heard: frames arrive in order.
     func settle(in network: NetworkId) async throws {
         let receipt = try await self.dhtPut(networkId: network, key: Data("settled".utf8), value: Data())

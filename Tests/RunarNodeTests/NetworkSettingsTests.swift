@@ -100,11 +100,8 @@ internal import Transport
             try await member.joinNetwork(networkId: network, accessToken: token)
             try await member.start()
         }
-        func connect(_ member: RunarNode) async throws {
-            try await member.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
-        }
-        for member in members.prefix(2) { try await connect(member) }
-        let error = await failure { try await connect(members[2]) }
+        for member in members.prefix(2) { try await member.connect(to: owner, in: network) }
+        let error = await failure { try await members[2].connect(to: owner, in: network) }
         #expect(error.map { RunarError($0).code } == 3009, "\(String(describing: error))")
         #expect(owner.connectedPeers().count == 2)
         for node in members + [owner] { await node.stop() }

@@ -82,7 +82,8 @@ extension RunarNode {
 
     /// Dials a peer of a network at an address and returns once both are admitted to each other.
     ///
-    /// The connection is kept from then on: when it breaks, it is dialled again.
+    /// The acknowledgement that lets the peer count this device as connected is then on its way. The connection is kept
+    /// from then on: when it breaks, it is dialled again.
     ///
     /// - Throws: ``NodeError``, `notAMember` before anything is sent; ``IdentityError`` when `address` is no "ip:port".
     @discardableResult
