@@ -18,7 +18,7 @@ FORMATTED := Package.swift Sources Tests Benchmarks/Sources Examples
 export SUITES VERBOSE PARTS BUILD
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long release-check build format lint documentation soak lab library outside sanitize
+.PHONY: help demo test test-long release-check build format lint api-description documentation soak lab library outside sanitize
 .PHONY: attacks check-ngtcp2-1x check-posix-udp bench bench-long clean dependencies
 
 help: ## List the targets.
@@ -46,6 +46,11 @@ format: ## Rewrite the sources in the house format.
 lint: ## Check the house format; every finding is an error.
 	@./scripts/stage.sh "lint" swift format lint --strict --recursive --parallel --configuration .swift-format \
 		$(wildcard $(FORMATTED))
+
+api-description: ## Write openapi.json anew from the routes and types of the API; the words in it stay.
+	@./scripts/debug-build.sh --product runarPackageTests
+	@RUNAR_API_DESCRIPTION=$(abspath Sources/Apps/ConsolePages/web/openapi.json) \
+		.build/debug/runarPackageTests.xctest --testing-library swift-testing --filter 'every route is described'
 
 documentation: ## Write the reference of the public libraries to .build/documentation; a warning is an error.
 	@./scripts/documentation.sh

@@ -12,11 +12,6 @@ internal import Testing
 
 /// The API behind the console, by its parts and from outside.
 @Suite("The console's API", .aside, .timeLimit(.minutes(15))) struct ConsoleAPITests {
-    /// What the console itself answers, besides the node.
-    private static let own: Set = [
-        "POST /api/v1/session", "POST /api/v1/session/renew", "DELETE /api/v1/session/all", "GET /metrics",
-    ]
-
     /// An API whose node is never started.
     private func makeAPI(in home: TemporaryHome) throws -> NodeAPI {
         let directory = try HomeDirectory(at: home.path)
@@ -29,20 +24,52 @@ internal import Testing
         return NodeAPI(handler)
     }
 
-    /// The methods and paths that the description has.
-    private func described() throws -> Set<String> {
+    @Test func `every route is described, as its types say`() throws {
         let page = try #require(PageTable()["/openapi.json"])
-        let document = try JSONSerialization.jsonObject(with: Data(page.bytes)) as? [String: Any]
-        let paths = try #require(document?["paths"] as? [String: [String: Any]])
-        return Set(paths.flatMap { path, methods in methods.keys.map { "\($0.uppercased()) \(path)" } })
+        let api = try makeAPI(in: TemporaryHome())
+        let shapes = try APIDescription.shapes(of: api)
+        let names = Set(shapes.map { "\($0.method.rawValue) \($0.template)" })
+        #expect(names.count == shapes.count && names.count > 50)
+        let words = try JSONText.decode(RunarValue.self, from: Array(page.bytes))
+        let document = try APIDescription.document(of: shapes, words: words)
+        let text = APIDescription.text(of: document)
+        if let path = ProcessInfo.processInfo.environment["RUNAR_API_DESCRIPTION"] {
+            try Data(text.utf8).write(to: URL(filePath: path))
+        } else {
+            #expect(text == String(decoding: page.bytes, as: UTF8.self), "write it anew: make api-description")
+        }
+        for (path, methods) in try #require(document["paths"]?.objectValue) {
+            for (method, operation) in try #require(methods.objectValue) {
+                #expect(operation["summary"]?.stringValue != nil, "\(method) \(path) has no summary")
+                #expect(operation["tags"]?.arrayValue != nil, "\(method) \(path) has no tag")
+            }
+        }
     }
 
-    @Test func `every route is described, and everything that is described is a route`() throws {
-        let api = try makeAPI(in: TemporaryHome())
-        let routes = api.routes + api.commandRoutes
-        let names = Set(routes.map { "\($0.method.rawValue) \($0.template)" })
-        #expect(names.count == routes.count && names.count > 50)
-        #expect(try names.union(Self.own) == described())
+    @Test func `the schema of a type is what it reads`() throws {
+        enum Choice: String, Codable, CaseIterable { case one, two }
+        struct Inner: Codable { let texts: [String] }
+        struct Outer: Codable {
+            let count: UInt16
+            let size: Int
+            let choice: Choice?
+            let inner: [String: Inner]
+            let value: RunarValue
+        }
+        let found = try SchemaReader.object(of: Joined<Outer, NoForm>.self)
+        #expect(found.name == nil)
+        #expect(found.fields.filter { !$0.isRequired }.map(\.name) == ["choice"])
+        let json = JSONText.encode(found.json { _ in nil })
+        #expect(
+            json == """
+                {"properties":{"choice":{"enum":["one","two"],"type":"string"},\
+                "count":{"maximum":65535,"minimum":0,"type":"integer"},\
+                "inner":{"additionalProperties":{"properties":{"texts":{"items":{"type":"string"},"type":"array"}},\
+                "required":["texts"],"type":"object"},"type":"object"},"size":{"type":"integer"},"value":{}},\
+                "required":["count","size","inner","value"],"type":"object"}
+                """
+        )
+        #expect(throws: SchemaReader.Failure.self) { try SchemaReader.object(of: PeerId.self) }
     }
 
     @Test func `nothing is changed by a request that reads`() throws {
@@ -158,7 +185,8 @@ internal import Testing
         for claim in claims where claim.failure != nil { Issue.record("\(claim.claim): \(claim.failure ?? "")") }
         #expect(claims.count > 200)
         let ofCommands = try makeAPI(in: TemporaryHome()).commandRoutes.map { "\($0.method.rawValue) \($0.template)" }
-        #expect(Set(left) == Self.own.subtracting(["GET /metrics", "POST /api/v1/session"]).union(ofCommands))
+        let own = ["POST /api/v1/session/renew", "DELETE /api/v1/session/all"]
+        #expect(Set(left) == Set(own + ofCommands))
         let running = nodes
         _ = try await aside { running.map { $0.end(by: SIGTERM) } }
     }
@@ -174,12 +202,22 @@ internal import Testing
             let failure = #expect(throws: ConsoleFailure.self) { try request.form(Form.self) }
             #expect(failure?.status == 400 && failure?.code == code && failure?.context["field"] == field, "\(body)")
         }
-        request.query = ["offset": "-1", "limit": "0"]
-        #expect(throws: ConsoleFailure.self) { try request.page() }
-        request.query = ["offset": "99999999999999999999"]
-        #expect(throws: ConsoleFailure.self) { try request.page() }
+        for (query, field) in [
+            (["offset": "-1"], "offset"), (["limit": "0"], "limit"), (["offset": "99999999999999999999"], "offset"),
+            (["offset": "x"], "offset"),
+        ] {
+            request.query = query
+            let failure = #expect(throws: ConsoleFailure.self) { try request.queryForm(PageQuestion.self).page() }
+            #expect(failure?.status == 400 && failure?.context["field"] == field, "\(query)")
+        }
         request.query = ["offset": "7", "limit": "", "search": ""]
-        #expect(try request.page() == Page(offset: 7))
+        #expect(try request.queryForm(PageQuestion.self).page() == Page(offset: 7))
+        request.query = ["all": "1", "find": "false"]
+        let question = try request.queryForm(PeersQuestion.self)
+        #expect(question.all == true && question.find == false)
+        request.query = ["whose": "mine"]
+        let failure = #expect(throws: ConsoleFailure.self) { try request.queryForm(RecordsQuestion.self) }
+        #expect(failure?.message == "\"whose\" must be one of own, held")
     }
 
     @Test func `an id in an address is that of reports, and a name stays a name`() {

@@ -53,8 +53,8 @@ class Description:
 
     def problems(self, schema, value, place="answer"):
         schema = self.resolve(schema)
-        if "oneOf" in schema:
-            found = [self.problems(one, value, place) for one in schema["oneOf"]]
+        if "anyOf" in schema:
+            found = [self.problems(one, value, place) for one in schema["anyOf"]]
             return [] if [] in found else [f"{place} fits none: {min(found, key=len)}"]
         if "const" in schema and value != schema["const"]:
             return [f"{place} is {value!r}, not {schema['const']!r}"]

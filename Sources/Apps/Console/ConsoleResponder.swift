@@ -104,8 +104,8 @@ final class ConsoleResponder: Sendable {
         _ request: ConsoleRequest,
         _ sessions: ConsoleSessions
     ) -> Result<ConsoleSessions.Session, ConsoleFailure> {
-        struct Question: Decodable { let secret: String }
-        guard let question = try? ConsoleJSON.decode(Question.self, from: request.body) else {  // said in other words
+        let form = try? ConsoleJSON.decode(ConsoleSessions.SecretForm.self, from: request.body)  // said in other words
+        guard let question = form else {
             return .failure(ConsoleFailure(400, "bad-json", "send {\"secret\": …}"))
         }
         guard let session = sessions.exchange(question.secret) else {
@@ -116,13 +116,9 @@ final class ConsoleResponder: Sendable {
     }
 
     private static func answer(_ session: Result<ConsoleSessions.Session, ConsoleFailure>) -> ConsoleAnswer {
-        struct Report: Encodable {
-            let token: String
-            let expires: UInt64
-        }
         switch session {
         case .success(let session):
-            return .json(ConsoleJSON.bytes(Report(token: session.token, expires: session.expires)))
+            return .json(ConsoleJSON.bytes(session))
         case .failure(let failure): return .failure(failure)
         }
     }

@@ -11,10 +11,15 @@ package import Platform
 /// taken as a token too, for programs.
 package final class ConsoleSessions: Sendable {
     /// What a browser keeps.
-    package struct Session: Hashable, Sendable {
+    package struct Session: Codable, Hashable, Sendable {
         package let token: String
         /// Seconds since 1970.
         package let expires: UInt64
+    }
+
+    /// The secret that a browser exchanges for a session.
+    package struct SecretForm: Codable, Sendable {
+        let secret: String
     }
 
     /// How long a secret waits for the browser.

@@ -9,23 +9,34 @@ extension ConsoleRequest {
     ///
     /// - Throws: ``ConsoleFailure`` that names the field.
     func form<Form: Decodable>(_ type: Form.Type = Form.self) throws -> Form {
+        try Self.form(type, of: body.isEmpty ? Array("{}".utf8) : body)
+    }
+
+    static func form<Form: Decodable>(_ type: Form.Type, of json: [UInt8]) throws -> Form {
         do {
-            return try JSONDecoder().decode(type, from: Data(body.isEmpty ? Array("{}".utf8) : body))
+            return try JSONText.decode(type, from: json)
         } catch let error as DecodingError {
-            throw Self.failure(error)
+            throw failure(error, in: type)
         }
     }
 
-    private static func failure(_ error: DecodingError) -> ConsoleFailure {
+    private static func failure(_ error: DecodingError, in form: any Decodable.Type) -> ConsoleFailure {
         switch error {
         case .keyNotFound(let key, _): badField(key.stringValue, "is missing")
         case .typeMismatch(_, let context) where !context.codingPath.isEmpty,
             .valueNotFound(_, let context) where !context.codingPath.isEmpty:
             badField(name(of: context), "is of another type than the description of this API says")
         case .dataCorrupted(let context) where !context.codingPath.isEmpty:
-            badField(name(of: context), "has a value that is not taken")
+            badField(name(of: context), choices(of: name(of: context), in: form) ?? "has a value that is not taken")
         default: ConsoleFailure(400, "bad-json", "the body is no JSON object: send one, as /openapi.json describes it")
         }
+    }
+
+    /// The texts that a member may be, if those are known.
+    private static func choices(of name: String, in form: any Decodable.Type) -> String? {
+        let object = try? SchemaReader.object(of: form)  // nil: a form that tells nothing of itself
+        guard case .choice(let texts)? = object?.fields.first(where: { $0.name == name })?.schema else { return nil }
+        return "must be one of \(texts.joined(separator: ", "))"
     }
 
     private static func name(of context: DecodingError.Context) -> String {
@@ -43,26 +54,17 @@ extension ConsoleRequest {
         )
     }
 
-    /// A whole number of the query.
-    func number<Number: FixedWidthInteger>(_ name: String, in range: ClosedRange<Number>) throws -> Number? {
-        guard let text = query[name], !text.isEmpty else { return nil }
-        guard let number = Number(text), range.contains(number) else {
-            throw Self.badField(name, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+    /// A whole number of a form, within bounds.
+    static func number(_ number: Int?, _ name: String, in range: ClosedRange<Int>) throws -> Int? {
+        guard let number else { return nil }
+        guard range.contains(number) else {
+            throw badField(name, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 
     /// A text of the query, if it says anything.
     func text(_ name: String) -> String? { query[name].flatMap { $0.isEmpty ? nil : $0 } }
-
-    /// Which part of a long list is wanted.
-    func page() throws -> Page {
-        Page(
-            offset: try number("offset", in: 0...10_000_000) ?? 0,
-            limit: try number("limit", in: 1...1_000_000),
-            search: text("search").flatMap(Search.init)
-        )
-    }
 
     /// The network in the path, nil for the only one.
     var network: NetworkName? {

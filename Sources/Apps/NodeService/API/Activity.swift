@@ -47,8 +47,7 @@ final class Activity: Sendable {
     func tell(_ content: some ActivityContent) {
         let late = state.withLock { state in
             state.number += 1
-            let line = ActivityLine(number: state.number, milliseconds: Self.now, content: content)
-            let entry = Entry(number: state.number, bytes: JSONText.bytes(line))
+            let entry = Entry(number: state.number, bytes: Self.line(content, number: state.number))
             if content is ActivitySample {
                 state.samples.append(entry)
                 if state.samples.count > Self.sampleLimit { state.samples.removeFirst() }
@@ -119,6 +118,10 @@ final class Activity: Sendable {
             late.append(continuation)
         }
         return late
+    }
+
+    private static func line(_ content: some ActivityContent, number: UInt64) -> [UInt8] {
+        JSONText.bytes(Joined(ActivityStamp(kind: type(of: content).kind, seq: number, at: now), content))
     }
 
     /// Milliseconds since 1970.

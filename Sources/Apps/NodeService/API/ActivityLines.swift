@@ -5,35 +5,23 @@ internal import Kademlia
 internal import Node
 internal import RunarNode
 
-/// What a line of the activity says beside its number and time.
-protocol ActivityContent: Encodable, Sendable {
+/// The rest of a line of the activity.
+protocol ActivityContent: Codable, Sendable {
     /// A stable word.
     static var kind: String { get }
 }
 
-/// A line of the activity.
-struct ActivityLine<Content: ActivityContent>: Encodable {
-    let number: UInt64
-    let milliseconds: UInt64
-    let content: Content
-
-    private enum CodingKeys: String, CodingKey {
-        case kind
-        case number = "seq"
-        case milliseconds = "at"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(Content.kind, forKey: .kind)
-        try container.encode(number, forKey: .number)
-        try container.encode(milliseconds, forKey: .milliseconds)
-        try content.encode(to: encoder)
-    }
+/// The head of every line that says that something happened.
+struct ActivityStamp: Codable, Sendable {
+    let kind: String
+    /// The number of the line.
+    let seq: UInt64
+    /// Milliseconds since 1970.
+    let at: UInt64
 }
 
 /// The first line.
-struct ActivityHello: Encodable {
+struct ActivityHello: Codable {
     var kind = "hello"
     let boot: String
     let seq: UInt64
@@ -42,7 +30,7 @@ struct ActivityHello: Encodable {
 }
 
 /// That there is nothing new.
-struct ActivityAlive: Encodable {
+struct ActivityAlive: Codable {
     var kind = "alive"
     let seq: UInt64
 }
@@ -51,17 +39,18 @@ struct ActivityAlive: Encodable {
 struct ActivityEvent: ActivityContent {
     static let kind = "event"
 
-    let report: EventReport
-
-    private enum CodingKeys: String, CodingKey {
-        case text
+    /// An event in words for people.
+    private struct Words: Codable, Sendable {
+        let text: String
     }
 
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(report.line, forKey: .text)
-        try report.encode(to: encoder)
-    }
+    private let joined: Joined<Words, EventReport>
+
+    init(_ report: EventReport) { joined = Joined(Words(text: report.line), report) }
+
+    init(from decoder: any Decoder) throws { joined = try Joined(from: decoder) }
+
+    func encode(to encoder: any Encoder) throws { try joined.encode(to: encoder) }
 }
 
 /// A message that came, or whose state changed.
@@ -104,7 +93,7 @@ struct ActivityChanged: ActivityContent {
     static let kind = "changed"
 
     /// What pages load.
-    enum Subject: String, Codable, Sendable {
+    enum Subject: String, Codable, CaseIterable, Sendable {
         case networks
         case peers
         case messages
@@ -186,5 +175,26 @@ struct ActivityTableOperation: ActivityContent {
         case .failed(let error): (CommandFailure(error).message, true, 0)
         case nil: ("cancelled", true, 0)
         }
+    }
+}
+
+// What the description of the API says of lines.
+extension Activity {
+    private static let contents: [any ActivityContent.Type] = [
+        ActivityEvent.self, ActivityMessage.self, ActivityFileOffered.self, ActivityOfferEnded.self,
+        ActivityFileProgress.self, ActivityFileArrived.self, ActivityTableOperation.self, ActivitySample.self,
+        ActivityChanged.self,
+    ]
+
+    /// - Throws: ``SchemaReader/Failure``.
+    static func schemas() throws -> [Schema] {
+        let stamp = try SchemaReader.object(of: ActivityStamp.self)
+        let lines = try contents.map { content in
+            let object = try SchemaReader.object(of: content)
+            return ObjectSchema(fields: stamp.fields + object.fields).with("kind", .constant(content.kind))
+        }
+        let hello = try SchemaReader.object(of: ActivityHello.self).with("kind", .constant("hello"))
+        let alive = try SchemaReader.object(of: ActivityAlive.self).with("kind", .constant("alive"))
+        return ([hello, alive] + lines).map { .object($0) }
     }
 }

@@ -35,13 +35,13 @@ package final class FileShelf: Sendable {
     }
 
     /// What is there.
-    struct Content: Encodable {
+    struct Content: Codable {
         let directory: String
         let files: [File]
     }
 
     /// Offers that wait for an answer.
-    struct Waiting: Encodable {
+    struct Waiting: Codable {
         let offers: [Offer]
     }
 

@@ -34,7 +34,7 @@ package final class LogRing: Sendable {
     }
 
     /// Lines, and how to go on.
-    struct Report: Encodable {
+    struct Report: Codable {
         let lines: [Line]
         let next: UInt64
         /// Whether lines that were asked for are not kept any more.

@@ -1,6 +1,22 @@
 /// A network as a page shows it: what `runar network show` says, and how it stands at this moment.
-struct NetworkView: Encodable {
+struct NetworkView: Codable, Sendable {
     let report: NetworkReport
+    var presence: NetworkPresence
+
+    init(_ report: NetworkReport, _ presence: NetworkPresence) {
+        self.report = report
+        self.presence = presence
+    }
+
+    init(from decoder: any Decoder) throws {
+        (report, presence) = try Joined<NetworkReport, NetworkPresence>(from: decoder).parts
+    }
+
+    func encode(to encoder: any Encoder) throws { try Joined(report, presence).encode(to: encoder) }
+}
+
+/// The state of a network at this moment.
+struct NetworkPresence: Codable, Sendable {
     /// Admitted peers.
     let connected: Int
     /// Whether no member is connected with whom events are exchanged.
@@ -9,7 +25,7 @@ struct NetworkView: Encodable {
     var members: [Member]?
 
     /// A member of the network.
-    struct Member: Encodable {
+    struct Member: Codable, Sendable {
         let peerId: String
         let peerIdText: String
         let isThisDevice: Bool
@@ -22,37 +38,23 @@ struct NetworkView: Encodable {
         var lastSeen: UInt64?
         var revokedAt: UInt64?
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case connected
-        case isIsolated
-        case members
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        try report.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(connected, forKey: .connected)
-        try container.encode(isIsolated, forKey: .isIsolated)
-        try container.encodeIfPresent(members, forKey: .members)
-    }
 }
 
 /// The networks of this device.
-struct NetworkViews: Encodable {
+struct NetworkViews: Codable {
     let networks: [NetworkView]
 }
 
 /// The routing table of a network.
-struct TableView: Encodable {
+struct TableView: Codable {
     /// The members that share a number of leading bits with this device.
-    struct Bucket: Encodable {
+    struct Bucket: Codable {
         let sharedBits: Int
         let members: [Member]
     }
 
     /// A member in the table.
-    struct Member: Encodable {
+    struct Member: Codable {
         let peerId: String
         let peerIdText: String
         let connected: Bool

@@ -6,7 +6,7 @@ internal import QRCode
 // Texts and the codes that carry them.
 extension NodeAPI {
     private struct CodeForm: Decodable {
-        enum Level: String, Decodable {
+        enum Level: String, Decodable, CaseIterable {
             case low = "L"
             case medium = "M"
             case quartile = "Q"
@@ -17,41 +17,44 @@ extension NodeAPI {
         let level: Level?
     }
 
-    private struct Code: Encodable {
+    private struct Code: Codable {
         let size: Int
         /// A character for each module: 1 is dark.
         let rows: [String]
     }
 
-    private struct Texts: Encodable {
+    private struct Texts: Codable {
         let texts: [String]
     }
 
     /// A frame of a camera has 2 megapixels.
     private static let pictureByteLimit = 4 << 20
 
-    var codeRoutes: [ConsoleRoute] {
+    var codeOperations: [APIOperation] {
         [
-            route(.post, "/inspect", body: .json()) { request in
-                let text = try Self.text(request)
+            route(.post, "/inspect", .json(TextForm.self)) { _, form in
+                let text = try Self.text(form.text)
                 do {
                     return try InspectionReport(Array(text.utf8), at: SystemProcess.wallSeconds)
                 } catch {
                     return InspectionReport(malformed: "\(error)")
                 }
             },
-            route(.post, "/code", body: .json()) { request in
-                let form: CodeForm = try request.form()
+            route(.post, "/code", .json(CodeForm.self)) { _, form in
                 let symbol = try QRSymbol(encoding: form.text, level: Self.level(form.level ?? .medium))
                 let rows = (0..<symbol.size).map { y in
                     String((0..<symbol.size).map { x in symbol[x, y] ? "1" : "0" })
                 }
                 return Code(size: symbol.size, rows: rows)
             },
-            route(.post, "/read-code", body: .bytes(limit: Self.pictureByteLimit)) { request in
+            route(
+                .post,
+                "/read-code",
+                .query(PictureQuestion.self, body: .bytes(limit: Self.pictureByteLimit))
+            ) { request, question in
                 let sides = 1...GreyPicture.longestSide
-                guard let width = try request.number("width", in: sides),
-                    let height = try request.number("height", in: sides)
+                guard let width = try ConsoleRequest.number(question.width, "width", in: sides),
+                    let height = try ConsoleRequest.number(question.height, "height", in: sides)
                 else { throw ConsoleRequest.badField("width", "and \"height\" must say how large the picture is") }
                 guard request.body.count == width * height else {
                     throw ConsoleFailure(

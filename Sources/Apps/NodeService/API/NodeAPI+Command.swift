@@ -6,33 +6,52 @@ internal import RunarNode
 // What the `runar` command alone may ask, over the socket in the home: paths of this machine, secret keys, and services
 // that another process answers.
 extension NodeAPI {
-    var commandRoutes: [ConsoleRoute] {
+    var commandOperations: [APIOperation] {
         [
             route(.post, "/console/address", body: .json()) { _ in try handler.consoleAddress() },
-            course(.post, "/console/link", body: .json()) { _ in
+            course(.post, "/console/link", .empty, updates: [.consoleLink]) { _, _ in
                 { tell in try await handler.openConsole(tell) }
             },
-            course(.post, "/peers/{peer}/local-files", body: .json(), needsNetwork: true) { request in
-                let path = try request.form(PathForm.self).path
+            course(
+                .post,
+                "/peers/{peer}/local-files",
+                .json(PathForm.self),
+                updates: [.transferred],
+                needsNetwork: true
+            ) { request, form in
                 let peer = try handler.resolve(request.peer)
-                return { tell in try await handler.sendFile(path, to: peer, tell) }
+                return { tell in try await handler.sendFile(form.path, to: peer, tell) }
             },
-            course(.post, "/listen", body: .json(), needsNetwork: true) { request in
-                let form: ListenForm = try request.form()
-                return { tell in
+            course(
+                .post,
+                "/listen",
+                .json(ListenForm.self),
+                updates: [.listening, .message, .fileOffered, .fileArrived, .event],
+                needsNetwork: true
+            ) { _, form in
+                { tell in
                     try await handler.listen(form, tell)
                     return DoneReport(done: true)
                 }
             },
-            course(.post, "/serve", body: .json(), needsNetwork: true, changes: [.services]) { request in
-                let form: ServingForm = try request.form()
-                return { tell in
+            course(
+                .post,
+                "/serve",
+                .json(ServingForm.self),
+                updates: [.serving, .called, .callEnded],
+                needsNetwork: true,
+                changes: [.services]
+            ) { _, form in
+                { tell in
                     try await handler.serve(form, tell)
                     return DoneReport(done: true)
                 }
             },
-            route(.post, "/calls/{number}", body: Self.content) { request in
-                let form: CallAnswerForm = try request.form()
+            route(
+                .post,
+                "/calls/{number}",
+                .json(CallAnswerForm.self, limit: Self.contentByteLimit)
+            ) { request, form in
                 let answer: CallAnswer
                 switch (form.result, form.failure) {
                 case (let result?, nil): answer = .result(try ContentForm.decode(result, "result"))
@@ -43,12 +62,16 @@ extension NodeAPI {
                 try handler.calls.answer(Self.number(request["number"]), answer)
                 return DoneReport(done: true)
             },
-            route(.post, "/keys/{key}/export", body: .json()) { request in
-                try handler.exportKey(request["key"], isRevealed: request.form(RevealForm.self).reveal)
+            route(.post, "/keys/{key}/export", .json(RevealForm.self)) { request, form in
+                try handler.exportKey(request["key"], isRevealed: form.reveal)
             },
-            route(.post, "/keys/{key}/import", body: .json(), changes: [.keys, .networks]) { request in
-                let form: KeyImportForm = try request.form()
-                return try handler.importKey(request["key"], hex: form.hex, replacing: form.replace)
+            route(
+                .post,
+                "/keys/{key}/import",
+                .json(KeyImportForm.self),
+                changes: [.keys, .networks]
+            ) { request, form in
+                try handler.importKey(request["key"], hex: form.hex, replacing: form.replace)
             },
             route(.post, "/backup/content", body: .json()) { _ in try handler.backup() },
         ]
@@ -64,7 +87,4 @@ extension ConsoleRequest {
             throw ConsoleFailure(403, "only-user", "a path is named over the socket in the node's home only")
         }
     }
-
-    /// Whether a name of the query says yes.
-    func flag(_ name: String) -> Bool { text(name).map { $0 == "1" || $0 == "true" } ?? false }
 }

@@ -6,20 +6,9 @@ internal import RunarNode
 
 // Values, events and services.
 extension NodeAPI {
-    /// An answer, and how long it took.
-    private struct Called: Encodable {
-        let report: CalledReport
+    /// The duration of a request.
+    private struct Took: Codable {
         let milliseconds: Int
-
-        private enum CodingKeys: String, CodingKey {
-            case milliseconds
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            try report.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(milliseconds, forKey: .milliseconds)
-        }
     }
 
     /// A day; more is a slip.
@@ -27,61 +16,77 @@ extension NodeAPI {
     /// The seven days that a table allows.
     private static let longestRecordLife = 7 * 86_400.0
 
-    var dataRoutes: [ConsoleRoute] {
+    var dataOperations: [APIOperation] {
         [
-            route(.get, "/networks/{network}/records") { request in
-                let text = request.text("whose") ?? RecordsView.Whose.held.rawValue
-                guard let whose = RecordsView.Whose(rawValue: text) else {
-                    throw ConsoleRequest.badField("whose", "must be own or held")
-                }
-                return try handler.recordsView(of: request.network, whose, request.page())
+            route(
+                .get,
+                "/networks/{network}/records",
+                .query(Joined<RecordsQuestion, PageQuestion>.self)
+            ) { request, questions in
+                let (question, page) = questions.parts
+                return try handler.recordsView(of: request.network, question.whose ?? .held, page.page())
             },
             route(
                 .put,
                 "/networks/{network}/records",
-                body: Self.content,
+                .json(Joined<KeyForm, PutForm, ContentForm>.self, limit: Self.contentByteLimit),
                 needsNetwork: true,
                 changes: [.records]
-            ) { request in
-                let form: PutForm = try request.form()
+            ) { request, forms in
+                let (key, form, content) = forms.parts
                 return try await handler.put(
-                    try request.form(ContentForm.self).bytes(),
-                    under: try Self.key(request),
+                    try content.bytes(),
+                    under: try Self.key(key, of: request),
                     try Self.condition(form),
                     lifetime: try Self.duration(form.lifeSeconds, "lifeSeconds", upTo: Self.longestRecordLife)
                 )
             },
-            route(.post, "/networks/{network}/records/get", body: .json(), needsNetwork: true) { request in
-                let form: GetForm = try request.form()
+            route(
+                .post,
+                "/networks/{network}/records/get",
+                .json(Joined<KeyForm, GetForm>.self),
+                needsNetwork: true
+            ) { request, forms in
+                let (key, form) = forms.parts
                 let options = GetOptions(
                     writer: form.writer.map { PeerName(form: $0) },
                     isAll: form.all ?? false,
                     isCached: form.cached ?? true
                 )
-                return try await handler.get(Self.key(request), options)
+                return try await handler.get(Self.key(key, of: request), options)
             },
             route(
                 .post,
                 "/networks/{network}/records/delete",
-                body: .json(),
+                .json(KeyForm.self),
                 needsNetwork: true,
                 changes: [.records]
-            ) { request in
-                try await handler.delete(Self.key(request))
+            ) { request, form in
+                try await handler.delete(Self.key(form, of: request))
             },
-        ] + topicRoutes
+        ] + topicOperations
     }
 
-    private var topicRoutes: [ConsoleRoute] {
+    private var topicOperations: [APIOperation] {
         [
-            route(.post, "/networks/{network}/events", body: Self.content, needsNetwork: true) { request in
-                let content = try request.form(ContentForm.self).bytes()
-                let topic = try Self.topic(request.form())
-                return try await handler.publish(content, to: topic, in: request.network)
+            route(
+                .post,
+                "/networks/{network}/events",
+                .json(Joined<TopicForm, ContentForm>.self, limit: Self.contentByteLimit),
+                needsNetwork: true
+            ) { request, forms in
+                let (form, content) = forms.parts
+                let topic = try Self.topic(form.topic)
+                return try await handler.publish(content.bytes(), to: topic, in: request.network)
             },
-            course(.post, "/networks/{network}/subscriptions", body: .json(), needsNetwork: true) { request in
-                let form: TopicForm = try request.form()
-                let topic = try Self.topic(form)
+            course(
+                .post,
+                "/networks/{network}/subscriptions",
+                .json(SubscriptionForm.self),
+                updates: [.subscribed, .published, .event],
+                needsNetwork: true
+            ) { request, form in
+                let topic = try Self.topic(form.topic)
                 let network = try handler.resolve(request.network)
                 guard network.isMember else { throw NodeError.notAMember(network.networkId) }
                 return { tell in
@@ -89,23 +94,27 @@ extension NodeAPI {
                     return DoneReport(done: true)
                 }
             },
-            route(.get, "/services", needsNetwork: true) { request in
+            route(.get, "/services", .query(ServicesQuestion.self), needsNetwork: true) { _, question in
                 try await handler.services(
-                    of: request.text("peer").map { PeerName(form: $0) },
-                    in: request.text("network").map { NetworkName(form: $0) }
+                    of: question.peer.map { PeerName(form: $0) },
+                    in: question.network.map { NetworkName(form: $0) }
                 )
             },
-            route(.post, "/call", body: Self.content, needsNetwork: true) { request in
-                let order = try Self.order(request.form())
+            route(
+                .post,
+                "/call",
+                .json(CallForm.self, limit: Self.contentByteLimit),
+                needsNetwork: true
+            ) { _, form in
+                let order = try Self.order(form)
                 let start = ContinuousClock.now
                 let report = try await handler.call(order)
-                return Called(report: report, milliseconds: start.duration(to: .now).milliseconds)
+                return Joined(report, Took(milliseconds: start.duration(to: .now).milliseconds))
             },
         ]
     }
 
-    private static func key(_ request: ConsoleRequest) throws -> TableKey {
-        let form: KeyForm = try request.form()
+    private static func key(_ form: KeyForm, of request: ConsoleRequest) throws -> TableKey {
         guard !form.key.isEmpty else { throw ConsoleRequest.badField("key", "is empty") }
         return TableKey(
             text: form.key,
@@ -127,12 +136,12 @@ extension NodeAPI {
         }
     }
 
-    private static func topic(_ form: TopicForm) throws -> String {
-        let path = try TopicPath(form.topic)
+    private static func topic(_ topic: String) throws -> String {
+        let path = try TopicPath(topic)
         guard path.network.isEmpty else {
             throw ConsoleRequest.badField("topic", "names a network: the address of this request names it already")
         }
-        return form.topic
+        return topic
     }
 
     private static func order(_ form: CallForm) throws -> ServiceCall {

@@ -25,9 +25,9 @@ extension NodeAPI {
         let passphrase: String
     }
 
-    /// The field that every request for a secret key has.
+    /// The field of every request for a secret key that does not come over the socket in the home.
     private struct ConfirmationForm: Decodable {
-        let confirmation: String
+        let confirmation: String?
     }
 
     private struct WordsForm: Decodable {
@@ -41,14 +41,14 @@ extension NodeAPI {
         let replace: Bool?
     }
 
-    private struct Phrase: Encodable {
+    private struct Phrase: Codable {
         let words: [String]
     }
 
     /// What a person types who has no passphrase.
     private static let confirmation = "show"
 
-    var keyRoutes: [ConsoleRoute] {
+    var keyOperations: [APIOperation] {
         [
             route(.get, "/keys") { _ in try await handler.keysView() },
             route(.post, "/keys/root", body: .json(), status: 201, changes: [.keys]) { _ in
@@ -58,9 +58,14 @@ extension NodeAPI {
                 try await node.keychain.initializeUserRootKey()
                 return try handler.exportKey("root", isRevealed: false)
             },
-            special(.post, "/keys/export", body: .json()) { request in
-                try checkPerson(request)
-                let form: ExportForm = try request.form()
+            special(
+                .post,
+                "/keys/export",
+                .json(Joined<ExportForm, ConfirmationForm>.self),
+                answers: { .file }
+            ) { request, forms in
+                let (form, confirmation) = forms.parts
+                try checkPerson(request, confirmation)
                 _ = try handler.exportKey(form.key, isRevealed: false)
                 guard let secret = try handler.keys.retrieve(id: form.key) else { throw CancellationError() }
                 let storage = InMemoryKeyStorage()
@@ -68,43 +73,59 @@ extension NodeAPI {
                 let file = try seal(storage, Self.newPassphrase(form.passphrase))
                 return .download(file, name: "runar-\(form.key)-key.vault")
             },
-            route(.post, "/keys/import", body: .json(), changes: [.keys, .networks]) { request in
-                try checkPerson(request)
-                let form: ImportForm = try request.form()
+            route(
+                .post,
+                "/keys/import",
+                .json(Joined<ImportForm, ConfirmationForm>.self),
+                changes: [.keys, .networks]
+            ) { request, forms in
+                let (form, confirmation) = forms.parts
+                try checkPerson(request, confirmation)
                 let keys = try open(form.file, form.passphrase)
                 guard let key = try keys.retrieve(id: form.key) else {
                     throw ConsoleFailure(422, "no-key", "there is no key \"\(form.key)\" in this file: choose another")
                 }
                 return try store(key, as: form.key, replacing: form.replace ?? false)
             },
-        ] + phraseRoutes + backupRoutes + deviceRoutes
+        ] + phraseOperations + backupOperations + deviceOperations
     }
 
-    private var phraseRoutes: [ConsoleRoute] {
+    private var phraseOperations: [APIOperation] {
         [
-            route(.post, "/recovery-phrase", body: .json()) { request in
+            route(.post, "/recovery-phrase", .json(PassphraseForm.self)) { request, form in
                 try request.checkPlace(Self.placeOfKeys)
-                try check(request.form(PassphraseForm.self).passphrase)
+                try check(form.passphrase)
                 let phrase = try node.hasRootKey() ? node.recoveryPhrase() : nil
                 guard let phrase else {
                     throw ConsoleFailure(404, "no-key", "this device has no root key: make a network, or restore it")
                 }
                 return Phrase(words: phrase.words)
             },
-            route(.post, "/recovery-phrase/restore", body: .json(), changes: [.keys, .networks]) { request in
-                try checkPerson(request)
-                let form: WordsForm = try request.form()
+            route(
+                .post,
+                "/recovery-phrase/restore",
+                .json(Joined<WordsForm, ConfirmationForm>.self),
+                changes: [.keys, .networks]
+            ) { request, forms in
+                let (form, confirmation) = forms.parts
+                try checkPerson(request, confirmation)
                 let key = try RecoveryPhrase(parsing: form.words).masterKey.secret
                 return try store(key, as: BackupFile.rootName, replacing: form.replace ?? false)
             },
         ]
     }
 
-    private var backupRoutes: [ConsoleRoute] {
+    private var backupOperations: [APIOperation] {
         [
-            special(.post, "/backup", body: .json()) { request in
-                try checkPerson(request)
-                let passphrase = try Self.newPassphrase(request.form(PassphraseForm.self).passphrase)
+            special(
+                .post,
+                "/backup",
+                .json(Joined<PassphraseForm, ConfirmationForm>.self),
+                answers: { .file }
+            ) { request, forms in
+                let (form, confirmation) = forms.parts
+                try checkPerson(request, confirmation)
+                let passphrase = try Self.newPassphrase(form.passphrase)
                 let content = try handler.backup()
                 var bytes = try Hex.decode(content.rootKey)
                 let storage = InMemoryKeyStorage()
@@ -117,9 +138,14 @@ extension NodeAPI {
                 }
                 return .download(try seal(storage, passphrase), name: "runar-backup.vault")
             },
-            route(.post, "/backup/restore", body: .json(), changes: [.keys, .networks]) { request in
-                try checkPerson(request)
-                let form: RestoreForm = try request.form()
+            route(
+                .post,
+                "/backup/restore",
+                .json(Joined<RestoreForm, ConfirmationForm>.self),
+                changes: [.keys, .networks]
+            ) { request, forms in
+                let (form, confirmation) = forms.parts
+                try checkPerson(request, confirmation)
                 let backup = try open(form.file, form.passphrase)
                 guard let root = try backup.retrieve(id: BackupFile.rootName) else {
                     throw ConsoleFailure(422, "bad-backup", "there is no root key in this file: choose another")
@@ -136,14 +162,19 @@ extension NodeAPI {
         ]
     }
 
-    private var deviceRoutes: [ConsoleRoute] {
+    private var deviceOperations: [APIOperation] {
         [
             route(.post, "/device/request", body: .json()) { _ in try handler.deviceRequest() },
-            route(.post, "/device/add", body: .json(), changes: [.networks, .peers]) { request in
-                let form: DeviceForm = try request.form()
+            route(
+                .post,
+                "/device/add",
+                .json(Joined<DeviceForm, ConfirmationForm>.self),
+                changes: [.networks, .peers]
+            ) { request, forms in
+                let (form, confirmation) = forms.parts
                 let isAdmin = form.admin ?? false
                 // An admin gets the keys of the networks.
-                if isAdmin { try checkPerson(request) }
+                if isAdmin { try checkPerson(request, confirmation) }
                 return try handler.addDevice(
                     form.request,
                     networks: form.networks.map { $0.map { NetworkName(form: $0) } },
@@ -152,12 +183,12 @@ extension NodeAPI {
                     isAdmin: isAdmin
                 )
             },
-            route(.post, "/device/renew", body: .json(), changes: [.networks, .keys]) { request in
-                try checkPerson(request)
+            route(.post, "/device/renew", .json(ConfirmationForm.self), changes: [.networks, .keys]) { request, form in
+                try checkPerson(request, form)
                 return try await handler.renewDevice()
             },
-            route(.post, "/device/setup", body: .json(), changes: [.networks, .keys]) {
-                try await handler.setUpDevice($0.form(TextForm.self).text)
+            route(.post, "/device/setup", .json(TextForm.self), changes: [.networks, .keys]) { _, form in
+                try await handler.setUpDevice(form.text)
             },
         ]
     }
@@ -223,11 +254,12 @@ extension NodeAPI {
     /// Refuses a request for secret keys from another screen, or without what opens the vault.
     ///
     /// - Throws: ``ConsoleFailure``, ``KeychainError``.
-    private func checkPerson(_ request: ConsoleRequest) throws {
+    private func checkPerson(_ request: ConsoleRequest, _ form: ConfirmationForm) throws {
         // A process of the node's own user reads the vault's file itself.
         if request.origin == .socket { return }
         try request.checkPlace(Self.placeOfKeys)
-        try check(request.form(ConfirmationForm.self).confirmation)
+        guard let confirmation = form.confirmation else { throw ConsoleRequest.badField("confirmation", "is missing") }
+        try check(confirmation)
     }
 
     /// Refuses a text that is not the vault's passphrase, or, for a vault without one, not the word.

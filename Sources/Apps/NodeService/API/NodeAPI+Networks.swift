@@ -9,27 +9,25 @@ extension NodeAPI {
     /// A century; more is a slip.
     static let longestLife: UInt64 = 100 * 366 * 86_400
 
-    var networkRoutes: [ConsoleRoute] {
+    var networkOperations: [APIOperation] {
         [
             route(.get, "/networks") { _ in try handler.networkViews() },
-            route(.post, "/networks", body: .json(), status: 201, changes: [.networks, .keys]) { request in
-                let form: NewNetworkForm = try request.form()
-                return try handler.view(of: handler.createNetwork(form.name, index: form.index))
+            route(.post, "/networks", .json(NewNetworkForm.self), status: 201, changes: [.networks, .keys]) { _, form in
+                try handler.view(of: handler.createNetwork(form.name, index: form.index))
             },
             route(.get, "/networks/{network}") { try handler.networkDetail($0.network) },
-            route(.patch, "/networks/{network}", body: .json(), changes: [.networks, .keys]) { request in
-                try handler.view(of: handler.rename(request.network, to: request.form(NameForm.self).name))
+            route(.patch, "/networks/{network}", .json(NameForm.self), changes: [.networks, .keys]) { request, form in
+                try handler.view(of: handler.rename(request.network, to: form.name))
             },
             route(.delete, "/networks/{network}", changes: [.networks, .keys]) { try handler.leave($0.network) },
             route(
                 .post,
                 "/networks/{network}/tokens",
-                body: .json(),
+                .json(TokenForm.self),
                 status: 201,
                 changes: [.networks, .peers]
-            ) { request in
-                let form: TokenForm = try request.form()
-                return try handler.issue(
+            ) { request, form in
+                try handler.issue(
                     to: PeerName(form: form.peer),
                     in: request.network,
                     expiration: Self.expiration(
@@ -44,25 +42,25 @@ extension NodeAPI {
             route(
                 .post,
                 "/networks/{network}/revocations",
-                body: .json(),
+                .json(PeerForm.self),
                 status: 201,
                 changes: [.networks, .peers]
-            ) { request in
-                try handler.revoke(PeerName(form: request.form(PeerForm.self).peer), in: request.network)
+            ) { request, form in
+                try handler.revoke(PeerName(form: form.peer), in: request.network)
             },
-        ] + joinRoutes
+        ] + joinOperations
     }
 
-    private var joinRoutes: [ConsoleRoute] {
+    private var joinOperations: [APIOperation] {
         [
             course(
                 .post,
                 "/networks/{network}/invitations",
-                body: .json(),
+                .json(InvitationForm.self),
+                updates: [.invited, .joinRequested, .event],
                 needsNetwork: true,
                 changes: [.networks, .peers]
-            ) { request in
-                let form: InvitationForm = try request.form()
+            ) { request, form in
                 let network = try handler.resolveOwned(request.network)
                 let terms = InvitationTerms(
                     network: network,
@@ -73,8 +71,7 @@ extension NodeAPI {
                 )
                 return { tell in try await handler.invite(terms, tell) }
             },
-            route(.post, "/joins/{number}", body: .json()) { request in
-                let form: DecisionForm = try request.form()
+            route(.post, "/joins/{number}", .json(DecisionForm.self)) { request, form in
                 let label = Self.label(form.label)
                 if let label { try NameRule.check(label) }
                 try handler.joins.answer(
@@ -83,22 +80,22 @@ extension NodeAPI {
                 )
                 return DoneReport(done: true)
             },
-            route(.post, "/join", body: .json(), changes: [.networks, .keys]) { request in
-                let text = try Self.text(request)
+            route(.post, "/join", .json(JoinForm.self), changes: [.networks, .keys]) { _, form in
+                let text = try Self.text(form.text)
                 guard !Invitation.isText(text) else {
                     throw ConsoleFailure(422, "is-invitation", "this is an invitation: join with it at join/invitation")
                 }
-                let network = try request.form(JoinForm.self).network.map(NetworkName.init(form:))
-                return try await handler.join(text, network: network)
+                return try await handler.join(text, network: form.network.map(NetworkName.init(form:)))
             },
             course(
                 .post,
                 "/join/invitation",
-                body: .json(),
+                .json(TextForm.self),
+                updates: [.joinPending],
                 needsNetwork: true,
                 changes: [.networks, .keys]
-            ) { request in
-                let invitation = try Invitation(text: Self.text(request))
+            ) { _, form in
+                let invitation = try Invitation(text: Self.text(form.text))
                 return { tell in try await handler.join(by: invitation, tell) }
             },
             route(.get, "/networks/{network}/table") { try handler.tableView($0.network) },
@@ -108,15 +105,15 @@ extension NodeAPI {
             route(.get, "/public-address") { _ in
                 PublicAddressReport(address: try await node.natTraversal.getPublicEndpoint())
             },
-            route(.get, "/networks/{network}/connection-text") {
-                try handler.connectionText($0.network, address: $0.text("address"))
+            route(.get, "/networks/{network}/connection-text", .query(AddressQuestion.self)) { request, question in
+                try handler.connectionText(request.network, address: question.address)
             },
         ]
     }
 
     /// The text that a page pasted or scanned.
-    static func text(_ request: ConsoleRequest) throws -> String {
-        let text = try request.form(TextForm.self).text.trimmingCharacters(in: .whitespacesAndNewlines)
+    static func text(_ text: String) throws -> String {
+        let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty else { throw ConsoleRequest.badField("text", "is empty: paste or scan something") }
         guard text.utf8.count <= textByteLimit else {
             throw ConsoleRequest.badField("text", "is longer than \(textByteLimit) bytes")

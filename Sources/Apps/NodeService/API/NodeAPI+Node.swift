@@ -7,9 +7,11 @@ internal import RunarNode
 // The node itself.
 extension NodeAPI {
     private struct LevelForm: Decodable {
-        /// Nil for that of everything else.
+        /// Null stands for that of everything else.
+        ///
+        /// Must be there: one that was forgotten is no wish to have none.
         let level: Logger.Level?
-        let subsystem: String?
+        let subsystem: LogSubsystem?
 
         private enum CodingKeys: String, CodingKey {
             case level
@@ -18,10 +20,8 @@ extension NodeAPI {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            subsystem = try container.decodeIfPresent(String.self, forKey: .subsystem)
-            // Must be there: one that was forgotten is no wish to have none.
-            let text = try container.decode(String?.self, forKey: .level) ?? ""
-            level = text.isEmpty ? nil : try container.decode(Logger.Level.self, forKey: .level)
+            level = try container.decode(Logger.Level?.self, forKey: .level)
+            subsystem = try container.decodeIfPresent(LogSubsystem.self, forKey: .subsystem)
         }
     }
 
@@ -29,34 +29,25 @@ extension NodeAPI {
         let values: [String]
     }
 
-    var nodeRoutes: [ConsoleRoute] {
+    var nodeOperations: [APIOperation] {
         [
             route(.get, "/status") { _ in try handler.status() },
             route(.get, "/node") { _ in handler.nodeView(of: try watch) },
             route(.post, "/node/stop", body: .json()) { _ in try handler.stopNode() },
-            route(.get, "/doctor") { request in
-                let peer = request.text("peer").map { ConsoleRequest.plainId($0) }
+            route(.get, "/doctor", .query(PeerQuestion.self)) { _, question in
+                let peer = question.peer.map { ConsoleRequest.plainId($0) }
                 let facts = try await handler.facts(about: peer.map { PeerName($0) })
                 return DoctorReport(Diagnosis(DoctorFacts(node: facts, askedPeer: peer), for: .console))
             },
-            route(.get, "/doctor/facts") { request in
-                try await handler.facts(about: request.text("peer").map { PeerName(form: $0) })
+            route(.get, "/doctor/facts", .query(PeerQuestion.self)) { _, question in
+                try await handler.facts(about: question.peer.map { PeerName(form: $0) })
             },
             route(.get, "/storage") { _ in try handler.storageView(of: watch) },
-            route(.get, "/logs") { request in
-                var question = LogRing.Question()
-                question.since = try request.number("since", in: 0...UInt64.max) ?? 0
-                question.level = try request.text("level").map { try Self.level($0) } ?? .trace
-                question.subsystem = try request.text("subsystem").map { try Self.subsystem($0).rawValue }
-                question.search = request.text("search")
-                question.limit = try request.number("limit", in: 1...LogRing.limit) ?? LogRing.limit
-                return try watch.logs.lines(question)
-            },
+            route(.get, "/logs", .query(LogQuestion.self)) { _, question in try watch.logs.lines(question.checked()) },
             route(.get, "/log-level") { _ in try watch.logs.levels },
-            route(.put, "/log-level", body: .json()) { request in
-                let form: LevelForm = try request.form()
+            route(.put, "/log-level", .json(LevelForm.self)) { _, form in
                 let watch = try watch
-                switch (form.level, try form.subsystem.map { try Self.subsystem($0) }) {
+                switch (form.level, form.subsystem) {
                 case (let level?, let subsystem): watch.logs.set(level, in: subsystem)
                 case (nil, let subsystem?): watch.logs.unset(subsystem)
                 case (nil, nil): throw ConsoleRequest.badField("level", "can be left to the common one by a part alone")
@@ -64,21 +55,27 @@ extension NodeAPI {
                 watch.activity.tell(ActivityChanged(what: [.logLevel]))
                 return watch.logs.levels
             },
-            route(.put, "/settings/{key}", body: .json()) { request in
+            route(.put, "/settings/{key}", .json(SettingForm.self)) { request, form in
                 try request.checkPlace("settings are changed at the device itself: open the console there")
                 guard let setting = Setting(rawValue: request["key"]) else {
                     throw ConsoleFailure(404, "no-such-setting", "there is no setting \"\(request["key"])\"")
                 }
-                let form: SettingForm = try request.form()
                 let watch = try watch
                 let report = try await watch.settings.change(setting, to: form.values) { try await apply(setting, $0) }
                 watch.activity.tell(ActivityChanged(what: [.settings, .logLevel]))
                 return report
             },
-            special(.get, "/activity") { request in
-                let since: UInt64? = try request.number("since", in: 0...UInt64.max)
-                let follows = request.text("follow").map { $0 != "0" && $0 != "false" } ?? true
-                let stream = try watch.activity.lines(boot: request.text("boot"), since: since, follows: follows)
+            special(
+                .get,
+                "/activity",
+                .query(ActivityQuestion.self),
+                answers: { .lines(try Activity.schemas()) }
+            ) { _, question in
+                let stream = try watch.activity.lines(
+                    boot: question.boot,
+                    since: question.since,
+                    follows: question.follow ?? true
+                )
                 return .lines { lines in
                     for await line in stream {
                         guard await lines.write(line) else { return }
@@ -102,22 +99,6 @@ extension NodeAPI {
         default: break
         }
     }
-
-    private static func level(_ text: String) throws -> Logger.Level {
-        guard let level = Logger.Level(rawValue: text) else {
-            let all = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ConsoleRequest.badField("level", "must be one of \(all)")
-        }
-        return level
-    }
-
-    private static func subsystem(_ text: String) throws -> LogSubsystem {
-        guard let subsystem = LogSubsystem(rawValue: text) else {
-            let all = LogSubsystem.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ConsoleRequest.badField("subsystem", "must be one of \(all)")
-        }
-        return subsystem
-    }
 }
 
 // The console on other screens of the local network.
@@ -127,7 +108,7 @@ extension NodeAPI {
         let port: UInt16?
     }
 
-    private struct Lan: Encodable {
+    private struct Lan: Codable {
         let on: Bool
         /// The port of the console, or the port that it would have.
         let port: UInt16
@@ -140,20 +121,18 @@ extension NodeAPI {
         let here: Bool
     }
 
-    var lanRoutes: [ConsoleRoute] {
+    var lanOperations: [APIOperation] {
         [
             route(.get, "/lan") { request in try lanView(request) },
-            route(.put, "/lan", body: .json(), changes: [.settings]) { request in
+            route(.put, "/lan", .json(LanForm.self), changes: [.settings]) { request, form in
                 try request.checkPlace("who may open the console is decided at the device itself: open it there")
-                let form: LanForm = try request.form()
                 if form.port == 0 { throw ConsoleRequest.badField("port", "must be a number from 1 to 65535") }
                 let lan = try lan()
                 try await lan.change(to: form.on ? form.port ?? lan.usualPort : nil)
                 return try lanView(request)
             },
-            course(.post, "/lan/pairing", body: .json()) { request in
+            course(.post, "/lan/pairing", .json(PairingForm.self), updates: [.pairing]) { request, form in
                 try request.checkPlace("a device is paired at the device itself: open the console there")
-                let form: PairingForm = try request.form()
                 return { tell in try await handler.pairConsole(at: form.address, tell) }
             },
         ]

@@ -6,7 +6,7 @@ internal import RunarNode
 
 // Peers, messages and files.
 extension NodeAPI {
-    private struct Messages: Encodable {
+    private struct Messages: Codable {
         let messages: [MessageDesk.Message]
     }
 
@@ -14,20 +14,25 @@ extension NodeAPI {
     private static let fileByteLimit: UInt64 = 4 << 30
     private static let fileNameByteLimit = 255
     /// A message of the largest size has room, with every byte escaped.
-    static let content = ConsoleRoute.Body.json(limit: 16 << 20)
+    static let contentByteLimit = 16 << 20
 
-    var peerRoutes: [ConsoleRoute] {
+    var peerOperations: [APIOperation] {
         [
-            route(.get, "/peers") { request in
-                let isAll = request.flag("all")
-                let network = request.text("network").map { NetworkName(form: $0) }
-                if request.flag("find") { await handler.findMembers() }
-                return try handler.peersView(all: isAll, in: network, request.page())
+            route(.get, "/peers", .query(Joined<PeersQuestion, PageQuestion>.self)) { _, questions in
+                let (question, page) = questions.parts
+                if question.find == true { await handler.findMembers() }
+                let network = question.network.map { NetworkName(form: $0) }
+                return try handler.peersView(all: question.all ?? false, in: network, page.page())
             },
             route(.get, "/peers/{peer}") { try handler.peerView($0.peer) },
-            route(.post, "/peers/{peer}/connect", body: .json(), needsNetwork: true, changes: [.peers]) { request in
-                let form: ConnectForm = try request.form()
-                return try await handler.connect(
+            route(
+                .post,
+                "/peers/{peer}/connect",
+                .json(ConnectForm.self),
+                needsNetwork: true,
+                changes: [.peers]
+            ) { request, form in
+                try await handler.connect(
                     request.peer,
                     NetworkName(form: form.network),
                     form.address.flatMap { $0.isEmpty ? nil : $0 },
@@ -38,28 +43,33 @@ extension NodeAPI {
                 node.disconnectPeer(try handler.resolve(request.peer))
                 return DoneReport(done: true)
             },
-            route(.post, "/connect", body: .json(), needsNetwork: true, changes: [.peers]) {
-                try await handler.connect(byText: Self.text($0))
+            route(.post, "/connect", .json(TextForm.self), needsNetwork: true, changes: [.peers]) { _, form in
+                try await handler.connect(byText: Self.text(form.text))
             },
-            route(.post, "/peers/{peer}/messages", body: Self.content, needsNetwork: true) {
-                try await handler.send(Self.message($0), to: $0.peer)
+            route(.post, "/peers/{peer}/messages", Self.message, needsNetwork: true) { request, form in
+                try await handler.send(Self.text(ofMessage: form), to: request.peer)
             },
-            route(.post, "/networks/{network}/broadcast", body: Self.content, needsNetwork: true) {
-                try await handler.broadcast(Self.message($0), in: $0.network)
+            route(.post, "/networks/{network}/broadcast", Self.message, needsNetwork: true) { request, form in
+                try await handler.broadcast(Self.text(ofMessage: form), in: request.network)
             },
-            route(.get, "/messages") { request in
-                let peer = try request.text("peer").map { try handler.resolve(PeerName(form: $0)) }
-                let since = try request.number("since", in: 0...Int.max) ?? 0
+            route(.get, "/messages", .query(MessagesQuestion.self)) { _, question in
+                let peer = try question.peer.map { try handler.resolve(PeerName(form: $0)) }
+                let since = try ConsoleRequest.number(question.since, "since", in: 0...Int.max) ?? 0
                 return Messages(messages: try watch.messages.messages(with: peer, since: since))
             },
-        ] + fileRoutes
+        ] + fileOperations
     }
 
-    private var fileRoutes: [ConsoleRoute] {
+    private var fileOperations: [APIOperation] {
         [
-            course(.post, "/peers/{peer}/files", body: .file(limit: Self.fileByteLimit), needsNetwork: true) {
-                request in
-                let name = try Self.fileName(request)
+            course(
+                .post,
+                "/peers/{peer}/files",
+                .query(FileQuestion.self, body: .file(limit: Self.fileByteLimit)),
+                updates: [.transferred],
+                needsNetwork: true
+            ) { request, question in
+                let name = try Self.fileName(question.name)
                 let peer = try handler.resolve(request.peer)
                 guard let file = request.file else {
                     throw ConsoleFailure(400, "no-file", "send the file as the body of the request")
@@ -69,8 +79,7 @@ extension NodeAPI {
                 }
             },
             route(.get, "/offers") { _ in FileShelf.Waiting(offers: try watch.files.offers) },
-            route(.post, "/offers/{number}", body: .json()) { request in
-                let form: OfferForm = try request.form()
+            route(.post, "/offers/{number}", .json(OfferForm.self)) { request, form in
                 if form.directory != nil { try request.checkUser() }
                 let directory = form.accept ? try form.directory ?? watch.files.makeDirectory() : nil
                 try handler.files.answer(Self.number(request["number"]), directory)
@@ -79,7 +88,7 @@ extension NodeAPI {
             route(.get, "/files") { _ in
                 FileShelf.Content(directory: try watch.files.directory, files: try watch.files.files())
             },
-            special(.get, "/files/{id}") { request in
+            special(.get, "/files/{id}", .query(NoForm.self), answers: { .file }) { request, _ in
                 let path = try watch.files.path(of: request["id"])
                 return .file(path: path, name: FilePath.name(of: path))
             },
@@ -90,15 +99,15 @@ extension NodeAPI {
         ]
     }
 
-    private static func message(_ request: ConsoleRequest) throws -> String {
-        let text = try request.form(TextForm.self).text
-        guard !text.isEmpty else { throw ConsoleRequest.badField("text", "is empty: write something") }
-        return text
+    private static var message: RouteInput<TextForm> { .json(TextForm.self, limit: contentByteLimit) }
+
+    private static func text(ofMessage form: TextForm) throws -> String {
+        guard !form.text.isEmpty else { throw ConsoleRequest.badField("text", "is empty: write something") }
+        return form.text
     }
 
     /// What the peer calls the file.
-    private static func fileName(_ request: ConsoleRequest) throws -> String {
-        let name = request.text("name") ?? ""
+    private static func fileName(_ name: String) throws -> String {
         guard name.utf8.count <= fileNameByteLimit, FilePath.isComponent(name) else {
             throw ConsoleRequest.badField("name", "must be a file's name: 1 to \(fileNameByteLimit) bytes, no slashes")
         }
@@ -107,7 +116,7 @@ extension NodeAPI {
 }
 
 /// A file that a peer has, without the place where it lay meanwhile.
-struct FileSentView: Encodable {
+struct FileSentView: Codable {
     let peerId: String
     let name: String
     let bytes: UInt64

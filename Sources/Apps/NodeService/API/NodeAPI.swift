@@ -6,7 +6,7 @@ internal import RunarNode
 
 /// The HTTP API of a node: what commands, the console's pages and other programs ask.
 ///
-/// `openapi.json` among the console's pages describes it.
+/// `openapi.json` among the console's pages describes it: ``APIDescription`` makes it of the operations.
 package struct NodeAPI: Sendable {
     /// The path below which all routes are.
     static let prefix = "/api/v1"
@@ -36,13 +36,18 @@ package struct NodeAPI: Sendable {
     }
 
     /// Everything that can be asked, wherever the request comes from.
-    var routes: [ConsoleRoute] {
-        nodeRoutes + networkRoutes + peerRoutes + dataRoutes + keyRoutes + codeRoutes + lanRoutes
+    var operations: [APIOperation] {
+        nodeOperations + networkOperations + peerOperations + dataOperations + keyOperations + codeOperations
+            + lanOperations
     }
 
-    /// A route whose answer is the report that `answer` makes.
-    ///
-    /// One that needs the network is refused while the node does not run; `changes` is what pages load anew after it.
+    /// The routes of ``operations``.
+    var routes: [ConsoleRoute] { operations.map(\.route) }
+
+    /// The routes of ``commandOperations``.
+    var commandRoutes: [ConsoleRoute] { commandOperations.map(\.route) }
+
+    /// An operation without a form whose answer is the report that `answer` makes.
     func route<Report: Encodable & Sendable>(
         _ method: ConsoleRoute.Method,
         _ path: String,
@@ -51,61 +56,94 @@ package struct NodeAPI: Sendable {
         needsNetwork: Bool = false,
         changes: [ActivityChanged.Subject] = [],
         _ answer: @escaping @Sendable (ConsoleRequest) async throws -> Report
-    ) -> ConsoleRoute {
-        special(method, path, body: body) { request in
-            .json(
-                JSONText.bytes(try await perform(needsNetwork, changes) { try await answer(request) }),
-                status: status
-            )
+    ) -> APIOperation {
+        let input = RouteInput<NoForm>(body: body)
+        return route(method, path, input, status: status, needsNetwork: needsNetwork, changes: changes) { request, _ in
+            try await answer(request)
         }
     }
 
-    /// A route that makes its answer itself.
-    func special(
+    /// An operation whose answer is the report that `answer` makes.
+    ///
+    /// One that needs the network is refused while the node does not run; `changes` is what pages load anew after it.
+    func route<Form, Report: Encodable & Sendable>(
         _ method: ConsoleRoute.Method,
         _ path: String,
-        body: ConsoleRoute.Body = .none,
-        _ answer: @escaping @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
-    ) -> ConsoleRoute {
-        ConsoleRoute(method, Self.prefix + path, body: body) { request in
+        _ input: RouteInput<Form>,
+        status: Int = 200,
+        needsNetwork: Bool = false,
+        changes: [ActivityChanged.Subject] = [],
+        _ answer: @escaping @Sendable (ConsoleRequest, Form) async throws -> Report
+    ) -> APIOperation {
+        special(
+            method,
+            path,
+            input,
+            answers: { .report(try SchemaReader.schema(of: Report.self), status: status) },
+            { request, form in
+                .json(
+                    JSONText.bytes(try await perform(needsNetwork, changes) { try await answer(request, form) }),
+                    status: status
+                )
+            }
+        )
+    }
+
+    /// An operation that makes its answer itself.
+    func special<Form>(
+        _ method: ConsoleRoute.Method,
+        _ path: String,
+        _ input: RouteInput<Form>,
+        answers: @escaping @Sendable () throws -> APIShape.Answer,
+        _ answer: @escaping @Sendable (ConsoleRequest, Form) async throws -> ConsoleAnswer
+    ) -> APIOperation {
+        let route = ConsoleRoute(method, Self.prefix + path, body: input.body) { request in
             do {
-                return try await answer(request)
+                return try await answer(request, input.form(of: request))
             } catch {
                 return .failure(failure(error, of: request))
             }
         }
+        return APIOperation(route: route) { try APIShape(route, input, answers()) }
     }
 
-    /// A route that tells what happens until it is done, a line each.
+    /// An operation that tells what happens until it is done, a line each.
     ///
     /// `prepare` checks the request: what it throws is answered with a status of HTTP, and what the work that it returns
-    /// throws is the last line.
-    func course<Report: Encodable & Sendable>(
+    /// throws is the last line. `updates` are the kinds of lines before that.
+    func course<Form, Report: Encodable & Sendable>(
         _ method: ConsoleRoute.Method,
         _ path: String,
-        body: ConsoleRoute.Body = .none,
+        _ input: RouteInput<Form>,
+        updates: [UpdateKind],
         needsNetwork: Bool = false,
         changes: [ActivityChanged.Subject] = [],
         _ prepare:
-            @escaping @Sendable (ConsoleRequest) async throws -> (
+            @escaping @Sendable (ConsoleRequest, Form) async throws -> (
                 @Sendable (@escaping RequestHandler.Tell) async throws -> Report
             )
-    ) -> ConsoleRoute {
-        special(method, path, body: body) { request in
-            let work = try await prepare(request)
-            return .lines { lines in
-                await whileSayingAlive(on: lines) {
-                    do {
-                        let report = try await perform(needsNetwork, changes) {
-                            try await work { update in await lines.write(AnswerLine.bytes(update)) }
+    ) -> APIOperation {
+        special(
+            method,
+            path,
+            input,
+            answers: { .lines(try AnswerLine.schemas(of: updates, result: Report.self)) },
+            { request, form in
+                let work = try await prepare(request, form)
+                return .lines { lines in
+                    await whileSayingAlive(on: lines) {
+                        do {
+                            let report = try await perform(needsNetwork, changes) {
+                                try await work { update in await lines.write(AnswerLine.bytes(update)) }
+                            }
+                            await lines.write(AnswerLine.bytes(result: report))
+                        } catch {
+                            await lines.write(AnswerLine.bytes(failure: FailureView(failure(error, of: request))))
                         }
-                        await lines.write(AnswerLine.bytes(result: report))
-                    } catch {
-                        await lines.write(AnswerLine.bytes(failure: FailureView(failure(error, of: request))))
                     }
                 }
             }
-        }
+        )
     }
 
     private func perform<Report: Sendable>(

@@ -27,6 +27,27 @@ package enum NodeUpdate: Hashable, Sendable {
     case pairing(PairingReport)
 }
 
+/// The word by which a line of an answer says what it is.
+enum UpdateKind: String, CaseIterable, Sendable {
+    case listening
+    case message
+    case fileOffered
+    case fileArrived = "file"
+    case transferred
+    case subscribed
+    case published
+    case serving
+    case called
+    case callEnded
+    case invited
+    case joinRequested
+    case joinPending
+    case consoleLink
+    case pairing
+    /// Stands for all words of what happens to a node.
+    case event
+}
+
 /// A line of an answer that tells what happens: updates, then a result or a failure.
 enum AnswerLine {
     /// The member of every line that says what it is.
@@ -45,19 +66,9 @@ enum AnswerLine {
         let number: Int
     }
 
-    /// An invitation with what its QR code carries.
-    private struct Invited: Encodable {
-        let report: InvitationReport
-
-        private enum CodingKeys: String, CodingKey {
-            case code
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            try report.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(report.qrString, forKey: .code)
-        }
+    /// The text in the QR code of an invitation.
+    private struct InvitationCode: Codable {
+        let code: String
     }
 
     fileprivate struct Done<Result> {
@@ -85,7 +96,7 @@ enum AnswerLine {
         case .serving(let report): JSONText.bytes(report)
         case .called(let report): JSONText.bytes(report)
         case .callEnded(let number): JSONText.bytes(CallEnded(number: number))
-        case .invited(let report): JSONText.bytes(Invited(report: report))
+        case .invited(let report): JSONText.bytes(Joined(report, InvitationCode(code: report.qrString)))
         case .joinRequested(let report): JSONText.bytes(report)
         case .joinPending(let report): JSONText.bytes(report)
         case .pairing(let report): JSONText.bytes(report)
@@ -110,33 +121,78 @@ enum AnswerLine {
         func report<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
             try JSONText.decode(Value.self, from: line)
         }
-        switch try report(Kind.self).event {
+        let word = try report(Kind.self).event
+        switch word {
         case "alive": return .alive
         case "done": return .result(try report(Done<Answer>.self).result)
         case "failed": return .failure(try report(Failed.self).error)
-        case "listening": return .update(.listening(try report()))
-        case "message": return .update(.message(try report()))
-        case "fileOffered": return .update(.fileOffered(try report()))
-        case "file": return .update(.fileArrived(try report()))
-        case "transferred":
+        case _: break
+        }
+        switch UpdateKind(rawValue: word) ?? .event {
+        case .listening: return .update(.listening(try report()))
+        case .message: return .update(.message(try report()))
+        case .fileOffered: return .update(.fileOffered(try report()))
+        case .fileArrived: return .update(.fileArrived(try report()))
+        case .transferred:
             let progress: Transferred = try report()
             return .update(.transferred(count: progress.count, total: progress.total))
-        case "subscribed": return .update(.subscribed(try report()))
-        case "published": return .update(.published(try report()))
-        case "serving": return .update(.serving(try report()))
-        case "called": return .update(.called(try report()))
-        case "callEnded": return .update(.callEnded(try report(CallEnded.self).number))
-        case "invited": return .update(.invited(try report()))
+        case .subscribed: return .update(.subscribed(try report()))
+        case .published: return .update(.published(try report()))
+        case .serving: return .update(.serving(try report()))
+        case .called: return .update(.called(try report()))
+        case .callEnded: return .update(.callEnded(try report(CallEnded.self).number))
+        case .invited: return .update(.invited(try report()))
         // The node's own events of these names have fewer members.
-        case "joinRequested": return .update(try (try? .joinRequested(report())) ?? .event(report()))  // see above
-        case "joinPending": return .update(try (try? .joinPending(report())) ?? .event(report()))  // the same
-        case "consoleLink": return .update(.consoleLink(try report()))
-        case "pairing": return .update(.pairing(try report()))
-        // Everything else happened to the node.
-        case _: return .update(.event(try report()))
+        case .joinRequested: return .update(try (try? .joinRequested(report())) ?? .event(report()))  // see above
+        case .joinPending: return .update(try (try? .joinPending(report())) ?? .event(report()))  // the same
+        case .consoleLink: return .update(.consoleLink(try report()))
+        case .pairing: return .update(.pairing(try report()))
+        case .event: return .update(.event(try report()))
         }
     }
 }
 
 extension AnswerLine.Done: Encodable where Result: Encodable {}
 extension AnswerLine.Done: Decodable where Result: Decodable {}
+
+// What the description of the API says of lines.
+extension AnswerLine {
+    /// The lines of an answer: those of some kinds, keep-alive lines, and the last one.
+    ///
+    /// - Throws: ``SchemaReader/Failure``.
+    static func schemas(of kinds: [UpdateKind], result: any Encodable.Type) throws -> [Schema] {
+        let updates = try kinds.map { try schema(of: $0) }
+        let done = ObjectSchema(
+            fields: [ObjectSchema.Field(name: "result", schema: try SchemaReader.schema(of: result), isRequired: true)]
+        )
+        return updates + [
+            .object(try SchemaReader.object(of: Kind.self).with("event", .constant("alive"))),
+            .object(done.with("event", .constant("done"))),
+            .object(try SchemaReader.object(of: Failed.self).with("event", .constant("failed"))),
+        ]
+    }
+
+    private static func schema(of kind: UpdateKind) throws -> Schema {
+        let type: any Decodable.Type =
+            switch kind {
+            case .listening: ListeningReport.self
+            case .message: MessageReport.self
+            case .fileOffered: FileOfferReport.self
+            case .fileArrived: FileArrivedReport.self
+            case .transferred: Transferred.self
+            case .subscribed: SubscribedReport.self
+            case .published: TopicEventReport.self
+            case .serving: ServingReport.self
+            case .called: CallReport.self
+            case .callEnded: CallEnded.self
+            case .invited: Joined<InvitationReport, InvitationCode>.self
+            case .joinRequested: JoinRequestReport.self
+            case .joinPending: JoinPendingReport.self
+            case .consoleLink: ConsoleLinkReport.self
+            case .pairing: PairingReport.self
+            case .event: EventReport.self
+            }
+        let object = try SchemaReader.object(of: type)
+        return .object(kind == .event ? object : object.with("event", .constant(kind.rawValue)))
+    }
+}

@@ -1,5 +1,5 @@
 /// The identity of a node.
-struct NodeView: Encodable {
+struct NodeView: Codable {
     let peerId: String
     let peerIdText: String
     let version: String
@@ -12,9 +12,9 @@ struct NodeView: Encodable {
 }
 
 /// The storage of a node.
-struct StorageView: Encodable {
+struct StorageView: Codable {
     /// A file or directory of the home.
-    struct Part: Encodable {
+    struct Part: Codable {
         let name: String
         let bytes: Int
     }
@@ -33,9 +33,9 @@ struct StorageView: Encodable {
 }
 
 /// The keys of this device, without their private parts.
-struct KeysView: Encodable {
+struct KeysView: Codable {
     /// A network for which this device can sign.
-    struct Network: Encodable {
+    struct Network: Codable {
         let networkId: String
         let name: String?
         let index: UInt32?

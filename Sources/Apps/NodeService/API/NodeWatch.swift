@@ -75,7 +75,7 @@ package final class NodeWatch: Sendable {
     }
 
     private func note(_ event: NodeEvent) {
-        activity.tell(ActivityEvent(report: EventReport(event)))
+        activity.tell(ActivityEvent(EventReport(event)))
         switch event {
         case .joinGranted, .membershipEnded, .tokenRenewed, .revoked: activity.tell(ActivityChanged(what: [.networks]))
         default: break

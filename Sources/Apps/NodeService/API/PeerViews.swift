@@ -1,5 +1,5 @@
 /// Peers, a page of them.
-struct PeersView: Encodable {
+struct PeersView: Codable {
     let running: Bool
     let all: Bool
     /// The number of matches.
@@ -8,23 +8,36 @@ struct PeersView: Encodable {
 }
 
 /// A peer, and how it was reached.
-struct PeerView: Encodable {
+struct PeerView: Codable, Sendable {
     let peer: PeersReport.Peer
-    let facts: PeerFacts
+    let reach: PeerReach
 
-    private enum CodingKeys: String, CodingKey {
-        case path
-        case nearby
-        case addresses
-        case history
+    init(_ peer: PeersReport.Peer, _ reach: PeerReach) {
+        self.peer = peer
+        self.reach = reach
     }
 
-    func encode(to encoder: any Encoder) throws {
-        try peer.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encodeIfPresent(facts.path, forKey: .path)
-        try container.encode(facts.isNearby, forKey: .nearby)
-        try container.encode(facts.addresses, forKey: .addresses)
-        try container.encode(facts.history, forKey: .history)
+    init(from decoder: any Decoder) throws {
+        (peer, reach) = try Joined<PeersReport.Peer, PeerReach>(from: decoder).parts
+    }
+
+    func encode(to encoder: any Encoder) throws { try Joined(peer, reach).encode(to: encoder) }
+}
+
+/// The way to a peer.
+struct PeerReach: Codable, Sendable {
+    /// The way of its packets, for people.
+    let path: String?
+    let nearby: Bool
+    /// The addresses at which it would be dialled.
+    let addresses: [String]
+    /// The last attempt, the newest last.
+    let history: [PeerFacts.Step]
+
+    init(_ facts: PeerFacts) {
+        path = facts.path
+        nearby = facts.isNearby
+        addresses = facts.addresses
+        history = facts.history
     }
 }

@@ -1,7 +1,7 @@
 /// Records that this node holds, a page of them.
-struct RecordsView: Encodable {
+struct RecordsView: Codable {
     /// One record, without its value.
-    struct Record: Encodable {
+    struct Record: Codable {
         /// If it is a text.
         let key: String?
         let keyHex: String
@@ -16,7 +16,7 @@ struct RecordsView: Encodable {
     }
 
     /// The selection of records by their writers.
-    enum Whose: String, CaseIterable {
+    enum Whose: String, Codable, CaseIterable, Sendable {
         case own
         case held
     }

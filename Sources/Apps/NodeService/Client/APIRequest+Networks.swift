@@ -106,7 +106,7 @@ extension APIRequest where Answer == BroadcastReport {
 extension APIRequest where Answer == PublishedReport {
     /// Publishes an event to a topic.
     package static func publish(_ topic: String, network: NetworkName?, _ event: [UInt8]) -> Self {
-        let forms = JoinedForms(TopicForm(topic: topic, past: nil), ContentForm(event))
+        let forms = Joined(TopicForm(topic: topic), ContentForm(event))
         return Self(
             .post,
             "networks/{network}/events",
@@ -120,7 +120,7 @@ extension APIRequest where Answer == PublishedReport {
 extension APIRequest where Answer == PutReport {
     /// Nil lifetime: as long as the library's default.
     package static func put(_ key: TableKey, value: [UInt8], condition: PutCondition, lifetime: Duration?) -> Self {
-        let forms = JoinedForms(key.form, PutForm(condition, lifetime), ContentForm(value))
+        let forms = Joined(key.form, PutForm(condition, lifetime), ContentForm(value))
         return Self(
             .put,
             "networks/{network}/records",
@@ -138,7 +138,7 @@ extension APIRequest where Answer == RecordsReport {
             .post,
             "networks/{network}/records/get",
             segment(key.network),
-            body: JSONText.bytes(JoinedForms(key.form, form)),
+            body: JSONText.bytes(Joined(key.form, form)),
             company: .memberOfOne(key.network)
         )
     }
@@ -159,7 +159,7 @@ extension APIRequest where Answer == DeleteReport {
 extension APIRequest where Answer == DoneReport {
     /// Tells the events of a topic or pattern as they come.
     package static func subscribe(_ topic: String, network: NetworkName?, includesPast: Bool) -> Self {
-        let form = TopicForm(topic: topic, past: includesPast)
+        let form = SubscriptionForm(topic: topic, past: includesPast)
         return Self(.post, "networks/{network}/subscriptions", segment(network), body: JSONText.bytes(form))
     }
 }

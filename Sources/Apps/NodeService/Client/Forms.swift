@@ -86,7 +86,7 @@ struct KeyForm: Codable, Sendable {
 
 /// A value and under which condition it is stored, beside a ``KeyForm`` and a ``ContentForm``.
 struct PutForm: Codable, Sendable {
-    enum Condition: String, Codable {
+    enum Condition: String, Codable, CaseIterable {
         case any
         case ifAbsent
         case ifVersion
@@ -104,8 +104,12 @@ struct GetForm: Codable, Sendable {
     let cached: Bool?
 }
 
-/// A topic, beside a ``ContentForm`` for an event.
+/// The topic of an event, beside a ``ContentForm``.
 struct TopicForm: Codable, Sendable {
+    let topic: String
+}
+
+struct SubscriptionForm: Codable, Sendable {
     let topic: String
     let past: Bool?
 }
@@ -220,15 +224,4 @@ package struct DeviceForm: Codable, Sendable {
 
 struct PairingForm: Codable, Sendable {
     let address: String?
-}
-
-/// Several forms written into one object.
-struct JoinedForms: Encodable {
-    private let forms: [any Encodable]
-
-    init(_ forms: any Encodable...) { self.forms = forms }
-
-    func encode(to encoder: any Encoder) throws {
-        for form in forms { try form.encode(to: encoder) }
-    }
 }

@@ -212,9 +212,11 @@ extension RequestHandler {
     func view(of report: NetworkReport) throws -> NetworkView {
         let network = try NetworkId(base64Encoded: report.networkId)
         return NetworkView(
-            report: report,
-            connected: node.connectedPeers(in: network).count,
-            isIsolated: node.isIsolated(networkId: network)
+            report,
+            NetworkPresence(
+                connected: node.connectedPeers(in: network).count,
+                isIsolated: node.isIsolated(networkId: network)
+            )
         )
     }
 
@@ -223,7 +225,7 @@ extension RequestHandler {
         let network = try resolve(name)
         var view = try view(of: network, revokedNetworks())
         let connected = Set(node.connectedPeers(in: network.networkId))
-        let own = NetworkView.Member(
+        let own = NetworkPresence.Member(
             peerId: node.peerId.base64Encoded,
             peerIdText: node.peerId.text,
             isThisDevice: true,
@@ -231,9 +233,9 @@ extension RequestHandler {
             isRevoked: view.report.isRevoked,
             expiration: network.token?.expirationSeconds
         )
-        view.members = [own]
-        view.members? += try node.members(of: network.networkId).map { member in
-            NetworkView.Member(
+        view.presence.members = [own]
+        view.presence.members? += try node.members(of: network.networkId).map { member in
+            NetworkPresence.Member(
                 peerId: member.peerId.base64Encoded,
                 peerIdText: member.peerId.text,
                 isThisDevice: false,

@@ -237,7 +237,7 @@ extension RequestHandler {
             lastSeen: nil,
             roundTripMicroseconds: nil
         )
-        return PeerView(peer: known ?? nobody, facts: try facts(of: peer, isWhole: true))
+        return PeerView(known ?? nobody, PeerReach(try facts(of: peer, isWhole: true)))
     }
 }
 

@@ -93,3 +93,18 @@ extension String {
     /// With spaces at the end up to a width.
     package func padding(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - count)) }
 }
+
+extension InspectionReport: SchemaProviding {
+    /// The parts of a text, which stand beside these members, are other ones for each kind.
+    static var schema: Schema {
+        func field(_ name: String, _ schema: Schema, isRequired: Bool = true) -> ObjectSchema.Field {
+            ObjectSchema.Field(name: name, schema: schema, isRequired: isRequired)
+        }
+        let failure = ObjectSchema(fields: [field("code", .string), field("message", .string)], isOpen: true)
+        let fields = [
+            field("kind", .string), field("valid", .boolean), field("problem", .null(or: .string)),
+            field("error", .object(failure), isRequired: false),
+        ]
+        return .object(ObjectSchema(name: "InspectionReport", fields: fields, isOpen: true))
+    }
+}

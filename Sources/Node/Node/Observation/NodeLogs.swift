@@ -1,7 +1,7 @@
 package import Logging
 
 /// The parts of a node that log by themselves, each at a level of its own.
-public enum LogSubsystem: String, CaseIterable, Hashable, Sendable {
+public enum LogSubsystem: String, CaseIterable, Codable, Hashable, Sendable {
     /// Dials, paths and streams.
     case connections
     /// Admissions, refusals, tokens, revocations and joins.

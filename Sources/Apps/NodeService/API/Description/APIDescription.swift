@@ -1,0 +1,170 @@
+internal import Console
+internal import RunarNode
+
+/// The description of the API, as OpenAPI 3.1: `openapi.json` among the console's pages.
+///
+/// Paths, parameters, bodies and answers are made of the operations and their types. The words are written by people into
+/// the file itself: ``document(of:words:)`` takes them over from the file as it was.
+enum APIDescription {
+    /// Everything that is answered: at the console, and over the socket in the home.
+    ///
+    /// - Throws: ``SchemaReader/Failure``.
+    static func shapes(of api: NodeAPI) throws -> [APIShape] {
+        try ownShapes() + (api.operations + api.commandOperations).map { try $0.shape() }
+    }
+
+    /// What the console answers beside the node.
+    private static func ownShapes() throws -> [APIShape] {
+        let session = APIShape.Answer.report(try SchemaReader.schema(of: ConsoleSessions.Session.self), status: 200)
+        let done = APIShape.Answer.report(.object(ObjectSchema(fields: [])), status: 200)
+        let secret = try SchemaReader.object(of: ConsoleSessions.SecretForm.self)
+        func shape(
+            _ method: ConsoleRoute.Method,
+            _ path: String,
+            _ answer: APIShape.Answer,
+            _ body: ConsoleRoute.Body = .none,
+            _ input: ObjectSchema = ObjectSchema(fields: [])
+        ) -> APIShape {
+            APIShape(method: method, template: path, body: body, input: input, answer: answer)
+        }
+        return [
+            shape(.post, NodeAPI.prefix + "/session", session, .json(), secret),
+            shape(.post, NodeAPI.prefix + "/session/renew", session),
+            shape(.delete, NodeAPI.prefix + "/session/all", done),
+            shape(.get, "/metrics", .text),
+        ]
+    }
+
+    /// The document, with the words of an earlier one.
+    ///
+    /// - Throws: ``SchemaReader/Failure``.
+    static func document(of shapes: [APIShape], words: RunarValue) throws -> RunarValue {
+        var schemas = NamedSchemas()
+        var paths: [String: RunarValue] = [:]
+        for shape in shapes {
+            var path = paths[shape.template]?.objectValue ?? [:]
+            path[shape.method.rawValue.lowercased()] = operation(shape, &schemas)
+            paths[shape.template] = .object(path)
+        }
+        let failure = try SchemaReader.schema(of: FailureAnswer.self)
+        let responses: RunarValue = ["Failure": ["content": ["application/json": ["schema": schemas.json(failure)]]]]
+        let document: RunarValue = [
+            "openapi": "3.1.0",
+            "info": ["title": "Runar", "version": "1"],
+            "servers": [["url": "http://localhost:4280"]],
+            "security": [["bearer": []]],
+            "paths": .object(paths),
+            "components": [
+                "securitySchemes": ["bearer": ["type": "http", "scheme": "bearer"]],
+                "responses": responses,
+                "schemas": .object(schemas.components),
+            ],
+        ]
+        return keepWords(of: words, in: document)
+    }
+
+    private static func operation(_ shape: APIShape, _ schemas: inout NamedSchemas) -> RunarValue {
+        var operation: [String: RunarValue] = [:]
+        var parameters = shape.template.split(separator: "/").filter { $0.hasPrefix("{") }.map { segment in
+            parameter(String(segment.dropFirst().dropLast()), in: "path", ["type": "string"], isRequired: true)
+        }
+        switch shape.body {
+        case .json:
+            let schema = shape.input.json { schemas.reference(to: $0) }
+            operation["requestBody"] = [
+                "required": .bool(shape.input.fields.contains(where: \.isRequired)),
+                "content": ["application/json": ["schema": schema]],
+            ]
+        case .none, .bytes, .file:
+            parameters += shape.input.fields.map { field in
+                parameter(field.name, in: "query", schemas.json(field.schema), isRequired: field.isRequired)
+            }
+            if shape.body != .none {
+                operation["requestBody"] = ["required": true, "content": ["application/octet-stream": [:]]]
+            }
+        }
+        if !parameters.isEmpty { operation["parameters"] = .array(parameters) }
+        let (status, content) = answer(shape.answer, &schemas)
+        operation["responses"] = .object([
+            String(status): ["description": "Done.", "content": content],
+            "default": ["$ref": "#/components/responses/Failure"],
+        ])
+        // Whoever has no token asks for one there.
+        if shape.template == NodeAPI.prefix + "/session" { operation["security"] = [] }
+        return .object(operation)
+    }
+
+    private static func answer(_ answer: APIShape.Answer, _ schemas: inout NamedSchemas) -> (Int, RunarValue) {
+        switch answer {
+        case .report(let schema, let status): (status, ["application/json": ["schema": schemas.json(schema)]])
+        case .lines(let lines): (200, ["application/x-ndjson": ["schema": schemas.json(.anyOf(lines))]])
+        case .file: (200, ["application/octet-stream": [:]])
+        case .text: (200, ["text/plain": ["schema": ["type": "string"]]])
+        }
+    }
+
+    private static func parameter(
+        _ name: String,
+        in place: String,
+        _ schema: RunarValue,
+        isRequired: Bool
+    ) -> RunarValue {
+        var parameter: [String: RunarValue] = ["name": .string(name), "in": .string(place), "schema": schema]
+        if isRequired { parameter["required"] = true }
+        return .object(parameter)
+    }
+
+    // MARK: Text
+
+    /// JSON with a line for each operation and each schema, so that versions can be compared.
+    static func text(of document: RunarValue) -> String { text(of: document, depth: 3) + "\n" }
+
+    private static func text(of value: RunarValue, depth: Int) -> String {
+        guard depth > 0, case .object(let members) = value, !members.isEmpty else { return JSONText.encode(value) }
+        let lines = members.sorted { $0.key < $1.key }.map { name, value in
+            "\(JSONText.encode(name)): \(text(of: value, depth: depth - 1))"
+        }
+        return "{\n" + lines.joined(separator: ",\n") + "\n}"
+    }
+
+    // MARK: Words
+
+    /// The members of a description that people write.
+    private static let wordNames = ["summary", "description", "tags"]
+
+    /// Takes words over from the same places; the names of properties are no words.
+    private static func keepWords(of old: RunarValue, in new: RunarValue, areNames: Bool = false) -> RunarValue {
+        switch (new, old) {
+        case (.object(var members), .object(let former)):
+            for (name, value) in members {
+                guard let old = former[name] else { continue }
+                members[name] = keepWords(of: old, in: value, areNames: name == "properties" && !areNames)
+            }
+            for name in wordNames where !areNames { members[name] = former[name] ?? members[name] }
+            return .object(members)
+        case (.array(let elements), .array(let former)):
+            return .array(
+                elements.enumerated().map { index, element in
+                    former.indices.contains(index) ? keepWords(of: former[index], in: element) : element
+                }
+            )
+        default: return new
+        }
+    }
+}
+
+/// The schemas that have a name: each stands once among the components, and is referred to.
+private struct NamedSchemas {
+    private(set) var components: [String: RunarValue] = [:]
+
+    mutating func json(_ schema: Schema) -> RunarValue { schema.json { reference(to: $0) } }
+
+    mutating func reference(to object: ObjectSchema) -> RunarValue? {
+        guard let name = object.name else { return nil }
+        if components[name] == nil {
+            components[name] = [:]
+            components[name] = object.json { reference(to: $0) }
+        }
+        return ["$ref": .string("#/components/schemas/\(name)")]
+    }
+}

@@ -1,0 +1,96 @@
+internal import RunarNode
+
+/// What a JSON text may be, in the words of JSON Schema 2020-12 as OpenAPI 3.1 uses it.
+indirect enum Schema: Hashable, Sendable {
+    /// Anything.
+    case any
+    case string
+    case boolean
+    case number
+    /// A whole number; the bounds are those of its type, nil where JSON has none.
+    case integer(minimum: Int64?, maximum: Int64?)
+    /// One of some texts.
+    case choice([String])
+    /// One of some whole numbers.
+    case numberChoice([Int64])
+    case constant(String)
+    case array(Schema)
+    /// An object whose names are free.
+    case map(Schema)
+    case object(ObjectSchema)
+    case null(or: Schema)
+    case anyOf([Schema])
+
+    /// As a JSON value; `refer` returns the place of an object that has a name.
+    func json(_ refer: (ObjectSchema) -> RunarValue?) -> RunarValue {
+        switch self {
+        case .any: return [:]
+        case .string: return ["type": "string"]
+        case .boolean: return ["type": "boolean"]
+        case .number: return ["type": "number"]
+        case .integer(let minimum, let maximum):
+            var members: [String: RunarValue] = ["type": "integer"]
+            members["minimum"] = minimum.map { .int($0) }
+            members["maximum"] = maximum.map { .int($0) }
+            return .object(members)
+        case .choice(let texts): return ["type": "string", "enum": .array(texts.map { .string($0) })]
+        case .numberChoice(let numbers): return ["type": "integer", "enum": .array(numbers.map { .int($0) })]
+        case .constant(let text): return ["const": .string(text)]
+        case .array(let element): return ["type": "array", "items": element.json(refer)]
+        case .map(let value): return ["type": "object", "additionalProperties": value.json(refer)]
+        case .object(let object): return refer(object) ?? object.json(refer)
+        case .null(let other): return ["anyOf": [["type": "null"], other.json(refer)]]
+        case .anyOf(let schemas): return ["anyOf": .array(schemas.map { $0.json(refer) })]
+        }
+    }
+}
+
+/// An object whose names are known.
+struct ObjectSchema: Hashable, Sendable {
+    /// A member.
+    struct Field: Hashable, Sendable {
+        let name: String
+        let schema: Schema
+        let isRequired: Bool
+    }
+
+    /// The name of its type, nil for one that stands where it is used.
+    var name: String?
+    var fields: [Field]
+    /// Whether other members may stand beside these.
+    var isOpen = false
+
+    /// With one member more, or another meaning of a member.
+    func with(_ name: String, _ schema: Schema) -> ObjectSchema {
+        var object = self
+        object.name = nil
+        let field = Field(name: name, schema: schema, isRequired: true)
+        if let index = fields.firstIndex(where: { $0.name == name }) {
+            object.fields[index] = field
+        } else {
+            object.fields.append(field)
+        }
+        return object
+    }
+
+    func json(_ refer: (ObjectSchema) -> RunarValue?) -> RunarValue {
+        var members: [String: RunarValue] = ["type": "object"]
+        if !fields.isEmpty {
+            let pairs = fields.map { ($0.name, $0.schema.json(refer)) }
+            members["properties"] = .object(Dictionary(uniqueKeysWithValues: pairs))
+        }
+        let required = fields.filter(\.isRequired).map(\.name)
+        if !required.isEmpty { members["required"] = .array(required.map { .string($0) }) }
+        if isOpen { members["additionalProperties"] = true }
+        return .object(members)
+    }
+}
+
+/// A type that says itself what its JSON may be, because decoding does not tell.
+protocol SchemaProviding {
+    static var schema: Schema { get }
+}
+
+extension RunarValue: SchemaProviding {
+    static var schema: Schema { .any }
+}

@@ -1,0 +1,173 @@
+internal import RunarNode
+
+/// Finds out what the JSON of a type may be, by decoding the type from nothing and noting what it asks for.
+///
+/// A member that is read with `decodeIfPresent` is optional, every other one required. An enumeration tells its texts or
+/// numbers by `CaseIterable`. Types that read single values in their own way are ``SchemaProviding``.
+enum SchemaReader {
+    /// That the JSON of a type cannot be found out.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// - Throws: ``Failure`` for a type that decodes itself in a way that tells nothing.
+    static func schema(of type: any Encodable.Type) throws -> Schema {
+        if let provider = type as? any SchemaProviding.Type { return provider.schema }
+        guard let decodable = type as? any Decodable.Type else {
+            throw Failure(description: "\(type) is not Decodable")
+        }
+        return try read(decodable).schema
+    }
+
+    /// The members of a form.
+    ///
+    /// - Throws: ``Failure``, also for a type that is no object.
+    static func object(of type: any Decodable.Type) throws -> ObjectSchema {
+        guard case .object(let object) = try read(type).schema else {
+            throw Failure(description: "\(type) is no object")
+        }
+        return object
+    }
+
+    /// The schema of a type, and some value of it.
+    fileprivate static func read<Value: Decodable>(_ type: Value.Type) throws -> (schema: Schema, value: Value) {
+        let found: (schema: Schema, value: any Decodable)
+        switch type {
+        case is String.Type: found = (.string, "")
+        case is Bool.Type: found = (.boolean, false)
+        case is Double.Type: found = (.number, 0.0)
+        case is RunarValue.Type: found = (RunarValue.schema, RunarValue.null)
+        case let integer as any (FixedWidthInteger & Decodable).Type: found = read(integer: integer)
+        case let container as any ElementSchema.Type: found = try container.readElement()
+        case let choice as any (CaseIterable & RawRepresentable & Decodable).Type: found = try read(choice: choice)
+        default: found = try read(object: type)
+        }
+        guard let value = found.value as? Value else { throw Failure(description: "no value of \(type)") }
+        return (found.schema, value)
+    }
+
+    private static func read<Number: FixedWidthInteger & Decodable>(
+        integer: Number.Type
+    ) -> (schema: Schema, value: any Decodable) {
+        let isLong = Number.bitWidth >= 64
+        let minimum = Number.isSigned ? (isLong ? nil : Int64(Number.min)) : 0
+        return (.integer(minimum: minimum, maximum: isLong ? nil : Int64(Number.max)), Number.zero)
+    }
+
+    private static func read<Choice: CaseIterable & RawRepresentable & Decodable>(
+        choice: Choice.Type
+    ) throws -> (schema: Schema, value: any Decodable) {
+        guard let first = Choice.allCases.first else { throw Failure(description: "\(choice) has no cases") }
+        let texts = Choice.allCases.compactMap { $0.rawValue as? String }
+        if !texts.isEmpty { return (.choice(texts), first) }
+        let numbers = Choice.allCases.compactMap { ($0.rawValue as? any BinaryInteger).map { Int64($0) } }
+        return (.numberChoice(numbers), first)
+    }
+
+    private static func read<Object: Decodable>(object: Object.Type) throws -> (schema: Schema, value: any Decodable) {
+        let recorder = FieldRecorder()
+        let value = try Object(from: recorder)
+        guard recorder.isObject else {
+            throw Failure(description: "\(object) reads a single value: make it CaseIterable or SchemaProviding")
+        }
+        return (.object(ObjectSchema(name: name(of: object), fields: recorder.fields)), value)
+    }
+
+    /// The name of a type without its module, nil for one with parameters.
+    private static func name(of type: any Decodable.Type) -> String? {
+        let name = String(reflecting: type)
+        guard !name.contains("<") else { return nil }
+        let parts = name.split(separator: ".").dropFirst()
+        // The place of a private type is no part of its name.
+        return parts.filter { !$0.hasPrefix("(unknown context") && !$0.hasPrefix("$") }.joined(separator: ".")
+    }
+}
+
+/// A container, whose schema is made of that of its elements.
+private protocol ElementSchema {
+    static func readElement() throws -> (schema: Schema, value: any Decodable)
+}
+
+extension Array: ElementSchema where Element: Decodable {
+    fileprivate static func readElement() throws -> (schema: Schema, value: any Decodable) {
+        (.array(try SchemaReader.read(Element.self).schema), [Element]())
+    }
+}
+
+extension Dictionary: ElementSchema where Key == String, Value: Decodable {
+    fileprivate static func readElement() throws -> (schema: Schema, value: any Decodable) {
+        (.map(try SchemaReader.read(Value.self).schema), [String: Value]())
+    }
+}
+
+extension Optional: ElementSchema where Wrapped: Decodable {
+    fileprivate static func readElement() throws -> (schema: Schema, value: any Decodable) {
+        (.null(or: try SchemaReader.read(Wrapped.self).schema), Wrapped?.none)
+    }
+}
+
+/// A decoder that has nothing, and notes the members that are asked for.
+private final class FieldRecorder: Decoder {
+    private(set) var fields: [ObjectSchema.Field] = []
+    private(set) var isObject = false
+    /// The members that may be missing: the one who reads them asked first.
+    private var optional: Set<String> = []
+
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    func noteOptional(_ name: String) { optional.insert(name) }
+
+    func value<Value: Decodable>(of name: String) throws -> Value {
+        let (schema, value) = try SchemaReader.read(Value.self)
+        fields.removeAll { $0.name == name }
+        fields.append(ObjectSchema.Field(name: name, schema: schema, isRequired: !optional.contains(name)))
+        return value
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        isObject = true
+        return KeyedDecodingContainer(FieldContainer<Key>(recorder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw SchemaReader.Failure(description: "an array that reads itself")
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        throw SchemaReader.Failure(description: "a single value that reads itself")
+    }
+}
+
+private struct FieldContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let recorder: FieldRecorder
+
+    let codingPath: [any CodingKey] = []
+    let allKeys: [Key] = []
+
+    func contains(_ key: Key) -> Bool { true }
+
+    func decodeNil(forKey key: Key) -> Bool {
+        recorder.noteOptional(key.stringValue)
+        return false
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try recorder.value(of: key.stringValue)
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type,
+        forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        throw SchemaReader.Failure(description: "\(key.stringValue) is an object that reads itself")
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        throw SchemaReader.Failure(description: "\(key.stringValue) is an array that reads itself")
+    }
+
+    func superDecoder() throws -> any Decoder { recorder }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder { recorder }
+}

@@ -1,0 +1,92 @@
+internal import Console
+internal import Logging
+internal import RunarNode
+
+// The queries of requests that read, as members of their addresses.
+
+struct PeerQuestion: Codable, Sendable {
+    let peer: String?
+}
+
+struct AddressQuestion: Codable, Sendable {
+    let address: String?
+}
+
+/// Which lines of the log are wanted.
+struct LogQuestion: Codable, Sendable {
+    let since: UInt64?
+    /// This level and worse ones.
+    let level: Logger.Level?
+    let subsystem: LogSubsystem?
+    /// A part of the message.
+    let search: String?
+    let limit: Int?
+
+    /// - Throws: ``ConsoleFailure``.
+    func checked() throws -> LogRing.Question {
+        LogRing.Question(
+            since: since ?? 0,
+            level: level ?? .trace,
+            subsystem: subsystem?.rawValue,
+            search: search,
+            limit: try ConsoleRequest.number(limit, "limit", in: 1...LogRing.limit) ?? LogRing.limit
+        )
+    }
+}
+
+/// Where a reader of the activity was interrupted.
+struct ActivityQuestion: Codable, Sendable {
+    let boot: String?
+    let since: UInt64?
+    let follow: Bool?
+}
+
+struct PeersQuestion: Codable, Sendable {
+    /// Whether those that are not connected are wanted, too.
+    let all: Bool?
+    /// Whether the hash tables are asked for members first.
+    let find: Bool?
+    let network: String?
+}
+
+struct MessagesQuestion: Codable, Sendable {
+    let peer: String?
+    let since: Int?
+}
+
+struct FileQuestion: Codable, Sendable {
+    /// What the peer calls the file.
+    let name: String
+}
+
+struct RecordsQuestion: Codable, Sendable {
+    let whose: RecordsView.Whose?
+}
+
+struct ServicesQuestion: Codable, Sendable {
+    let peer: String?
+    let network: String?
+}
+
+/// The pixels of a picture.
+struct PictureQuestion: Codable, Sendable {
+    let width: Int
+    let height: Int
+}
+
+/// Which part of a long list is wanted.
+struct PageQuestion: Codable, Sendable {
+    let offset: Int?
+    let limit: Int?
+    /// A part of an id, a label or a key.
+    let search: String?
+
+    /// - Throws: ``ConsoleFailure``.
+    func page() throws -> Page {
+        Page(
+            offset: try ConsoleRequest.number(offset, "offset", in: 0...10_000_000) ?? 0,
+            limit: try ConsoleRequest.number(limit, "limit", in: 1...1_000_000),
+            search: search.flatMap(Search.init)
+        )
+    }
+}
