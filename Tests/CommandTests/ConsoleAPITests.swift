@@ -69,7 +69,7 @@ internal import Testing
                 "required":["count","size","inner","value"],"type":"object"}
                 """
         )
-        #expect(throws: SchemaReader.Failure.self) { try SchemaReader.object(of: PeerId.self) }
+        #expect(throws: SchemaReader.Failure.self) { try SchemaReader.object(of: NetworkId.self) }
     }
 
     @Test func `nothing is changed by a request that reads`() throws {

@@ -35,7 +35,7 @@ extension ConsoleRequest {
     /// The texts that a member may be, if those are known.
     private static func choices(of name: String, in form: any Decodable.Type) -> String? {
         let object = try? SchemaReader.object(of: form)  // nil: a form that tells nothing of itself
-        guard case .choice(let texts)? = object?.fields.first(where: { $0.name == name })?.schema else { return nil }
+        guard let texts = object?.fields.first(where: { $0.name == name })?.schema.choices else { return nil }
         return "must be one of \(texts.joined(separator: ", "))"
     }
 

@@ -13,12 +13,12 @@ final class MessageDesk: Sendable {
 
     /// A message.
     struct Message: Codable, Hashable, Sendable {
-        enum Direction: String, Codable, Sendable {
+        enum Direction: String, CaseIterable, Codable, Sendable {
             case incoming = "in"
             case outgoing = "out"
         }
 
-        enum State: String, Codable, Sendable {
+        enum State: String, CaseIterable, Codable, Sendable {
             case sending
             case delivered
             case failed

@@ -34,7 +34,7 @@ struct LogQuestion: Codable, Sendable {
     }
 }
 
-/// Where a reader of the activity was interrupted.
+/// The last line that a reader of the activity has seen.
 struct ActivityQuestion: Codable, Sendable {
     let boot: String?
     let since: UInt64?
@@ -55,7 +55,7 @@ struct MessagesQuestion: Codable, Sendable {
 }
 
 struct FileQuestion: Codable, Sendable {
-    /// What the peer calls the file.
+    /// The name of the file at the peer.
     let name: String
 }
 

@@ -8,7 +8,7 @@ internal import Platform
 /// The settings in effect, each with the place it comes from: flag before environment before file before default.
 package struct Settings: Sendable {
     /// Where a value comes from.
-    package enum Source: String, Codable, Sendable {
+    package enum Source: String, CaseIterable, Codable, Sendable {
         case flag
         case environment
         case file

@@ -6,7 +6,7 @@ package struct Diagnosis {
     /// Something that was found.
     struct Finding: Codable, Hashable, Sendable {
         /// How bad it is.
-        enum Level: String, Codable, Sendable {
+        enum Level: String, CaseIterable, Codable, Sendable {
             case ok
             case note
             case problem

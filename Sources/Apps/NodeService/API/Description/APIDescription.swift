@@ -13,7 +13,7 @@ enum APIDescription {
         try ownShapes() + (api.operations + api.commandOperations).map { try $0.shape() }
     }
 
-    /// What the console answers beside the node.
+    /// The routes of the console itself.
     private static func ownShapes() throws -> [APIShape] {
         let session = APIShape.Answer.report(try SchemaReader.schema(of: ConsoleSessions.Session.self), status: 200)
         let done = APIShape.Answer.report(.object(ObjectSchema(fields: [])), status: 200)
@@ -89,7 +89,7 @@ enum APIDescription {
             String(status): ["description": "Done.", "content": content],
             "default": ["$ref": "#/components/responses/Failure"],
         ])
-        // Whoever has no token asks for one there.
+        // The one request without a token.
         if shape.template == NodeAPI.prefix + "/session" { operation["security"] = [] }
         return .object(operation)
     }

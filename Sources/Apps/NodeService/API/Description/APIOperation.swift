@@ -7,9 +7,9 @@ struct APIOperation: Sendable {
     let shape: @Sendable () throws -> APIShape
 }
 
-/// What can be said of a route without words.
+/// The types of a route.
 struct APIShape: Sendable {
-    /// What is answered when nothing goes wrong.
+    /// The content of an answer that is no failure.
     enum Answer: Sendable {
         case report(Schema, status: Int)
         /// JSON texts of these kinds, one on each line.
@@ -23,7 +23,7 @@ struct APIShape: Sendable {
     /// The path, with `{name}` for a segment.
     let template: String
     let body: ConsoleRoute.Body
-    /// What the body says, or the query of a request without JSON.
+    /// The members of the JSON body; without one, of the query.
     let input: ObjectSchema
     let answer: Answer
 }
@@ -41,7 +41,7 @@ extension APIShape {
     }
 }
 
-/// Where a form stands in a request: in its JSON, or in the query.
+/// The place of a form in a request: its JSON, or the query.
 struct RouteInput<Form: Decodable & Sendable>: Sendable {
     let body: ConsoleRoute.Body
 
@@ -67,5 +67,5 @@ extension RouteInput where Form == NoForm {
     static var empty: Self { RouteInput(body: .json()) }
 }
 
-/// What a request says that says nothing beside its path.
+/// The form of a request that has a path and nothing else.
 struct NoForm: Codable, Sendable {}

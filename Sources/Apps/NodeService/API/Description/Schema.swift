@@ -1,6 +1,6 @@
 internal import RunarNode
 
-/// What a JSON text may be, in the words of JSON Schema 2020-12 as OpenAPI 3.1 uses it.
+/// A schema of JSON texts, as in JSON Schema 2020-12, which OpenAPI 3.1 uses.
 indirect enum Schema: Hashable, Sendable {
     /// Anything.
     case any
@@ -20,6 +20,15 @@ indirect enum Schema: Hashable, Sendable {
     case object(ObjectSchema)
     case null(or: Schema)
     case anyOf([Schema])
+
+    /// The texts, if it is one of some.
+    var choices: [String]? {
+        switch self {
+        case .choice(let texts): texts
+        case .null(let other): other.choices
+        case .any, .string, .boolean, .number, .integer, .numberChoice, .constant, .array, .map, .object, .anyOf: nil
+        }
+    }
 
     /// As a JSON value; `refer` returns the place of an object that has a name.
     func json(_ refer: (ObjectSchema) -> RunarValue?) -> RunarValue {

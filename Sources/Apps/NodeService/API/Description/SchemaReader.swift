@@ -1,3 +1,5 @@
+internal import Foundation
+internal import Identity
 internal import RunarNode
 
 /// Finds out what the JSON of a type may be, by decoding the type from nothing and noting what it asks for.
@@ -5,7 +7,7 @@ internal import RunarNode
 /// A member that is read with `decodeIfPresent` is optional, every other one required. An enumeration tells its texts or
 /// numbers by `CaseIterable`. Types that read single values in their own way are ``SchemaProviding``.
 enum SchemaReader {
-    /// That the JSON of a type cannot be found out.
+    /// A type whose schema cannot be found.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -36,6 +38,11 @@ enum SchemaReader {
         case is String.Type: found = (.string, "")
         case is Bool.Type: found = (.boolean, false)
         case is Double.Type: found = (.number, 0.0)
+        // Base64.
+        case is Data.Type: found = (.string, Data())
+        // Seconds since 2001.
+        case is Date.Type: found = (.number, Date(timeIntervalSinceReferenceDate: 0))
+        case is PeerId.Type: found = (.string, try PeerId(rawRepresentation: [UInt8](repeating: 0, count: 32)))
         case is RunarValue.Type: found = (RunarValue.schema, RunarValue.null)
         case let integer as any (FixedWidthInteger & Decodable).Type: found = read(integer: integer)
         case let container as any ElementSchema.Type: found = try container.readElement()
@@ -66,9 +73,11 @@ enum SchemaReader {
 
     private static func read<Object: Decodable>(object: Object.Type) throws -> (schema: Schema, value: any Decodable) {
         let recorder = FieldRecorder()
-        let value = try Object(from: recorder)
-        guard recorder.isObject else {
-            throw Failure(description: "\(object) reads a single value: make it CaseIterable or SchemaProviding")
+        let value: Object
+        do {
+            value = try Object(from: recorder)
+        } catch {
+            throw Failure(description: "\(object): \(error)")
         }
         return (.object(ObjectSchema(name: name(of: object), fields: recorder.fields)), value)
     }
@@ -109,7 +118,6 @@ extension Optional: ElementSchema where Wrapped: Decodable {
 /// A decoder that has nothing, and notes the members that are asked for.
 private final class FieldRecorder: Decoder {
     private(set) var fields: [ObjectSchema.Field] = []
-    private(set) var isObject = false
     /// The members that may be missing: the one who reads them asked first.
     private var optional: Set<String> = []
 
@@ -126,8 +134,7 @@ private final class FieldRecorder: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        isObject = true
-        return KeyedDecodingContainer(FieldContainer<Key>(recorder: self))
+        KeyedDecodingContainer(FieldContainer<Key>(recorder: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -135,7 +142,7 @@ private final class FieldRecorder: Decoder {
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        throw SchemaReader.Failure(description: "a single value that reads itself")
+        throw SchemaReader.Failure(description: "a single value: make the type CaseIterable or SchemaProviding")
     }
 }
 
