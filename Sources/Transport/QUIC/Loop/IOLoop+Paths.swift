@@ -5,22 +5,6 @@ internal import Transport
 
 // Paths that are more than an address: through a relay, from a further port; and connections that change theirs.
 extension IOLoop {
-    func carryOutOnPaths(_ job: Job) {
-        switch job {
-        case .migrate(let core, let remote, let port): migrate(core, to: remote, from: port)
-        case .openChannel(let channel, let relay): channels[channel] = relay
-        case .closeChannel(let channel): channels[channel] = nil
-        case .relay(let forth, let back):
-            legs[forth.channel] = forth
-            legs[back.channel] = back
-        case .stopRelaying(let channel):
-            if let leg = legs.removeValue(forKey: channel) { legs[leg.onward] = nil }
-        case .openPorts(let count, let opened): opened.fulfil(sockets.openPorts(count: count))
-        case .closePorts(let ports): closePorts(ports)
-        default: break
-        }
-    }
-
     // MARK: Going out
 
     /// The address from which packets to `remote` leave.
@@ -151,7 +135,7 @@ extension IOLoop {
 
     // MARK: Changing
 
-    private func migrate(_ core: ConnectionCore, to remote: rq_addr, from port: UInt16?) {
+    func migrate(_ core: ConnectionCore, to remote: rq_addr, from port: UInt16?) {
         var remote = remote
         guard core.isDialler, case .open = core.phase, let raw = unsafe core.raw, let address = remote.socketAddress
         else {
@@ -205,7 +189,7 @@ extension IOLoop {
         if !ports.isEmpty { closePorts(ports) }
     }
 
-    private func closePorts(_ ports: [UInt16]) {
+    func closePorts(_ ports: [UInt16]) {
         var used: Set<UInt16> = []
         for core in timers.all {
             guard let raw = unsafe core.raw else { continue }

@@ -170,12 +170,20 @@ final class IOLoop: @unchecked Sendable {
         case .extendLimits(let core): extendLimits(of: core)
         case .sendForeign(let bytes, let address, let port):
             sendForeign(bytes, to: address, from: port)
+        case .migrate(let core, let remote, let port): migrate(core, to: remote, from: port)
+        case .openChannel(let channel, let relay): channels[channel] = relay
+        case .closeChannel(let channel): channels[channel] = nil
+        case .relay(let forth, let back):
+            legs[forth.channel] = forth
+            legs[back.channel] = back
+        case .stopRelaying(let channel):
+            if let leg = legs.removeValue(forKey: channel) { legs[leg.onward] = nil }
+        case .openPorts(let count, let opened): opened.fulfil(sockets.openPorts(count: count))
+        case .closePorts(let ports): closePorts(ports)
         case .networkChanged:
             for core in timers.all { followRoute(core) }
         case .shutDown(let code):
             shutDown(code: code)
-        default:
-            carryOutOnPaths(job)
         }
     }
 
@@ -186,7 +194,9 @@ final class IOLoop: @unchecked Sendable {
             core.established.fulfil(.endpointClosed)
             core.ended.fulfil(.endpointClosed)
         case .openPorts(_, let opened): opened.fulfil([])
-        default: break
+        case .close, .probe, .extendLimits, .sendForeign, .migrate, .openChannel, .closeChannel, .relay, .stopRelaying,
+            .closePorts, .networkChanged, .shutDown:
+            break
         }
     }
 
