@@ -27,7 +27,7 @@ extension IOLoop {
             return fail(core, error)
         }
         let user = unsafe Unmanaged.passRetained(core)
-        let raw = unsafe rq_conn_dial(tls.raw, &options, hooks, user.toOpaque(), &local, &remote, now)
+        let raw = unsafe rq_conn_dial(tls.raw, &options, hooks, user.toOpaque(), &local, &remote, clock.now)
         guard let raw = unsafe raw else {
             unsafe user.release()
             return fail(core, .connectionFailed("out of memory"))
@@ -56,13 +56,13 @@ extension IOLoop {
         case RQ_PACKET_INITIAL:
             unsafe judge(&initial, datagram, train)
         case RQ_PACKET_UNSUPPORTED:
-            guard gate.mayReply(.versionNegotiation, at: now) else { return }
+            guard gate.mayReply(.versionNegotiation, at: clock.now) else { return }
             unsafe reply(to: train) { room, size in
                 unsafe rq_write_version_negotiation(datagram.baseAddress, datagram.count, room, size)
             }
         case RQ_PACKET_UNKNOWN_SHORT:
             if unsafe wasReset(by: datagram, train) { return }
-            guard gate.mayReply(.statelessReset, at: now) else { return }
+            guard gate.mayReply(.statelessReset, at: clock.now) else { return }
             var cid = cid
             unsafe reply(to: train) { room, size in
                 unsafe withSecret { unsafe rq_write_stateless_reset(&cid, $0, datagram.count, room, size) }
@@ -78,7 +78,7 @@ extension IOLoop {
     private func wasReset(by datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) -> Bool {
         guard let source = unsafe train.pointee.source.socketAddress else { return false }
         let candidates = places.candidates(at: source)
-        guard !candidates.isEmpty, gate.mayCheckReset(at: now) else { return false }
+        guard !candidates.isEmpty, gate.mayCheckReset(at: clock.now) else { return false }
         for core in candidates {
             unsafe feed(core, datagram, train)
             if case .open = core.phase { continue }
@@ -95,17 +95,17 @@ extension IOLoop {
         var remote = unsafe train.pointee.source
         if unsafe initial.has_token {
             // A bad token is not worth an answer; the honest peer comes again without it.
-            let isGood = unsafe withSecret { unsafe rq_initial_check_token(&initial, $0, &remote, now) }
+            let isGood = unsafe withSecret { unsafe rq_initial_check_token(&initial, $0, &remote, clock.now) }
             guard isGood else { return }
         }
         guard timers.count - closingCount < limits.connections, !isShuttingDown else { return }
         guard let address = remote.socketAddress?.ip.unmapped else { return }
-        switch unsafe gate.judge(address, isValidated: initial.is_validated, at: now) {
+        switch unsafe gate.judge(address, isValidated: initial.is_validated, at: clock.now) {
         case .drop:
             return
         case .demandRetry:
             unsafe reply(to: train) { room, size in
-                unsafe withSecret { unsafe rq_write_retry(&initial, $0, &remote, now, room, size) }
+                unsafe withSecret { unsafe rq_write_retry(&initial, $0, &remote, clock.now, room, size) }
             }
         case .accept(let handshake, let evicted):
             if let evicted, let core = halfOpen[evicted] {
@@ -126,7 +126,7 @@ extension IOLoop {
         guard let address = remote.socketAddress else { return gate.ended(handshake, hasCompleted: false) }
         let core = ConnectionCore(loop: self, isDialler: false, remote: address, expected: nil)
         let user = unsafe Unmanaged.passRetained(core)
-        let raw = unsafe rq_conn_accept(tls.raw, &options, hooks, user.toOpaque(), &initial, &local, &remote, now)
+        let raw = unsafe rq_conn_accept(tls.raw, &options, hooks, user.toOpaque(), &initial, &local, &remote, clock.now)
         guard let raw = unsafe raw else {
             unsafe user.release()
             return gate.ended(handshake, hasCompleted: false)
@@ -194,7 +194,7 @@ extension IOLoop {
     func feed(_ core: ConnectionCore, _ datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) {
         guard let raw = unsafe core.raw else { return answerLate(core) }
         let isFirst = !core.isDirty
-        let status = unsafe rq_conn_read(raw, train, datagram.baseAddress, datagram.count, now)
+        let status = unsafe rq_conn_read(raw, train, datagram.baseAddress, datagram.count, clock.now)
         if core.isSuspect {
             core.isSuspect = false
             core.pathQueue.yield(.answered)
@@ -243,20 +243,20 @@ extension IOLoop {
 
     func expire(_ core: ConnectionCore) {
         guard let raw = unsafe core.raw else { return vanish(core) }
-        unsafe settle(core, rq_conn_expire(raw, now))
+        unsafe settle(core, rq_conn_expire(raw, clock.now))
         notice(core)
     }
 
     func send(_ core: ConnectionCore) {
         guard let raw = unsafe core.raw else { return }
-        let status = unsafe rq_conn_send(raw, sockets.socket(family: 4), sockets.socket(family: 6), now)
+        let status = unsafe rq_conn_send(raw, sockets.socket(family: 4), sockets.socket(family: 6), clock.now)
         guard Int(status) == RQ_OK else { return settle(core, status) }
         // That a peer stopped a stream shows only when something is sent on it.
         if unsafe rq_conn_has_events(raw) { drainEvents(of: core) }
         unsafe timers.set(core, deadline: rq_conn_expiry(raw))
         unsafe noteRemoteAddress(of: core, raw)
-        guard unsafe rq_conn_take_send_errors(raw) > 0, now > lastRouteCheck + 1_000_000_000 else { return }
-        lastRouteCheck = now
+        guard unsafe rq_conn_take_send_errors(raw) > 0, clock.now > lastRouteCheck + 1_000_000_000 else { return }
+        lastRouteCheck = clock.now
         followRoute(core)
     }
 
@@ -291,7 +291,7 @@ extension IOLoop {
             local.socketAddress != current.socketAddress
         else { return }
         // Refused while another migration is under way; the next occasion comes.
-        _ = unsafe rq_conn_migrate(raw, &local, &remote, true, now)
+        _ = unsafe rq_conn_migrate(raw, &local, &remote, true, clock.now)
         markDirty(core)
     }
 }

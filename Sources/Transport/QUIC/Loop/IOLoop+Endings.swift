@@ -35,7 +35,7 @@ extension IOLoop {
         guard !isSilent(ending), closingCount < Self.maximumClosing else { return vanish(core) }
         closingCount += 1
         core.phase = .closing(ClosingPeriod(packet: packet, local: local, remote: remote))
-        timers.set(core, deadline: now &+ lingering)
+        timers.set(core, deadline: clock.now &+ lingering)
     }
 
     /// A packet for a connection that is closing.
@@ -83,7 +83,7 @@ extension IOLoop {
                     isApplication,
                     code,
                     words,
-                    now,
+                    clock.now,
                     room.baseAddress,
                     room.count
                 )

@@ -98,7 +98,7 @@ extension IOLoop {
         let channel = unsafe ChannelId(header: run)
         let source = unsafe train.pointee.source
         if let leg = legs[channel], isFrom(leg.from, source) {
-            guard leg.budget.take(run.count, at: now) else { return end }
+            guard leg.budget.take(run.count, at: clock.now) else { return end }
             _ = unsafe sendWrapped(run, segment: segment, header: leg.header, skipping: headerLength, over: leg.to)
         } else if let relay = channels[channel], isFrom(relay, source) {
             unsafe unwrap(run, segment: segment, of: channel)
@@ -143,7 +143,7 @@ extension IOLoop {
         }
         do {
             var local = try localAddress(towards: remote, from: port)
-            guard unsafe rq_conn_migrate(raw, &local, &remote, false, now) == Int32(RQ_OK) else {
+            guard unsafe rq_conn_migrate(raw, &local, &remote, false, clock.now) == Int32(RQ_OK) else {
                 core.pathQueue.yield(.refused(address))
                 return
             }

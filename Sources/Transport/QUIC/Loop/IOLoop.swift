@@ -12,7 +12,6 @@ internal import Transport
 final class IOLoop: @unchecked Sendable {
     let mailbox: Mailbox
     let limits: QUICLimits
-    let seams: Seams
     /// Inbound connections that proved themselves.
     let accepted = BoundedChannel<ConnectionCore>()
     /// Set when the thread has ended and the port is free.
@@ -39,9 +38,8 @@ final class IOLoop: @unchecked Sendable {
     var gate: AdmissionGate
     /// Accepted connections whose handshake is under way.
     var halfOpen: [AdmissionGate.Handshake: ConnectionCore] = [:]
-    /// When this pass began.
-    var now: UInt64
-    private var clock: SteadyClock
+    /// Read at the beginning of each pass.
+    var clock: SteadyClock
     var lastRouteCheck: UInt64 = 0
     private var dirty: [ConnectionCore] = []
     private var mailedStreams: [StreamCore] = []
@@ -73,9 +71,8 @@ final class IOLoop: @unchecked Sendable {
             throw .initializationFailed("no more file descriptors or memory")
         }
         limits = configuration.limits
-        seams = configuration.seams
         clock = SteadyClock(reading: configuration.seams.now ?? { rq_now() })
-        now = clock.now()
+        clock.advance()
         self.waker = waker
         unsafe self.batch = unsafe batch
         mailbox = Mailbox(waker: waker, maximumQuietCredit: min(256 << 10, configuration.limits.connectionWindow / 4))
@@ -111,7 +108,7 @@ final class IOLoop: @unchecked Sendable {
     private func run() {
         sockets.markReadable()
         while true {
-            now = clock.now()
+            clock.advance()
             takeMail()
             receive()
             fireTimers()
@@ -134,13 +131,13 @@ final class IOLoop: @unchecked Sendable {
 
     private var isDone: Bool {
         guard let shutdownDeadline else { return false }
-        return timers.first == nil || now >= shutdownDeadline
+        return timers.first == nil || clock.now >= shutdownDeadline
     }
 
     /// Waits for something to do, and marks the sockets to read from.
     private func sleep() {
         guard mailbox.mayFallAsleep() else { return sockets.markReadable() }
-        let now = clock.now()
+        let now = clock.advance()
         let next = min(timers.first?.deadline ?? .max, shutdownDeadline ?? .max)
         let wait = next == .max ? UInt64.max : next > now ? next - now : 0
         unsafe sockets.markReadable { all, count, readable in
@@ -208,7 +205,7 @@ final class IOLoop: @unchecked Sendable {
 
     private func shutDown(code: UInt64) {
         guard shutdownDeadline == nil else { return }
-        shutdownDeadline = now + Self.shutdownNanoseconds
+        shutdownDeadline = clock.now + Self.shutdownNanoseconds
         for core in timers.all {
             switch core.phase {
             case .handshaking: end(core, .silently(.endpointClosed))
@@ -310,7 +307,7 @@ final class IOLoop: @unchecked Sendable {
     }
 
     private func fireTimers() {
-        while let core = timers.first, core.deadline <= now {
+        while let core = timers.first, core.deadline <= clock.now {
             timers.set(core, deadline: .max)
             expire(core)
         }
@@ -324,7 +321,7 @@ final class IOLoop: @unchecked Sendable {
             core.isDirty = false
             let wasHeard = drainEvents(of: core)
             if core.mayWait, wasHeard, let raw = unsafe core.raw, unsafe !rq_conn_has_unsent(raw) {
-                timers.set(core, deadline: min(core.deadline, now + Self.answerNanoseconds))
+                timers.set(core, deadline: min(core.deadline, clock.now + Self.answerNanoseconds))
             } else {
                 send(core)
             }
