@@ -92,9 +92,9 @@ internal import TransportConformance
         var remote = rq_addr(try RawSocket().address)
         var hooks = EngineHooks.make()
         unsafe hooks.cid_added = { _, _ in }
-        var options = endpoint.loop.options
+        var options = endpoint.loop.engine.options
         unsafe withUnsafePointer(to: &hooks) { hooks in
-            let tls = unsafe endpoint.loop.tls.raw
+            let tls = unsafe endpoint.loop.engine.tls.raw
             guard let raw = unsafe rq_conn_dial(tls, &options, hooks, nil, &local, &remote, late) else {
                 Issue.record("no connection")
                 return
