@@ -2,7 +2,7 @@ internal import Identity
 
 /// The sockets of the groups that are joined, one per group and interface.
 struct GroupMemberships {
-    /// What tells one socket from another; a change of any of it needs a new one.
+    /// The identity of a socket; a change of any of it needs a new one.
     struct Key: Hashable {
         let interface: UInt32
         let name: String

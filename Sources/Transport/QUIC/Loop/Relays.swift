@@ -4,7 +4,7 @@ internal import Identity
 struct Relays {
     /// The relays of our channels.
     private(set) var channels: [ChannelId: ConnectionCore] = [:]
-    /// What this endpoint forwards, by the channel with which it comes.
+    /// The directions that this endpoint forwards, by the channel with which their datagrams come.
     private(set) var legs: [ChannelId: RelayLeg] = [:]
 
     /// Opens a channel of ours.
