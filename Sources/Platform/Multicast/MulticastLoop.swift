@@ -12,17 +12,11 @@ final class MulticastLoop: @unchecked Sendable {
         case close
     }
 
+    private typealias Key = GroupMemberships.Key
+
     private struct Mailbox: Sendable {
         var outgoing: [[UInt8]] = []
         var isClosed = false
-    }
-
-    /// What tells one socket from another; a change of any of it needs a new one.
-    private struct Key: Hashable {
-        let interface: UInt32
-        let name: String
-        let source: IPAddress
-        let group: SocketAddress
     }
 
     /// Datagrams that wait for a slow reader: a second's worth of a busy network.
@@ -37,27 +31,19 @@ final class MulticastLoop: @unchecked Sendable {
     ///
     /// It makes a flood the kernel's to drop: 6400 datagrams per second and socket are all that it gets of this thread.
     private static let restMilliseconds: Int32 = 5
-    /// The least time between two listings, however often the interfaces change.
-    private static let listingPause = Duration.milliseconds(100)
-    /// When interfaces are listed again that refused, or where the system tells of no changes.
-    private static let listingInterval = Duration.seconds(5)
 
     /// The names of the interfaces that are joined.
     let joinedNames = Locked<[String]>([])
     private let configuration: MulticastSocket.Configuration
     private let events: NetworkEvents
     private let heard: AsyncStream<MulticastDatagram>.Continuation
-    private let addresses: AsyncStream<[SocketAddress]>.Continuation
     private let mailbox = Locked(Mailbox())
     /// Fulfilled once the thread has given everything back.
     private let end = Promise<Void>()
 
-    private var sockets: [(key: Key, socket: InterfaceSocket)] = []
-    private var lastAddresses: [SocketAddress]?
-    /// Whether the system told of a change since the last listing; routes may have changed and no address.
-    private var hasNews = false
-    private var lastListing: ContinuousClock.Instant?
-    private var nextListing: ContinuousClock.Instant?
+    private var memberships = GroupMemberships()
+    private var schedule = ListingSchedule()
+    private var addresses: AddressReports
     /// One byte more than a datagram may have, to tell one that is too long.
     private var buffer = [UInt8](repeating: 0, count: MulticastDatagram.byteLimit + 1)
 
@@ -70,7 +56,7 @@ final class MulticastLoop: @unchecked Sendable {
         self.configuration = configuration
         self.events = events
         self.heard = heard
-        self.addresses = addresses
+        self.addresses = AddressReports(to: addresses)
     }
 
     /// Starts the thread, which keeps the loop alive until it is closed.
@@ -105,16 +91,18 @@ final class MulticastLoop: @unchecked Sendable {
         var isFlooded = false
         while takeMail() {
             let (ready, hasChanged) = events.wait(
-                for: isFlooded ? [] : sockets.map(\.socket.descriptor),
-                milliseconds: patience(atMost: isFlooded ? Self.restMilliseconds : nil)
+                for: isFlooded ? [] : memberships.sockets.map(\.socket.descriptor),
+                milliseconds: schedule.patience(atMost: isFlooded ? Self.restMilliseconds : nil)
             )
             isFlooded = receive(ready)
             let now = ContinuousClock.now
-            hasNews = hasNews || hasChanged
-            if hasChanged { plan((lastListing ?? now) + Self.listingPause) }
-            if let nextListing, nextListing <= now { list(at: now) }
+            if hasChanged {
+                addresses.noteChange()
+                schedule.follow(changeAt: now)
+            }
+            if schedule.isDue(at: now) { list(at: now) }
         }
-        sockets = []
+        memberships.removeAll()
         heard.finish()
         addresses.finish()
         end.fulfil(())
@@ -126,22 +114,19 @@ final class MulticastLoop: @unchecked Sendable {
             defer { mailbox.outgoing = [] }
             return (mailbox.outgoing, mailbox.isClosed)
         }
-        for bytes in outgoing {
-            for (_, socket) in sockets { socket.send(bytes) }
-        }
+        for bytes in outgoing { memberships.send(bytes) }
         return !isClosed
     }
 
     /// Gives each socket its turn; true when one of them may have more.
     private func receive(_ ready: [Bool]) -> Bool {
         var isFlooded = false
-        for (entry, isReady) in zip(sockets, ready) where isReady {
+        for (entry, isReady) in zip(memberships.sockets, ready) where isReady {
             switch takeTurn(entry.socket) {
             case .empty: continue
             case .failed:
-                sockets.removeAll { $0.key == entry.key }
-                // Not at once: a socket that breaks again and again must not keep the thread busy.
-                plan(.now + Self.listingInterval)
+                memberships.remove(entry.key)
+                schedule.retry(failedAt: .now)
             case .datagram, .ignored: isFlooded = true
             }
         }
@@ -161,41 +146,16 @@ final class MulticastLoop: @unchecked Sendable {
         return .ignored
     }
 
-    /// How long to wait for something to happen, in milliseconds; -1 for ever.
-    private func patience(atMost bound: Int32?) -> Int32 {
-        guard let nextListing else { return bound ?? -1 }
-        let (seconds, attoseconds) = (nextListing - .now).components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        return min(bound ?? .max, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
-    }
-
-    private func plan(_ moment: ContinuousClock.Instant) {
-        nextListing = min(nextListing ?? moment, moment)
-    }
-
     // MARK: Interfaces
 
     /// Joins where something is new, leaves where something went, and says which addresses we have now.
     private func list(at now: ContinuousClock.Instant) {
-        lastListing = now
-        nextListing = events.hasNews ? nil : now + Self.listingInterval
-        guard let interfaces = configuration.interfaces() else { return plan(now + Self.listingInterval) }
-        let wanted = keys(for: interfaces)
-        sockets.removeAll { !wanted.contains($0.key) }
-        var kept: [(key: Key, socket: InterfaceSocket)] = []
-        for key in wanted {
-            let socket =
-                sockets.first { $0.key == key }?.socket
-                ?? InterfaceSocket(group: key.group, interface: key.interface, source: key.source)
-            if let socket { kept.append((key, socket)) } else { plan(now + Self.listingInterval) }
-        }
-        sockets = kept
-        let joined = Set(kept.map(\.key.interface))
+        schedule.begin(at: now, systemReportsChanges: events.hasNews)
+        guard let interfaces = configuration.interfaces() else { return schedule.retry(failedAt: now) }
+        if !memberships.follow(keys(for: interfaces)) { schedule.retry(failedAt: now) }
+        let joined = memberships.interfaces
         joinedNames.withLock { $0 = interfaces.filter { joined.contains($0.index) }.map(\.name) }
-        let dialable = OwnAddresses.dialable(bound: configuration.bound, interfaces: interfaces)
-        guard dialable != lastAddresses || hasNews else { return }
-        (lastAddresses, hasNews) = (dialable, false)
-        addresses.yield(dialable)
+        addresses.report(OwnAddresses.dialable(bound: configuration.bound, interfaces: interfaces))
     }
 
     /// The sockets that there should be, IPv6 before IPv4.

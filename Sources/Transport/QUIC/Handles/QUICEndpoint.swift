@@ -70,7 +70,7 @@ package final class QUICEndpoint: Endpoint {
     }
 
     package func accept() async throws -> (any Connection)? {
-        while let core = try await loop.accepted.next() {
+        while let core = try await loop.output.accepted.next() {
             guard let peer = core.shared.withLock({ $0.remotePeerId }) else { continue }
             return QUICConnection(core: core, peer: peer, endpoint: self)
         }
@@ -89,7 +89,7 @@ package final class QUICEndpoint: Endpoint {
     package func close(code: UInt64) async {
         loop.mailbox.post(.shutDown(code: min(code, 1 << 62 - 1)))
         // A cancelled caller still must not find the port taken.
-        await loop.stopped.waitIgnoringCancellation()
+        await loop.output.stopped.waitIgnoringCancellation()
     }
 }
 

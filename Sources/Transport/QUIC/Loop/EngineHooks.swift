@@ -15,14 +15,13 @@ enum EngineHooks {
                 guard let core = unsafe connection(user), let cid = unsafe cid else { return }
                 let id = unsafe ConnectionID(cid.pointee)
                 core.ids.append(id)
-                core.loop.table[id] = core
+                core.loop.connections.table.add(id, of: core)
             },
             cid_removed: { user, cid in
                 guard let core = unsafe connection(user), let cid = unsafe cid else { return }
                 let id = unsafe ConnectionID(cid.pointee)
                 core.ids.removeAll { $0 == id }
-                core.loop.table[id] = nil
-                core.loop.forgetLastLookup()
+                core.loop.connections.table.remove(id)
             },
             stream_opened: { user, raw in
                 guard let core = unsafe connection(user) else { return nil }

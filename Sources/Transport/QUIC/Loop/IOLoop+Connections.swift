@@ -26,15 +26,11 @@ extension IOLoop {
         } catch {
             return fail(core, error)
         }
-        let user = unsafe Unmanaged.passRetained(core)
-        let raw = unsafe rq_conn_dial(tls.raw, &options, hooks, user.toOpaque(), &local, &remote, now)
-        guard let raw = unsafe raw else {
-            unsafe user.release()
+        guard engine.dial(core, from: &local, to: &remote, at: clock.now) else {
             return fail(core, .connectionFailed("out of memory"))
         }
-        unsafe core.raw = unsafe raw
-        timers.set(core, deadline: .max)
-        markDirty(core)
+        connections.timers.set(core, deadline: .max)
+        connections.markDirty(core)
     }
 
     /// Ends a connection that never was.
@@ -56,16 +52,16 @@ extension IOLoop {
         case RQ_PACKET_INITIAL:
             unsafe judge(&initial, datagram, train)
         case RQ_PACKET_UNSUPPORTED:
-            guard gate.mayReply(.versionNegotiation, at: now) else { return }
+            guard handshakes.gate.mayReply(.versionNegotiation, at: clock.now) else { return }
             unsafe reply(to: train) { room, size in
                 unsafe rq_write_version_negotiation(datagram.baseAddress, datagram.count, room, size)
             }
         case RQ_PACKET_UNKNOWN_SHORT:
             if unsafe wasReset(by: datagram, train) { return }
-            guard gate.mayReply(.statelessReset, at: now) else { return }
+            guard handshakes.gate.mayReply(.statelessReset, at: clock.now) else { return }
             var cid = cid
             unsafe reply(to: train) { room, size in
-                unsafe withSecret { unsafe rq_write_stateless_reset(&cid, $0, datagram.count, room, size) }
+                unsafe engine.withSecret { unsafe rq_write_stateless_reset(&cid, $0, datagram.count, room, size) }
             }
         default:
             break
@@ -77,8 +73,8 @@ extension IOLoop {
     /// Its last bytes are compared by those whose packets go to where it came from.
     private func wasReset(by datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) -> Bool {
         guard let source = unsafe train.pointee.source.socketAddress else { return false }
-        let candidates = places.candidates(at: source)
-        guard !candidates.isEmpty, gate.mayCheckReset(at: now) else { return false }
+        let candidates = connections.places.candidates(at: source)
+        guard !candidates.isEmpty, handshakes.gate.mayCheckReset(at: clock.now) else { return false }
         for core in candidates {
             unsafe feed(core, datagram, train)
             if case .open = core.phase { continue }
@@ -95,20 +91,20 @@ extension IOLoop {
         var remote = unsafe train.pointee.source
         if unsafe initial.has_token {
             // A bad token is not worth an answer; the honest peer comes again without it.
-            let isGood = unsafe withSecret { unsafe rq_initial_check_token(&initial, $0, &remote, now) }
+            let isGood = unsafe engine.withSecret { unsafe rq_initial_check_token(&initial, $0, &remote, clock.now) }
             guard isGood else { return }
         }
-        guard timers.count - closingCount < limits.connections, !isShuttingDown else { return }
+        guard connections.openCount < limits.connections, !isShuttingDown else { return }
         guard let address = remote.socketAddress?.ip.unmapped else { return }
-        switch unsafe gate.judge(address, isValidated: initial.is_validated, at: now) {
+        switch unsafe handshakes.gate.judge(address, isValidated: initial.is_validated, at: clock.now) {
         case .drop:
             return
         case .demandRetry:
             unsafe reply(to: train) { room, size in
-                unsafe withSecret { unsafe rq_write_retry(&initial, $0, &remote, now, room, size) }
+                unsafe engine.withSecret { unsafe rq_write_retry(&initial, $0, &remote, clock.now, room, size) }
             }
         case .accept(let handshake, let evicted):
-            if let evicted, let core = halfOpen[evicted] {
+            if let evicted, let core = handshakes.connection(of: evicted) {
                 end(core, .silently(.connectionFailed("a handshake from elsewhere took its place")))
             }
             unsafe welcome(&initial, handshake, datagram, train)
@@ -123,18 +119,13 @@ extension IOLoop {
     ) {
         var remote = unsafe train.pointee.source
         var local = unsafe train.pointee.destination
-        guard let address = remote.socketAddress else { return gate.ended(handshake, hasCompleted: false) }
+        guard let address = remote.socketAddress else { return handshakes.gate.ended(handshake, hasCompleted: false) }
         let core = ConnectionCore(loop: self, isDialler: false, remote: address, expected: nil)
-        let user = unsafe Unmanaged.passRetained(core)
-        let raw = unsafe rq_conn_accept(tls.raw, &options, hooks, user.toOpaque(), &initial, &local, &remote, now)
-        guard let raw = unsafe raw else {
-            unsafe user.release()
-            return gate.ended(handshake, hasCompleted: false)
+        guard unsafe engine.accept(core, &initial, from: &remote, to: &local, at: clock.now) else {
+            return handshakes.gate.ended(handshake, hasCompleted: false)
         }
-        unsafe core.raw = unsafe raw
-        core.handshake = handshake
-        halfOpen[handshake] = core
-        timers.set(core, deadline: .max)
+        handshakes.begin(handshake, of: core)
+        connections.timers.set(core, deadline: .max)
         unsafe feed(core, datagram, train)
     }
 
@@ -163,12 +154,6 @@ extension IOLoop {
         }
     }
 
-    private func withSecret<R>(_ body: (UnsafePointer<UInt8>?) -> R) -> R {
-        unsafe withUnsafeBytes(of: &options.secret) {
-            unsafe body($0.baseAddress?.assumingMemoryBound(to: UInt8.self))
-        }
-    }
-
     // MARK: Living
 
     /// Gives the peer of a connection the full windows and streams, and its address the places of a member.
@@ -179,22 +164,16 @@ extension IOLoop {
             shared.creditThreshold = limits.creditThreshold
             return shared.remoteAddress
         }
-        if ChannelId(address: address) == nil { gate.remember(address.ip.unmapped) }
-        if limits.unadmitted != nil, let handshake = core.handshake { gate.admitted(handshake) }
+        if ChannelId(address: address) == nil { handshakes.gate.remember(address.ip.unmapped) }
+        if limits.unadmitted != nil, let handshake = core.handshake { handshakes.gate.admitted(handshake) }
         core.handshake = nil
-        markDirty(core)
-    }
-
-    /// Gives back the place of a handshake that is over.
-    func endHandshake(of core: ConnectionCore, hasCompleted: Bool) {
-        guard let handshake = core.handshake, halfOpen.removeValue(forKey: handshake) != nil else { return }
-        gate.ended(handshake, hasCompleted: hasCompleted)
+        connections.markDirty(core)
     }
 
     func feed(_ core: ConnectionCore, _ datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) {
         guard let raw = unsafe core.raw else { return answerLate(core) }
         let isFirst = !core.isDirty
-        let status = unsafe rq_conn_read(raw, train, datagram.baseAddress, datagram.count, now)
+        let status = unsafe rq_conn_read(raw, train, datagram.baseAddress, datagram.count, clock.now)
         if core.isSuspect {
             core.isSuspect = false
             core.pathQueue.yield(.answered)
@@ -208,9 +187,9 @@ extension IOLoop {
         switch Int(status) {
         case RQ_OK:
             if case .handshaking = core.phase { advance(core) }
-            markDirty(core)
+            connections.markDirty(core)
         case RQ_BLOCKED:
-            markDirty(core)
+            connections.markDirty(core)
         case RQ_DRAINING:
             end(core, .byPeer)
         case RQ_CLOSE:
@@ -228,35 +207,35 @@ extension IOLoop {
     private func advance(_ core: ConnectionCore) {
         guard let raw = unsafe core.raw, unsafe rq_conn_is_confirmed(raw) else { return }
         core.phase = .open
-        places.set(core, at: core.shared.withLock { $0.remoteAddress })
+        connections.places.set(core, at: core.shared.withLock { $0.remoteAddress })
         let secret = unsafe [UInt8](unsafeUninitializedCapacity: Int(RQ_MAX_EXPORTER_SECRET)) { room, count in
             count = unsafe rq_conn_exporter_secret(raw, room.baseAddress)
         }
         core.shared.withLock { $0.exporterSecret = secret }
         unsafe rq_conn_trim(raw)
-        endHandshake(of: core, hasCompleted: true)
+        handshakes.end(of: core, hasCompleted: true)
         core.established.fulfil(nil)
         guard !core.isDialler else { return }
-        let isWelcome = accepted.count < limits.pendingAccepts && accepted.offer(core)
+        let isWelcome = output.accepted.count < limits.pendingAccepts && output.accepted.offer(core)
         if !isWelcome { end(core, .locally(code: 0, reason: "too many connections wait")) }
     }
 
     func expire(_ core: ConnectionCore) {
         guard let raw = unsafe core.raw else { return vanish(core) }
-        unsafe settle(core, rq_conn_expire(raw, now))
+        unsafe settle(core, rq_conn_expire(raw, clock.now))
         notice(core)
     }
 
     func send(_ core: ConnectionCore) {
         guard let raw = unsafe core.raw else { return }
-        let status = unsafe rq_conn_send(raw, sockets.socket(family: 4), sockets.socket(family: 6), now)
+        let status = unsafe rq_conn_send(raw, sockets.socket(family: 4), sockets.socket(family: 6), clock.now)
         guard Int(status) == RQ_OK else { return settle(core, status) }
         // That a peer stopped a stream shows only when something is sent on it.
         if unsafe rq_conn_has_events(raw) { drainEvents(of: core) }
-        unsafe timers.set(core, deadline: rq_conn_expiry(raw))
+        unsafe connections.timers.set(core, deadline: rq_conn_expiry(raw))
         unsafe noteRemoteAddress(of: core, raw)
-        guard unsafe rq_conn_take_send_errors(raw) > 0, now > lastRouteCheck + 1_000_000_000 else { return }
-        lastRouteCheck = now
+        guard unsafe rq_conn_take_send_errors(raw) > 0, clock.now > lastRouteCheck + 1_000_000_000 else { return }
+        lastRouteCheck = clock.now
         followRoute(core)
     }
 
@@ -274,7 +253,7 @@ extension IOLoop {
         }
         if hasMoved {
             core.pathQueue.yield(.moved(address))
-            if case .open = core.phase { places.set(core, at: address) }
+            if case .open = core.phase { connections.places.set(core, at: address) }
         }
         notice(core)
     }
@@ -291,7 +270,7 @@ extension IOLoop {
             local.socketAddress != current.socketAddress
         else { return }
         // Refused while another migration is under way; the next occasion comes.
-        _ = unsafe rq_conn_migrate(raw, &local, &remote, true, now)
-        markDirty(core)
+        _ = unsafe rq_conn_migrate(raw, &local, &remote, true, clock.now)
+        connections.markDirty(core)
     }
 }

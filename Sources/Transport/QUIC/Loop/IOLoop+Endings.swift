@@ -3,9 +3,6 @@ internal import Concurrency
 internal import Transport
 
 extension IOLoop {
-    /// Closing periods kept at a time; above that connections just vanish, and late packets are answered by a reset.
-    static let maximumClosing = 4096
-
     /// Ends a connection: its streams fail, its users hear why, and for three probe timeouts its ids stay known so that
     /// late packets get the right answer.
     func end(_ core: ConnectionCore, _ ending: Ending) {
@@ -22,7 +19,7 @@ extension IOLoop {
         unsafe rq_conn_remote_address(raw, &remote)
         let lingering = unsafe rq_conn_draining_time(raw)
         if !packet.isEmpty { send(packet, from: &local, to: &remote) }
-        endHandshake(of: core, hasCompleted: false)
+        handshakes.end(of: core, hasCompleted: false)
         unsafe failStreams(of: raw, error)
         unsafe core.raw = nil
         unsafe rq_conn_free(raw)
@@ -31,11 +28,11 @@ extension IOLoop {
         core.pathQueue.finish()
         core.established.fulfil(core.refusal ?? asHandshakeFailure(error))
         core.ended.fulfil(error)
-        places.remove(core)
-        guard !isSilent(ending), closingCount < Self.maximumClosing else { return vanish(core) }
-        closingCount += 1
-        core.phase = .closing(ClosingPeriod(packet: packet, local: local, remote: remote))
-        timers.set(core, deadline: now &+ lingering)
+        connections.places.remove(core)
+        let period = ClosingPeriod(packet: packet, local: local, remote: remote)
+        guard !isSilent(ending), connections.keep(core, closing: period, until: clock.now &+ lingering) else {
+            return vanish(core)
+        }
     }
 
     /// A packet for a connection that is closing.
@@ -50,14 +47,9 @@ extension IOLoop {
 
     /// Nothing finds the connection any more.
     func vanish(_ core: ConnectionCore) {
-        if case .closing = core.phase { closingCount -= 1 }
-        core.phase = .gone
-        places.remove(core)
-        forgetPaths(over: core)
-        timers.remove(core)
-        for id in core.ids { table[id] = nil }
-        core.ids = []
-        forgetLastLookup()
+        connections.remove(core)
+        relays.remove(over: core)
+        sockets.noteEnding()
         core.established.fulfil(.endpointClosed)
         core.ended.fulfil(.endpointClosed)
     }
@@ -83,7 +75,7 @@ extension IOLoop {
                     isApplication,
                     code,
                     words,
-                    now,
+                    clock.now,
                     room.baseAddress,
                     room.count
                 )

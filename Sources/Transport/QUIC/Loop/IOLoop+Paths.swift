@@ -5,22 +5,6 @@ internal import Transport
 
 // Paths that are more than an address: through a relay, from a further port; and connections that change theirs.
 extension IOLoop {
-    func carryOutOnPaths(_ job: Job) {
-        switch job {
-        case .migrate(let core, let remote, let port): migrate(core, to: remote, from: port)
-        case .openChannel(let channel, let relay): channels[channel] = relay
-        case .closeChannel(let channel): channels[channel] = nil
-        case .relay(let forth, let back):
-            legs[forth.channel] = forth
-            legs[back.channel] = back
-        case .stopRelaying(let channel):
-            if let leg = legs.removeValue(forKey: channel) { legs[leg.onward] = nil }
-        case .openPorts(let count, let opened): opened.fulfil(sockets.openPorts(count: count))
-        case .closePorts(let ports): closePorts(ports)
-        default: break
-        }
-    }
-
     // MARK: Going out
 
     /// The address from which packets to `remote` leave.
@@ -28,7 +12,7 @@ extension IOLoop {
         var remote = remote
         if unsafe rq_addr_is_channel(&remote) {
             guard let address = remote.socketAddress, let channel = ChannelId(address: address),
-                channels[channel] != nil
+                relays.channels[channel] != nil
             else { throw .connectionFailed("that channel through a relay is not open") }
             return rq_addr(ChannelId.nearEnd.address)
         }
@@ -58,7 +42,7 @@ extension IOLoop {
             return unsafe rq_udp_send(udp, &local, &remote, train.ecn, train.bytes, train.length, train.segment)
         }
         guard let address = remote.socketAddress, let channel = ChannelId(address: address),
-            let relay = channels[channel]
+            let relay = relays.channels[channel]
         else { return Int32(RQ_FAILED) }
         let bytes = unsafe UnsafeBufferPointer(start: train.bytes, count: train.length)
         return unsafe sendWrapped(bytes, segment: train.segment, header: channel.header, skipping: 0, over: relay)
@@ -113,10 +97,10 @@ extension IOLoop {
         let run = unsafe UnsafeBufferPointer(rebasing: bytes[..<end])
         let channel = unsafe ChannelId(header: run)
         let source = unsafe train.pointee.source
-        if let leg = legs[channel], isFrom(leg.from, source) {
-            guard leg.budget.take(run.count, at: now) else { return end }
+        if let leg = relays.legs[channel], isFrom(leg.from, source) {
+            guard leg.budget.take(run.count, at: clock.now) else { return end }
             _ = unsafe sendWrapped(run, segment: segment, header: leg.header, skipping: headerLength, over: leg.to)
-        } else if let relay = channels[channel], isFrom(relay, source) {
+        } else if let relay = relays.channels[channel], isFrom(relay, source) {
             unsafe unwrap(run, segment: segment, of: channel)
         }
         return end
@@ -151,7 +135,7 @@ extension IOLoop {
 
     // MARK: Changing
 
-    private func migrate(_ core: ConnectionCore, to remote: rq_addr, from port: UInt16?) {
+    func migrate(_ core: ConnectionCore, to remote: rq_addr, from port: UInt16?) {
         var remote = remote
         guard core.isDialler, case .open = core.phase, let raw = unsafe core.raw, let address = remote.socketAddress
         else {
@@ -159,11 +143,11 @@ extension IOLoop {
         }
         do {
             var local = try localAddress(towards: remote, from: port)
-            guard unsafe rq_conn_migrate(raw, &local, &remote, false, now) == Int32(RQ_OK) else {
+            guard unsafe rq_conn_migrate(raw, &local, &remote, false, clock.now) == Int32(RQ_OK) else {
                 core.pathQueue.yield(.refused(address))
                 return
             }
-            markDirty(core)
+            connections.markDirty(core)
         } catch {
             core.pathQueue.yield(.refused(address))
         }
@@ -190,13 +174,6 @@ extension IOLoop {
         core.pathQueue.yield(.refused(address))
     }
 
-    /// A connection is gone, and with it the channels that led over it.
-    func forgetPaths(over core: ConnectionCore) {
-        if !channels.isEmpty { channels = channels.filter { $0.value !== core } }
-        if !legs.isEmpty { legs = legs.filter { $0.value.from !== core && $0.value.to !== core } }
-        sockets.noteEnding()
-    }
-
     /// Closes the abandoned ports that are no longer used by a connection.
     ///
     /// A connection may end while its packet is read, so that its socket cannot be closed there.
@@ -205,9 +182,9 @@ extension IOLoop {
         if !ports.isEmpty { closePorts(ports) }
     }
 
-    private func closePorts(_ ports: [UInt16]) {
+    func closePorts(_ ports: [UInt16]) {
         var used: Set<UInt16> = []
-        for core in timers.all {
+        for core in connections.timers.all {
             guard let raw = unsafe core.raw else { continue }
             var local = rq_addr()
             unsafe rq_conn_local_address(raw, &local)

@@ -43,7 +43,7 @@ extension IOLoop {
         unsafe rq_conn_consume(raw, stream.raw, UInt64(wishes.credit))
         if wishes.returnsSlot, stream.isRemote { unsafe rq_conn_allow_stream(raw) }
         unsafe write(wishes, to: stream, of: raw)
-        markDirty(core)
+        connections.markDirty(core)
     }
 
     private func write(_ wishes: Wishes, to stream: StreamCore, of raw: OpaquePointer) {

@@ -8,47 +8,21 @@ internal import Transport
 /// A pass takes the mail, reads what came, fires timers, and then sends once per connection that has a reason to: so
 /// datagrams leave in trains. Everything in here belongs to that thread once ``start()`` was called, except the
 /// `Sendable` constants; hence `@unchecked Sendable`.
-@safe
 final class IOLoop: @unchecked Sendable {
     let mailbox: Mailbox
     let limits: QUICLimits
-    let seams: Seams
-    /// Inbound connections that proved themselves.
-    let accepted = BoundedChannel<ConnectionCore>()
-    /// Set when the thread has ended and the port is free.
-    let stopped = Promise<Void>()
-    let foreign: AsyncStream<ForeignDatagram>.Continuation
-
+    let output: EndpointOutput
     let sockets: Sockets
-    let tls: TLSContext
-    var options: rq_options
-    let hooks: UnsafeMutablePointer<rq_hooks>
-    private let waker: Waker
-    private let batch: OpaquePointer
-
-    var table: [ConnectionID: ConnectionCore] = [:]
-    /// The open connections by where their packets go.
-    var places = PlaceIndex()
-    /// Connections of which nothing is left but their closing period.
-    var closingCount = 0
-    /// The relays of our channels.
-    var channels: [ChannelId: ConnectionCore] = [:]
-    /// What this endpoint forwards for others.
-    var legs: [ChannelId: RelayLeg] = [:]
-    var timers = TimerHeap<ConnectionCore>()
-    var gate: AdmissionGate
-    /// Accepted connections whose handshake is under way.
-    var halfOpen: [AdmissionGate.Handshake: ConnectionCore] = [:]
-    /// When this pass began.
-    var now: UInt64
-    private var clock: SteadyClock
+    let engine: Engine
+    /// Read at the beginning of each pass.
+    var clock: SteadyClock
+    var connections = Connections()
+    var handshakes: Handshakes
+    var relays = Relays()
+    /// The time of the last look at the system's routes because of an error.
     var lastRouteCheck: UInt64 = 0
-    private var dirty: [ConnectionCore] = []
-    private var mailedStreams: [StreamCore] = []
-    private var mailedJobs: [Job] = []
+    /// The latest end of the thread; nil until the endpoint is closed.
     private var shutdownDeadline: UInt64?
-    private var lastID: ConnectionID?
-    private var lastCore: ConnectionCore?
 
     /// Batches read from one socket before others get their turn.
     private static let batchesPerPass = 4
@@ -69,28 +43,15 @@ final class IOLoop: @unchecked Sendable {
         options: rq_options,
         foreign: AsyncStream<ForeignDatagram>.Continuation
     ) throws(TransportError) {
-        guard let waker = Waker(), let batch = unsafe rq_batch_new() else {
-            throw .initializationFailed("no more file descriptors or memory")
-        }
+        guard let waker = Waker() else { throw .initializationFailed("no more file descriptors or memory") }
         limits = configuration.limits
-        seams = configuration.seams
         clock = SteadyClock(reading: configuration.seams.now ?? { rq_now() })
-        now = clock.now()
-        self.waker = waker
-        unsafe self.batch = unsafe batch
+        clock.advance()
         mailbox = Mailbox(waker: waker, maximumQuietCredit: min(256 << 10, configuration.limits.connectionWindow / 4))
-        gate = AdmissionGate(limits: configuration.limits)
+        handshakes = Handshakes(limits: configuration.limits)
+        output = EndpointOutput(foreign: foreign)
         self.sockets = sockets
-        self.tls = tls
-        self.options = options
-        self.foreign = foreign
-        unsafe hooks = .allocate(capacity: 1)
-        unsafe hooks.initialize(to: EngineHooks.make())
-    }
-
-    deinit {
-        unsafe rq_batch_free(batch)
-        unsafe hooks.deallocate()
+        engine = Engine(tls: tls, options: options)
     }
 
     /// Starts the thread, which keeps the loop alive until it is told to shut down.
@@ -109,10 +70,11 @@ final class IOLoop: @unchecked Sendable {
     }
 
     private func run() {
+        var mail = Mail()
         sockets.markReadable()
         while true {
-            now = clock.now()
-            takeMail()
+            clock.advance()
+            take(&mail)
             receive()
             fireTimers()
             flush()
@@ -120,13 +82,12 @@ final class IOLoop: @unchecked Sendable {
             if isDone { break }
             sleep()
         }
-        foreign.finish()
-        accepted.finish(discarding: true)
-        let (jobs, streams) = mailbox.close()
-        for job in jobs { refuse(job) }
-        for stream in streams { stream.failWithEndpoint() }
+        output.finish()
+        let late = mailbox.close()
+        for job in late.jobs { refuse(job) }
+        for stream in late.streams { stream.failWithEndpoint() }
         sockets.close()
-        stopped.fulfil(())
+        output.stopped.fulfil(())
     }
 
     /// Whether the endpoint takes nobody any more.
@@ -134,29 +95,29 @@ final class IOLoop: @unchecked Sendable {
 
     private var isDone: Bool {
         guard let shutdownDeadline else { return false }
-        return timers.first == nil || now >= shutdownDeadline
+        return connections.timers.first == nil || clock.now >= shutdownDeadline
     }
 
     /// Waits for something to do, and marks the sockets to read from.
     private func sleep() {
         guard mailbox.mayFallAsleep() else { return sockets.markReadable() }
-        let now = clock.now()
-        let next = min(timers.first?.deadline ?? .max, shutdownDeadline ?? .max)
+        let now = clock.advance()
+        let next = min(connections.timers.first?.deadline ?? .max, shutdownDeadline ?? .max)
         let wait = next == .max ? UInt64.max : next > now ? next - now : 0
         unsafe sockets.markReadable { all, count, readable in
-            unsafe rq_waker_wait(waker.raw, all, count, wait, readable)
+            unsafe rq_waker_wait(mailbox.waker.raw, all, count, wait, readable)
         }
         mailbox.wokeUp()
     }
 
     // MARK: Mail
 
-    private func takeMail() {
-        mailbox.take(into: &mailedStreams, jobs: &mailedJobs)
-        for stream in mailedStreams { carryOut(stream) }
-        for job in mailedJobs { carryOut(job) }
-        mailedStreams.removeAll(keepingCapacity: mailedStreams.count < 1024)
-        mailedJobs.removeAll()
+    private func take(_ mail: inout Mail) {
+        mailbox.take(into: &mail)
+        for stream in mail.streams { carryOut(stream) }
+        for job in mail.jobs { carryOut(job) }
+        mail.streams.removeAll(keepingCapacity: mail.streams.count < 1024)
+        mail.jobs.removeAll()
     }
 
     private func carryOut(_ job: Job) {
@@ -170,12 +131,17 @@ final class IOLoop: @unchecked Sendable {
         case .extendLimits(let core): extendLimits(of: core)
         case .sendForeign(let bytes, let address, let port):
             sendForeign(bytes, to: address, from: port)
+        case .migrate(let core, let remote, let port): migrate(core, to: remote, from: port)
+        case .openChannel(let channel, let relay): relays.open(channel, over: relay)
+        case .closeChannel(let channel): relays.close(channel)
+        case .relay(let forth, let back): relays.forward(forth, back)
+        case .stopRelaying(let channel): relays.stopForwarding(channel)
+        case .openPorts(let count, let opened): opened.fulfil(sockets.openPorts(count: count))
+        case .closePorts(let ports): closePorts(ports)
         case .networkChanged:
-            for core in timers.all { followRoute(core) }
+            for core in connections.timers.all { followRoute(core) }
         case .shutDown(let code):
             shutDown(code: code)
-        default:
-            carryOutOnPaths(job)
         }
     }
 
@@ -186,7 +152,9 @@ final class IOLoop: @unchecked Sendable {
             core.established.fulfil(.endpointClosed)
             core.ended.fulfil(.endpointClosed)
         case .openPorts(_, let opened): opened.fulfil([])
-        default: break
+        case .close, .probe, .extendLimits, .sendForeign, .migrate, .openChannel, .closeChannel, .relay, .stopRelaying,
+            .closePorts, .networkChanged, .shutDown:
+            break
         }
     }
 
@@ -198,15 +166,15 @@ final class IOLoop: @unchecked Sendable {
 
     private func shutDown(code: UInt64) {
         guard shutdownDeadline == nil else { return }
-        shutdownDeadline = now + Self.shutdownNanoseconds
-        for core in timers.all {
+        shutdownDeadline = clock.now + Self.shutdownNanoseconds
+        for core in connections.timers.all {
             switch core.phase {
             case .handshaking: end(core, .silently(.endpointClosed))
             case .open: close(core, code: code, reason: "")
             case .closing, .gone: break
             }
         }
-        accepted.finish(discarding: true)
+        output.accepted.finish(discarding: true)
     }
 
     private func sendForeign(_ bytes: [UInt8], to address: rq_addr, from port: UInt16?) {
@@ -223,16 +191,15 @@ final class IOLoop: @unchecked Sendable {
         for index in 0..<sockets.count where sockets.isReadable(index) {
             let udp = unsafe sockets[index]
             for _ in 0..<Self.batchesPerPass {
-                let count = unsafe rq_udp_receive(udp, batch)
+                let count = unsafe rq_udp_receive(udp, sockets.batch.raw)
                 for number in 0..<count {
-                    guard let train = unsafe rq_batch_train(batch, number) else { continue }
+                    guard let train = unsafe rq_batch_train(sockets.batch.raw, number) else { continue }
                     unsafe receive(train)
                 }
                 if count < 16 { break }
             }
         }
-        lastID = nil
-        lastCore = nil
+        connections.table.forgetLast()
     }
 
     private func receive(_ train: UnsafePointer<rq_train>) {
@@ -263,13 +230,7 @@ final class IOLoop: @unchecked Sendable {
             return unsafe handOut(datagram, train.pointee)
         }
         guard hasID else { return }
-        let id = ConnectionID(cid)
-        if id != lastID {
-            lastID = id
-            lastCore = table[id]
-        }
-        guard let core = lastCore else {
-            lastID = nil
+        guard let core = connections.table.find(ConnectionID(cid)) else {
             return isNegotiation ? () : unsafe meetStranger(datagram, cid: cid, train: train)
         }
         unsafe feed(core, datagram, train)
@@ -281,40 +242,24 @@ final class IOLoop: @unchecked Sendable {
         }
         let destination = unsafe train.destination
         let port = sockets.isFurther(port: destination.port) ? destination.port : nil
-        unsafe foreign.yield(ForeignDatagram(bytes: Array(datagram), source: source, port: port))
-    }
-
-    /// Forgets which connection the last datagram belonged to, because ids changed.
-    func forgetLastLookup() {
-        lastID = nil
-        lastCore = nil
+        unsafe output.foreign.yield(ForeignDatagram(bytes: Array(datagram), source: source, port: port))
     }
 
     // MARK: Timers and sending
 
-    func markDirty(_ core: ConnectionCore) {
-        core.mayWait = false
-        guard !core.isDirty else { return }
-        core.isDirty = true
-        dirty.append(core)
-    }
-
     private func fireTimers() {
-        while let core = timers.first, core.deadline <= now {
-            timers.set(core, deadline: .max)
+        while let core = connections.timers.first, core.deadline <= clock.now {
+            connections.timers.set(core, deadline: .max)
             expire(core)
         }
     }
 
     private func flush() {
-        guard !dirty.isEmpty else { return }
-        let batch = dirty
-        dirty.removeAll(keepingCapacity: true)
-        for core in batch {
+        for core in connections.takeDirty() {
             core.isDirty = false
             let wasHeard = drainEvents(of: core)
             if core.mayWait, wasHeard, let raw = unsafe core.raw, unsafe !rq_conn_has_unsent(raw) {
-                timers.set(core, deadline: min(core.deadline, now + Self.answerNanoseconds))
+                connections.timers.set(core, deadline: min(core.deadline, clock.now + Self.answerNanoseconds))
             } else {
                 send(core)
             }

@@ -20,12 +20,17 @@ enum Job: Sendable {
     case shutDown(code: UInt64)
 }
 
+/// The jobs and streams that the I/O thread takes in one pass.
+struct Mail: Sendable {
+    var streams: [StreamCore] = []
+    var jobs: [Job] = []
+}
+
 /// The way into the I/O thread: a list of jobs, a list of streams that have something for it, and one wake-up for all.
 final class Mailbox: Sendable {
     /// What is waiting.
     struct Contents: Sendable {
-        var streams: [StreamCore] = []
-        var jobs: [Job] = []
+        var mail = Mail()
         var isAsleep = false
         var isClosed = false
         var isUrgent = false
@@ -33,7 +38,7 @@ final class Mailbox: Sendable {
     }
 
     private let contents = Locked(Contents())
-    private let waker: Waker
+    let waker: Waker
     private let maximumQuietCredit: Int
 
     /// `maximumQuietCredit`: bytes of credit that may wait for the thread to wake up for another reason.
@@ -46,7 +51,7 @@ final class Mailbox: Sendable {
     @discardableResult func post(_ job: Job) -> Bool {
         let (isOpen, mustWake) = contents.withLock { contents in
             guard !contents.isClosed else { return (false, false) }
-            contents.jobs.append(job)
+            contents.mail.jobs.append(job)
             contents.isUrgent = true
             defer { contents.isAsleep = false }
             return (true, contents.isAsleep)
@@ -59,7 +64,7 @@ final class Mailbox: Sendable {
     func post(_ stream: StreamCore?) -> Bool {
         let (isOpen, mustWake) = contents.withLock { contents in
             guard !contents.isClosed else { return (false, false) }
-            if let stream { contents.streams.append(stream) }
+            if let stream { contents.mail.streams.append(stream) }
             contents.isUrgent = true
             defer { contents.isAsleep = false }
             return (true, contents.isAsleep)
@@ -74,7 +79,7 @@ final class Mailbox: Sendable {
     func postQuietly(_ stream: StreamCore, credit: Int) -> Bool {
         let (isOpen, mustWake) = contents.withLock { contents in
             guard !contents.isClosed else { return (false, false) }
-            contents.streams.append(stream)
+            contents.mail.streams.append(stream)
             contents.quietCredit += credit
             guard contents.quietCredit >= maximumQuietCredit else { return (true, false) }
             contents.isUrgent = true
@@ -85,18 +90,12 @@ final class Mailbox: Sendable {
         return isOpen
     }
 
-    /// Takes everything; `spare` becomes the new empty list, so that its room is used again.
-    func take(into streams: inout [StreamCore], jobs: inout [Job]) {
-        let spare = consume streams
-        let spareJobs = consume jobs
-        (streams, jobs) = contents.withLock { contents in
-            defer {
-                contents.streams = spare
-                contents.jobs = spareJobs
-                contents.quietCredit = 0
-                contents.isUrgent = false
-            }
-            return (contents.streams, contents.jobs)
+    /// Takes everything, and leaves the empty lists of `mail` in its place, so that their room is used again.
+    func take(into mail: inout Mail) {
+        contents.withLock { contents in
+            swap(&contents.mail, &mail)
+            contents.quietCredit = 0
+            contents.isUrgent = false
         }
     }
 
@@ -114,11 +113,11 @@ final class Mailbox: Sendable {
     }
 
     /// Refuses what is posted from now on, as the thread is gone, and returns what was not carried out.
-    func close() -> (jobs: [Job], streams: [StreamCore]) {
+    func close() -> Mail {
         contents.withLock { contents in
             contents.isClosed = true
-            defer { (contents.jobs, contents.streams) = ([], []) }
-            return (contents.jobs, contents.streams)
+            defer { contents.mail = Mail() }
+            return contents.mail
         }
     }
 }

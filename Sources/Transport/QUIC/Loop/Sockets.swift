@@ -18,6 +18,7 @@ final class Sockets: @unchecked Sendable {
     /// Whether an abandoned port may have lost its last connection since ``takePortsToReview()``.
     private var mustReview = false
     private var readable: [Bool]
+    let batch: ReceiveBatch
     private let fault: Fault?
 
     /// Further ports of an endpoint at a time: those of three searches.
@@ -30,6 +31,8 @@ final class Sockets: @unchecked Sendable {
         guard !wanted.isEmpty, wanted.count <= 2, Set(wanted.map(\.isIPv6)).count == wanted.count else {
             throw .initializationFailed("bind at most one IPv4 and one IPv6 address")
         }
+        guard let batch = ReceiveBatch() else { throw .initializationFailed("no more file descriptors or memory") }
+        self.batch = batch
         var opened = Opened()
         for attempt in 1...Self.attempts {
             opened = try Opened(wanted, isLastAttempt: attempt == Self.attempts)
@@ -142,6 +145,21 @@ final class Sockets: @unchecked Sendable {
         unsafe raw.forEach { unsafe rq_udp_free($0) }
         unsafe raw = unsafe raw.map { _ in nil }
         for index in readable.indices { readable[index] = false }
+    }
+}
+
+/// Room for the datagrams of one read from a socket.
+@safe
+struct ReceiveBatch: ~Copyable {
+    let raw: OpaquePointer
+
+    init?() {
+        guard let raw = unsafe rq_batch_new() else { return nil }
+        unsafe self.raw = unsafe raw
+    }
+
+    deinit {
+        unsafe rq_batch_free(raw)
     }
 }
 

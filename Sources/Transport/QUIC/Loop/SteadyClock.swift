@@ -5,20 +5,21 @@
 struct SteadyClock {
     private let read: @Sendable () -> UInt64
     private var lastReading: UInt64
-    private var elapsed: UInt64
+    /// The time of the last reading, in nanoseconds.
+    private(set) var now: UInt64
 
     /// Begins with what `read` says, in nanoseconds.
     init(reading read: @escaping @Sendable () -> UInt64) {
         self.read = read
         lastReading = read()
-        elapsed = lastReading
+        now = lastReading
     }
 
-    /// Reads the clock.
-    mutating func now() -> UInt64 {
+    /// Reads the clock and returns the time.
+    @discardableResult mutating func advance() -> UInt64 {
         let reading = read()
-        if reading > lastReading { elapsed += reading - lastReading }
+        if reading > lastReading { now += reading - lastReading }
         lastReading = reading
-        return elapsed
+        return now
     }
 }

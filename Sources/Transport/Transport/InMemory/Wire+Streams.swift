@@ -1,5 +1,4 @@
 internal import Concurrency
-internal import DequeModule
 
 /// What the handles of streams do.
 extension Wire {
@@ -16,7 +15,7 @@ extension Wire {
 
     /// Returns the next stream that the other end opened, or nil once the connection is gone.
     func acceptStream(at side: WireSide) async throws -> Int? {
-        try await state.withLock { $0[side].accepting }.wait {
+        try await state.withLock { $0[side].arrivals.accepting }.wait {
             state.withLock { state -> Int?? in
                 if let id = state[side].arrivals.popFirst() { return .some(id) }
                 return state[side].ending == nil ? nil : .some(nil)
@@ -77,7 +76,7 @@ extension Wire {
                 throw TransportError.misuse("two tasks write one stream")
             }
             state[side].streams[id]?.isWriting = true
-            return state[side].writing
+            return state[side].credit.writing
         }
         defer { state.withLock { $0[side].streams[id]?.isWriting = false } }
         try await signal.wait {
@@ -102,17 +101,15 @@ extension Wire {
         if let ending = state[side].ending { throw ending }
         guard !bytes.isEmpty || finish else { return () }
         let limits = network.limits
-        guard stream.unconsumed < limits.streamWindow, state[side].unconsumed < limits.connectionWindow else {
-            return nil
-        }
+        guard stream.unconsumed < limits.streamWindow, state[side].credit.maySend(limits) else { return nil }
         if !stream.isAnnounced {
-            guard state[side].openCount < limits.streamCount else { return nil }
-            state[side].openCount += 1
+            guard state[side].credit.mayOpen(limits) else { return nil }
+            state[side].credit.open()
             state[side].streams[id]?.isAnnounced = true
             send(.open(stream: id), from: side, in: &state)
         }
         state[side].streams[id]?.unconsumed += bytes.count
-        state[side].unconsumed += bytes.count
+        state[side].credit.send(bytes.count)
         if finish { state[side].streams[id]?.sending = .finished }
         send(.bytes(stream: id, bytes, isFinal: finish), from: side, in: &state)
         reportDone(id, at: side, in: &state)
@@ -152,7 +149,7 @@ extension Wire {
         if case .open = stream.sending {
             state[side].streams[id]?.sending = .reset(code)
             if stream.isAnnounced { send(.reset(stream: id, code: code), from: side, in: &state) }
-            state[side].writing.broadcast()
+            state[side].credit.writing.broadcast()
             tellStopped(id, .stopped(code: code), at: side, in: &state)
         }
         if case .open = stream.receiving, stream.isAnnounced {

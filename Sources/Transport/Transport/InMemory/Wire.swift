@@ -1,6 +1,5 @@
 internal import Concurrency
 internal import Crypto
-internal import DequeModule
 internal import Identity
 
 /// One in-memory connection: both ends under one lock, and the frames between them.
@@ -78,12 +77,11 @@ final class Wire: Sendable {
     private func end(_ side: WireSide, with error: TransportError, in state: inout State) {
         guard state[side].ending == nil else { return }
         state[side].ending = error
-        state[side].incoming = []
-        state[side].held = []
+        state[side].incoming.removeAll()
         state[side].ended.broadcast()
         state[side].pathQueue.finish()
-        state[side].accepting.broadcast()
-        state[side].writing.broadcast()
+        state[side].arrivals.accepting.broadcast()
+        state[side].credit.writing.broadcast()
         for (id, stream) in state[side].streams {
             stream.reading.broadcast()
             tellStopped(id, error, at: side, in: &state)
@@ -107,19 +105,16 @@ final class Wire: Sendable {
         let target = side.other
         guard state[target].ending == nil else { return }
         let delay = network.connectionDelay(from: state[side].address, to: state[target].address)
-        guard let delay, state[target].held.isEmpty else { return state[target].held.append(frame) }
+        guard let delay, !state[target].incoming.isHolding else { return state[target].incoming.hold(frame) }
         if delay == .zero, state[target].incoming.isEmpty { return arrive(frame, at: target, in: &state) }
-        let moment = max(network.agenda.timebase.now + delay, state[target].incoming.last?.moment ?? .zero)
-        state[target].incoming.append((moment, frame))
+        let moment = state[target].incoming.append(frame, at: network.agenda.timebase.now + delay)
         network.agenda.schedule(at: moment) { [weak self] in self?.deliver(to: target) }
     }
 
     /// Sends what a cut link has kept from `side`.
     func release(to side: WireSide) {
         state.withLock { state in
-            let held = state[side].held
-            state[side].held = []
-            for frame in held {
+            for frame in state[side].incoming.takeHeld() {
                 send(frame, from: side.other, in: &state)
             }
         }
@@ -129,9 +124,8 @@ final class Wire: Sendable {
     private func deliver(to side: WireSide) {
         let now = network.agenda.timebase.now
         state.withLock { state in
-            while let next = state[side].incoming.first, next.moment <= now {
-                state[side].incoming.removeFirst()
-                arrive(next.frame, at: side, in: &state)
+            while let frame = state[side].incoming.popFirst(at: now) {
+                arrive(frame, at: side, in: &state)
             }
         }
     }
@@ -144,7 +138,6 @@ final class Wire: Sendable {
         case .open(let id):
             state[side].streams[id] = WireStream(isOurs: false)
             state[side].arrivals.append(id)
-            state[side].accepting.broadcast()
         case .bytes(let id, let bytes, let isFinal):
             take(bytes, isFinal: isFinal, of: id, at: side, in: &state)
         case .reset(let id, let code):
@@ -153,16 +146,14 @@ final class Wire: Sendable {
             guard case .open? = state[side].streams[id]?.sending else { return }
             state[side].streams[id]?.sending = .stopped(code)
             send(.reset(stream: id, code: code), from: side, in: &state)
-            state[side].writing.broadcast()
+            state[side].credit.writing.broadcast()
             tellStopped(id, .stopped(code: code), at: side, in: &state)
             reportDone(id, at: side, in: &state)
         case .credit(let id, let byteCount):
-            state[side].unconsumed -= byteCount
             state[side].streams[id]?.unconsumed -= byteCount
-            state[side].writing.broadcast()
+            state[side].credit.consume(byteCount)
         case .done:
-            state[side].openCount -= 1
-            state[side].writing.broadcast()
+            state[side].credit.close()
         case .close(let error):
             end(side, with: error, in: &state)
         }

@@ -1,5 +1,4 @@
 internal import Concurrency
-internal import DequeModule
 internal import Identity
 
 /// The two ends of a connection.
@@ -19,19 +18,11 @@ struct WireEnd {
     var ending: TransportError?
     var streams: [Int: WireStream] = [:]
     var nextStream: Int
-    /// The streams of this end that the other end knows and is not done with.
-    var openCount = 0
-    /// The bytes that this end sent and the other end has not consumed.
-    var unconsumed = 0
-    /// The streams that the other end opened and nobody has accepted.
-    var arrivals: Deque<Int> = []
-    /// The frames on their way to this end, with the moment of their arrival.
-    var incoming: Deque<(moment: Duration, frame: Frame)> = []
-    /// The frames that a cut link keeps from this end; none arrives before they do.
-    var held: Deque<Frame> = []
+    var credit = SendCredit()
+    var arrivals = StreamArrivals()
+    /// The frames on their way to this end.
+    var incoming = FrameQueue()
 
-    let accepting = ConditionVariable()
-    let writing = ConditionVariable()
     let ended = ConditionVariable()
     let pathEvents: AsyncStream<PathEvent>
     let pathQueue: AsyncStream<PathEvent>.Continuation
