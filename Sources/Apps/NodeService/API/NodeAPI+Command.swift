@@ -47,6 +47,12 @@ extension NodeAPI {
                     return DoneReport(done: true)
                 }
             },
+        ] + answeringOperations
+    }
+
+    /// Answers to calls, and secret keys.
+    private var answeringOperations: [APIOperation] {
+        [
             route(
                 .post,
                 "/calls/{number}",
