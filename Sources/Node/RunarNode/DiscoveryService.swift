@@ -91,13 +91,13 @@ extension RunarNode {
     }
 
     fileprivate func setDiscovering() throws {
-        self.isDiscovering.withLock { $0 = true }
+        self.settings.isDiscovering.withLock { $0 = true }
         guard let driver = try? self.running(), !driver.isDiscovering else { return }  // a later start does it
         try self.openLocalNetwork(for: driver)
     }
 
     fileprivate func unsetDiscovering() async {
-        self.isDiscovering.withLock { $0 = false }
+        self.settings.isDiscovering.withLock { $0 = false }
         guard let driver = try? self.running() else { return }  // silent already
         await driver.stopDiscovery()
         self.watchAddresses(of: driver)
@@ -114,7 +114,7 @@ extension RunarNode {
 
     private func openLocalNetwork(for driver: NodeDriver) throws {
         do {
-            if let link = try self.makeLink(driver.endpoint, self.config) { driver.startDiscovery(on: link) }
+            if let link = try self.factories.makeLink(driver.endpoint, self.config) { driver.startDiscovery(on: link) }
         } catch {
             throw NodeError.noLocalNetwork("\(error)")
         }

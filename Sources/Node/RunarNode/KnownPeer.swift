@@ -34,7 +34,7 @@ extension RunarNode {
     /// - Throws: ``StorageError``.
     public func knownPeers() throws -> [KnownPeer] {
         var found: [PeerId: (networks: [NetworkId], label: String?)] = [:]
-        let named = self.found.withLock(\.self)
+        let named = self.tables.found
         for network in try self.store.networks().map(\.networkId).sorted() {
             let issued = try self.store.issuedTokens(of: network)
             let remembered = try self.store.peers(of: network).map(\.peerId)

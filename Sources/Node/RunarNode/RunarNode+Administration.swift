@@ -118,7 +118,7 @@ extension RunarNode {
             seconds: self.wallSeconds
         )
         try self.store.addRevocations([entry])
-        self.forgetCached(of: peerId, in: networkId)
+        self.tables.removeRecords(of: peerId, in: networkId)
         // The revocation goes first: nobody is told the new secret before it is told who must not know it.
         self.applyIfRunning(.membership(.revocationsAdded([entry])))
         if let secrets = try self.memberSecrets(of: networkId) {

@@ -82,9 +82,9 @@ extension RunarNode {
     ) async throws -> DHTRecord? {
         let key = [UInt8](key)
         let driver = try self.running()
-        if cache, let record = self.cached(key, in: networkId) { return DHTRecord(record) }
+        if cache, let record = self.tables.record(for: key, in: networkId, at: self.clock.now()) { return DHTRecord(record) }
         let found = try await self.records(.get(key: key), in: networkId, policy, driver)
-        if cache { for record in found { self.cache(record, in: networkId) } }
+        if cache { for record in found { self.tables.insert(record, in: networkId, at: self.clock.now()) } }
         return found.first.map(DHTRecord.init)
     }
 
@@ -133,7 +133,7 @@ extension RunarNode {
         guard case .peers(let contacts) = try await self.ask(request, in: networkId, policy, self.running()) else {
             return []
         }
-        if target == nil { self.found.withLock { $0[networkId] = Set(contacts.map(\.peerId)) } }
+        if target == nil { self.tables.noteFound(Set(contacts.map(\.peerId)), in: networkId) }
         return contacts.map { contact in
             DiscoveredPeer(
                 peerId: contact.peerId,
@@ -169,7 +169,7 @@ extension RunarNode {
         guard case .stored(let record, let holders) = try await self.ask(request, in: network, policy, driver) else {
             throw DHTError.stopped
         }
-        if isCached { self.cache(record, in: network) }
+        if isCached { self.tables.insert(record, in: network, at: self.clock.now()) }
         return DHTReceipt(
             holders: holders,
             version: record.version,

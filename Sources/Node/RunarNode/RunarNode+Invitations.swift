@@ -44,7 +44,7 @@ extension RunarNode {
                 label: label,
                 until: invitation.expirationSeconds + Invitation.memorySeconds
             )
-            self.preallowances.withLock { all in
+            self.settings.preallowances.withLock { all in
                 all = all.filter { $0.value.until >= now }
                 all[invitation.id] = preallowance
             }
@@ -55,7 +55,7 @@ extension RunarNode {
 
     /// Gives whoever was allowed beforehand what its invitation says.
     func allow(_ request: JoinRequest) throws {
-        let preallowance = self.preallowances.withLock { $0.removeValue(forKey: request.invitation) }
+        let preallowance = self.settings.preallowances.withLock { $0.removeValue(forKey: request.invitation) }
         try self.answer(
             request,
             allow: true,

@@ -64,11 +64,11 @@ extension RunarNode {
     /// 64 messages of the largest size), and while one is full senders get ``NodeError/receiverBusy(_:)`` instead of silence, as they do while too much of other messages and
     /// requests is on its way. A listener is registered before this returns. What waits when its task is cancelled is let go.
     public func startListening() -> AsyncStream<(PeerId, Data)> {
-        self.messages.listen { ($0.peer, Data($0.payload)) }
+        self.broadcasts.messages.listen { ($0.peer, Data($0.payload)) }
     }
 
     /// What happens to this node from now on.
-    public var eventStream: AsyncStream<NodeEvent> { self.events.listen() }
+    public var eventStream: AsyncStream<NodeEvent> { self.broadcasts.events.listen() }
 
     /// Sends the file at `path` and returns once the peer has checked and stored it, under `name` or its own.
     ///
@@ -89,10 +89,10 @@ extension RunarNode {
     ///
     /// It outlives a stop and a start.
     public func receiveFiles(_ receiver: FileReceiver?) {
-        let before = self.fileReceiver.withLock { current in
+        let before = self.settings.fileReceiver.withLock { current in
             defer { current = receiver }
             // Here, so that of two receivers the last one stays.
-            if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.receiveFiles(receiver) }
+            if let driver = self.phases.driver { driver.receiveFiles(receiver) }
             return current
         }
         // What it owns may come back here when it goes: let it go outside.

@@ -75,7 +75,7 @@ extension RunarNode {
         try self.deleteMemberSecrets(of: networkId)
         try self.forgetNetworkKey(of: networkId)
         self.clearCache(networkId: networkId)
-        self.found.withLock { $0[networkId] = nil }
+        self.tables.noteFound([], in: networkId)
         self.applyIfRunning(.membership(.removed(networkId)))
         self.networksChanged()
     }
@@ -118,7 +118,7 @@ extension RunarNode {
 
     /// The peers that are admitted at this moment, in one network or in any, ascending.
     public func connectedPeers(in networkId: NetworkId? = nil) -> [PeerId] {
-        guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { return [] }
+        guard let driver = self.phases.driver else { return [] }
         return driver.admittedPeers(in: networkId)
     }
 
@@ -132,7 +132,7 @@ extension RunarNode {
 
     /// Whether a person keeps the two devices apart, with ``disconnectPeer(_:)`` here or there; nil if nobody does.
     public func parting(from peerId: PeerId) -> PeerParting? {
-        guard case .running(let driver, _) = self.phase.withLock({ $0 }),
+        guard let driver = self.phases.driver,
             let parting = driver.parting(from: peerId)
         else { return nil }
         return PeerParting(isOurs: parting.isOurs, secondsLeft: UInt64(parting.rest.components.seconds))

@@ -50,7 +50,7 @@ extension RunarNode {
     }
 
     /// Requests to hash tables from now on, as they begin and end.
-    package var tableOperations: AsyncStream<TableOperation> { self.operations.listen() }
+    package var tableOperations: AsyncStream<TableOperation> { self.broadcasts.operations.listen() }
 
     /// The members in the hash table of a network, the nearest first; none while the node is stopped.
     package func tableRows(networkId: NetworkId) -> [Kademlia.Row] {

@@ -17,7 +17,9 @@ extension RunarNode {
         var records: [StoredRecord] = []
         for item in items {
             if let record = StoredRecord(item) {
-                if case .record(let network, let record) = item { self.refreshCache(with: record, in: network) }
+                if case .record(let network, let record) = item {
+                    self.tables.refresh(with: record, in: network, at: self.clock.now())
+                }
                 records.append(record)
                 continue
             }
@@ -45,7 +47,7 @@ extension RunarNode {
             try self.store.persist(item, at: self.wallSeconds)
             self.networksChanged()
         case .revocations(let entries):
-            for entry in entries { self.forgetCached(of: entry.peerId, in: entry.networkId) }
+            for entry in entries { self.tables.removeRecords(of: entry.peerId, in: entry.networkId) }
             try self.store.persist(item, at: self.wallSeconds)
         default: try self.store.persist(item, at: self.wallSeconds)
         }

@@ -24,18 +24,6 @@ package import Transport
 /// try await node.sendToPeer("hello", peerId: friend)
 /// ```
 public final class RunarNode: Sendable {
-    /// Whether the node is on the network.
-    enum Phase: Sendable {
-        /// Not on the network. May become `starting`.
-        case stopped
-        /// Being bound. May become `running`, or `stopped` when that fails or a stop came meanwhile.
-        case starting(isAbandoned: Bool)
-        /// On the network. May become `stopping`.
-        case running(NodeDriver, Task<Void, Never>)
-        /// Saying goodbye. Becomes `stopped`.
-        case stopping(Task<Void, Never>)
-    }
-
     /// Makes the endpoint of a node from its key.
     package typealias EndpointFactory = @Sendable (Ed25519PrivateKey, NodeSettings) async throws -> any Endpoint
 
@@ -50,38 +38,17 @@ public final class RunarNode: Sendable {
 
     let config: NodeSettings
     let store: StateStore
-    let logger: Logger
     let logs: NodeLogs
     let clock: NodeClock
-    let phase = Locked(Phase.stopped)
-    /// Those who start the node, one after another.
-    let starts = AsyncMutex()
-    let fileReceiver = Locked<FileReceiver?>(nil)
-    /// What those get whom an invitation allows beforehand, until that is used or over.
-    let preallowances = Locked<[Invitation.ID: Preallowance]>([:])
-    /// Whether members are looked for on the local network while the node runs.
-    let isDiscovering: Locked<Bool>
-    /// What can be spared for the node, over stops and starts.
-    let conditions = Locked(Conditions())
-    /// What the application has read and written lately, by network.
-    let caches = Locked<[NetworkId: RecordCache]>([:])
-    /// The members that the latest search of each network's hash table named, at most a bucket of them.
-    let found = Locked<[NetworkId: Set<PeerId>]>([:])
-    let messages: Broadcaster<ReceivedMessage>
-    let events: Broadcaster<NodeEvent>
-    /// Requests to hash tables as they begin and end.
-    let operations: Broadcaster<TableOperation>
+    let phases = NodePhases()
+    let settings: AppSettings
+    let tables: TableMemory
+    let broadcasts: NodeBroadcasts
     /// The subscriptions to events.
     let router: EventRouter
     /// What this device offers and what names mean to it.
     let services: ServiceHost
-    /// Held by whoever looks what networks there are until that is in use, so that what was seen last stays.
-    let naming = Locked(())
-    /// The same for services.
-    let looking = Locked(())
-    private let makeEndpoint: EndpointFactory
-    let makeLink: LinkFactory
-    private let makeAddressWatch: LinkFactory
+    let factories: LinkFactories
 
     /// Opens the stores of a node over another transport: the in-memory one in tests.
     package init(
@@ -97,20 +64,15 @@ public final class RunarNode: Sendable {
         self.services = ServiceHost(names)
         self.router = EventRouter(names)
         self.clock = clock
-        self.makeEndpoint = makeEndpoint
-        self.makeLink = makeLink
-        self.makeAddressWatch = makeAddressWatch
-        self.isDiscovering = Locked(config.discoveryGroups != nil)
-        self.messages = Broadcaster(
-            capacity: config.listenerCapacity,
-            byteLimit: DriverLimits.waitingBytes(forMessagesOf: config.messageByteLimit)
-        ) { $0.payload.count }
-        self.events = Broadcaster(capacity: config.listenerCapacity)
-        self.operations = Broadcaster(capacity: config.listenerCapacity)
-        var logger = Logger(label: "runar")
-        logger.logLevel = config.loggerLevel
-        self.logger = logger
-        self.logs = NodeLogs(logger, levels: config.logLevels)
+        self.factories = LinkFactories(
+            makeEndpoint: makeEndpoint,
+            makeLink: makeLink,
+            makeAddressWatch: makeAddressWatch
+        )
+        self.settings = AppSettings(isDiscovering: config.discoveryGroups != nil)
+        self.tables = TableMemory(maximumAge: config.cacheAge)
+        self.broadcasts = NodeBroadcasts(capacity: config.listenerCapacity, messageByteLimit: config.messageByteLimit)
+        self.logs = NodeLogs(Self.logger(of: config), levels: config.logLevels)
         self.store = try config.statePath.map { try StateStore(path: $0) } ?? StateStore()
         self.device = Locked(try Self.peerId(of: config))
         self.addBuiltInServices()
@@ -118,10 +80,8 @@ public final class RunarNode: Sendable {
     }
 
     deinit {
-        if case .running(_, let task) = self.phase.withLock({ $0 }) { task.cancel() }
-        self.messages.finish()
-        self.events.finish()
-        self.operations.finish()
+        self.phases.cancel()
+        self.broadcasts.finish()
         self.router.finish()
     }
 }
@@ -131,8 +91,7 @@ public final class RunarNode: Sendable {
 extension RunarNode {
     /// Whether the node is on the network.
     public var isRunning: Bool {
-        if case .running = self.phase.withLock({ $0 }) { return true }
-        return false
+        self.phases.driver != nil
     }
 
     /// The UDP port that this node listens on, or 0 while it is stopped.
@@ -142,7 +101,7 @@ extension RunarNode {
 
     /// The addresses that this node listens on; empty while it is stopped.
     public var listenAddresses: [SocketAddress] {
-        guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { return [] }
+        guard let driver = self.phases.driver else { return [] }
         return driver.endpoint.localAddresses
     }
 
@@ -155,7 +114,7 @@ extension RunarNode {
     ///   ``KeychainError/unsupported(_:)`` when biometrics are required and nobody enforces them here;
     ///   ``NodeError/notRunning`` when a stop overtook it; `CancellationError` when cancelled before its turn.
     public func start() async throws {
-        try await self.starts.withLock { try await self.startInTurn() }
+        try await self.phases.inTurn { try await self.startInTurn() }
     }
 
     /// Starts off the caller's actor, since keys and the database are read, and a key may wait for a person.
@@ -167,17 +126,17 @@ extension RunarNode {
             try self.prefetchKeys()
             driver = try await self.makeDriver()
         } catch {
-            _ = self.endStart { .stopped }
+            _ = self.phases.endStart { .stopped }
             throw error
         }
         // Unstructured: it lives from here to stop(), whoever called start().
         let run = {
             Task { [weak self] in
                 await driver.run()
-                self?.noteEndOfRun()
+                self?.phases.noteEnd()
             }
         }
-        guard self.endStart(with: { .running(driver, run()) }) else {
+        guard self.phases.endStart(with: { .running(driver, run()) }) else {
             await driver.endpoint.close(code: CloseCode.goodbye.rawValue)
             throw NodeError.notRunning
         }
@@ -190,7 +149,7 @@ extension RunarNode {
             await self.stop()
             throw error
         }
-        if self.isDiscovering.withLock({ $0 }) { self.startDiscovery(of: driver) }
+        if self.settings.isDiscovering.withLock({ $0 }) { self.startDiscovery(of: driver) }
         self.watchAddresses(of: driver)
         await self.startServices()
         self.logs[.lifecycle].info("peer \(self.peerId.short) listens on port \(self.listeningPort)")
@@ -212,13 +171,7 @@ extension RunarNode {
     private func stop(waiting patience: Duration?) async {
         let deadline = patience.map { self.clock.now().monotonic + $0 }
         if self.isRunning { _ = await self.stopServices(until: deadline) }
-        let found = self.phase.withLock { phase in
-            let found = phase
-            if case .running(_, let task) = phase { phase = .stopping(task) }
-            if case .starting = phase { phase = .starting(isAbandoned: true) }
-            return found
-        }
-        switch found {
+        switch self.phases.beginStop() {
         case .running(let driver, let task):
             // Those, too, that began while the others were stopped; from here on none does.
             if await !self.stopServices(until: deadline) { self.goOn(without: "services") }
@@ -234,29 +187,13 @@ extension RunarNode {
     /// - Throws: ``NodeError/notRunning`` for a handler of the node that stops, which waits for that one.
     private func claimStart() async throws(NodeError) -> Bool {
         while true {
-            let found = self.phase.withLock { phase in
-                defer { if case .stopped = phase { phase = .starting(isAbandoned: false) } }
-                return phase
-            }
-            switch found {
+            switch self.phases.claimStart() {
             case .stopped: return true
             case .running, .starting: return false
             case .stopping(let task):
                 if self.isServing { throw .notRunning }
                 await self.waitForEnd(of: task)
             }
-        }
-    }
-
-    /// Ends the caller's start with what `next` makes, or `stopped` when a stop came meanwhile; then false.
-    private func endStart(with next: () -> Phase) -> Bool {
-        self.phase.withLock { phase in
-            if case .starting(isAbandoned: true) = phase {
-                phase = .stopped
-                return false
-            }
-            phase = next()
-            return true
         }
     }
 
@@ -285,8 +222,10 @@ extension RunarNode {
         return (try? await waiting.value) != nil  // nil: overdue
     }
 
-    private func noteEndOfRun() {
-        self.phase.withLock { if case .stopping = $0 { $0 = .stopped } }
+    private static func logger(of config: NodeSettings) -> Logger {
+        var logger = Logger(label: "runar")
+        logger.logLevel = config.loggerLevel
+        return logger
     }
 
     private func makeDriver() async throws -> NodeDriver {
@@ -304,8 +243,8 @@ extension RunarNode {
         core.eventLimits.windowAge = self.config.eventWindow
         if let peers = self.config.network.maxPeers { core.limits.keep(peers: peers) }
         core.discoveryLimits = Discovery.Limits(interval: self.config.discoveryInterval)
-        let endpoint = try await self.makeEndpoint(key.privateKey, self.config)
-        var configuration = NodeDriver.Configuration(clock: self.clock, logger: self.logger) { [weak self] items in
+        let endpoint = try await self.factories.makeEndpoint(key.privateKey, self.config)
+        var configuration = NodeDriver.Configuration(clock: self.clock, logger: Self.logger(of: self.config)) { [weak self] items in
             self?.carryOut(items)
         }
         configuration.limits.messageBytes = self.config.messageByteLimit
@@ -313,7 +252,7 @@ extension RunarNode {
         configuration.serve = { [weak self] request in await self?.serve(request) }
         configuration.logs = self.logs
         configuration.tracing = RequestTracing(self.config.tracer)
-        configuration.tableOperations = { [operations] in _ = operations.send($0) }
+        configuration.tableOperations = { [broadcasts] in _ = broadcasts.operations.send($0) }
         configuration.metrics = NodeMetrics(
             factory: self.config.metricsFactory,
             now: { [clock] in clock.now().monotonic }
@@ -322,8 +261,8 @@ extension RunarNode {
             endpoint: endpoint,
             core: core,
             configuration: configuration,
-            messages: self.messages,
-            events: self.events,
+            messages: self.broadcasts.messages,
+            events: self.broadcasts.events,
             eventSink: self.router
         )
     }
@@ -332,7 +271,7 @@ extension RunarNode {
     func watchAddresses(of driver: NodeDriver) {
         guard !driver.isDiscovering else { return }
         do {
-            if let link = try self.makeAddressWatch(driver.endpoint, self.config) { driver.watchAddresses(of: link) }
+            if let link = try self.factories.makeAddressWatch(driver.endpoint, self.config) { driver.watchAddresses(of: link) }
         } catch {
             self.logs[.connections].warning("changes of this machine's addresses are not noticed: \(error)")
         }
@@ -343,7 +282,7 @@ extension RunarNode {
 
     /// Tells a driver what the store knows.
     private func load(into driver: NodeDriver) throws {
-        self.fileReceiver.withLock { driver.receiveFiles($0) }
+        self.settings.fileReceiver.withLock { driver.receiveFiles($0) }
         for network in self.services.memberships { try self.load(network, into: driver) }
         // Whoever was here last comes first, in case there are more than connections are kept for.
         try self.store.prunePeers(unseenSince: self.wallSeconds - min(self.wallSeconds, Self.peerLifeSeconds))
@@ -375,12 +314,12 @@ extension RunarNode {
 
     /// The driver of a running node.
     func running() throws(NodeError) -> NodeDriver {
-        guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { throw .notRunning }
+        guard let driver = self.phases.driver else { throw .notRunning }
         return driver
     }
 
     /// Applies an input if the node runs; a stopped one reads its stores when it starts.
     func applyIfRunning(_ input: Input) {
-        if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.apply(input) }
+        if let driver = self.phases.driver { driver.apply(input) }
     }
 }

@@ -81,7 +81,7 @@ extension RunarNode {
 
     /// Whether this node has no connected member in the network with which it exchanges events.
     public func isIsolated(networkId: NetworkId) -> Bool {
-        guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { return true }
+        guard let driver = self.phases.driver else { return true }
         return driver.isIsolated(in: networkId)
     }
 
@@ -126,7 +126,7 @@ extension RunarNode {
             queue: queue
         )
         let number: Int
-        if case .running(let driver, _) = self.phase.withLock({ $0 }) {
+        if let driver = self.phases.driver {
             number = try driver.withEventWindows { window throws(RunarError) in
                 try router.add(request, now: now, window: window)
             }

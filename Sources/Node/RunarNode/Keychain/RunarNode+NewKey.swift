@@ -17,8 +17,8 @@ extension RunarNode {
     ///   `CancellationError` when cancelled before its turn.
     @discardableResult
     public func renewDevice() async throws -> PeerId {
-        try await self.starts.withLock {
-            guard case .stopped = self.phase.withLock({ $0 }) else {
+        try await self.phases.inTurn {
+            guard self.phases.isStopped else {
                 throw RunarError.failure(.inUse, message: "the node runs with the key of this device: stop it first")
             }
             try await self.keychain.removeCertificate()

@@ -12,7 +12,7 @@ extension RunarNode {
     /// once, however often that failed.
     public func networkAvailable() {
         self.change { $0.hasNetwork = true }
-        if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.noteResumed() }
+        if let driver = self.phases.driver { driver.noteResumed() }
     }
 
     /// There is no network: nobody is dialled who is not asked for, until ``networkAvailable()``.
@@ -25,7 +25,7 @@ extension RunarNode {
     /// The system may end this program for want of memory: everything that can be had again is given back, caches
     /// included.
     public func handleMemoryWarning() {
-        self.caches.withLock { $0 = [:] }
+        self.tables.clear()
         for hosted in self.services.services { hosted.answers.clear() }
         self.giveBackMemory()
     }
@@ -55,38 +55,37 @@ extension RunarNode {
     ///   to stop, see ``stop(within:)``.
     public func drain(within patience: Duration = RunarNode.drainPatience) async {
         let deadline = self.clock.now().monotonic + patience
-        if case .running(let driver, _) = self.phase.withLock({ $0 }) { await driver.retire(within: patience) }
+        if let driver = self.phases.driver { await driver.retire(within: patience) }
         await self.stop(within: max(deadline - self.clock.now().monotonic, .seconds(1)))
     }
 
     /// Whether the node runs and does what it has to do; returns when that is certain.
     package func isResponsive() async -> Bool {
-        guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { return false }
+        guard let driver = self.phases.driver else { return false }
         return await driver.isResponsive()
     }
 
     /// Whether a start is under way that no stop has overtaken.
     var isStarting: Bool {
-        if case .starting(isAbandoned: false) = self.phase.withLock({ $0 }) { return true }
-        return false
+        self.phases.isStarting
     }
 
     /// Tells a driver that has just started.
     func tellConditions(to driver: NodeDriver) {
-        self.conditions.withLock { if $0 != Conditions() { driver.adapt(to: $0) } }
+        self.settings.conditions.withLock { if $0 != Conditions() { driver.adapt(to: $0) } }
     }
 
     private func change(_ body: (inout Conditions) -> Void) {
-        self.conditions.withLock { conditions in
+        self.settings.conditions.withLock { conditions in
             body(&conditions)
             // Here, so that of two changes the last one stays.
-            if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.adapt(to: conditions) }
+            if let driver = self.phases.driver { driver.adapt(to: conditions) }
         }
     }
 
     private func giveBackMemory() {
         self.store.releaseMemory()
-        if case .running(let driver, _) = self.phase.withLock({ $0 }) {
+        if let driver = self.phases.driver {
             driver.freeMemory()
         } else {
             SystemMemory.giveBack()

@@ -167,7 +167,7 @@ extension RunarNode {
     /// Tells the members of each network what this device offers there.
     func announceServices() {
         guard let driver = try? self.running() else { return }  // a node that starts does it then
-        let offered = self.looking.withLock { _ in
+        let offered = self.services.announcing.withLock { _ in
             let offered = self.services.offered()
             for (network, hosted) in offered {
                 do {

@@ -49,13 +49,13 @@ extension RunarNode {
     /// Learns what networks there are and what they are called.
     func networksChanged() {
         do {
-            try self.naming.withLock { _ in
+            try self.services.naming.withLock { _ in
                 let names = NetworkNames(
                     try self.networks(),
                     default: self.config.defaultNetworkId,
                     restrictedTo: self.config.networkIds
                 )
-                guard case .running(let driver, _) = self.phase.withLock({ $0 }) else {
+                guard let driver = self.phases.driver else {
                     self.router.setNames(names) { _ in [] }
                     return self.services.setNames(names)
                 }
