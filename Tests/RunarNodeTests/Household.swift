@@ -107,6 +107,11 @@ extension RunarNode {
         guard receipt.holders == 1 else { throw CancellationError() }
     }
 
+    /// The record that is cached under a key.
+    func cached(_ key: [UInt8], in network: NetworkId) -> Record? {
+        self.tables.record(for: key, in: network, at: self.clock.now())
+    }
+
     /// Where this node listens.
     var address: String { self.listenAddresses.first?.description ?? "" }
 }

@@ -142,7 +142,7 @@ internal import Testing
             try await joiner.join(by: invitation)
             #expect(try joiner.networks().first?.token?.expiration == end)
             #expect(try owner.knownPeers().first { $0.peerId == joiner.peerId }?.label == "Guest")
-            #expect(owner.preallowances.withLock { $0.count } == 1)
+            #expect(owner.settings.preallowances.withLock { $0.count } == 1)
         }
     }
 

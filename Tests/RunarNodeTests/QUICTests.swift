@@ -88,7 +88,7 @@ internal import Testing
         #expect(try joiner.networks().isEmpty)
         await mallory.stop()
         // A proof, right or wrong, would have been refused and told.
-        mallory.events.finish()
+        mallory.broadcasts.events.finish()
         for await event in seen {
             if case .refused = event { Issue.record("\(event)") }
         }

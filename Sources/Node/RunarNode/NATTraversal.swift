@@ -90,11 +90,6 @@ public struct NATTraversal: Sendable {
     }
 }
 
-extension RunarNode {
-    /// Finds out where this node is seen from outside, and opens ways to it.
-    public var natTraversal: NATTraversal { NATTraversal(node: self) }
-}
-
 /// Why nothing is known of the way through a NAT.
 public enum NATTraversalError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The port is not the one that this node listens on.

@@ -2,6 +2,7 @@ internal import Concurrency
 public import Identity
 public import Node
 internal import Platform
+internal import PubSub
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -64,11 +65,11 @@ extension RunarNode {
     /// 64 messages of the largest size), and while one is full senders get ``NodeError/receiverBusy(_:)`` instead of silence, as they do while too much of other messages and
     /// requests is on its way. A listener is registered before this returns. What waits when its task is cancelled is let go.
     public func startListening() -> AsyncStream<(PeerId, Data)> {
-        self.messages.listen { ($0.peer, Data($0.payload)) }
+        self.broadcasts.messages.listen { ($0.peer, Data($0.payload)) }
     }
 
     /// What happens to this node from now on.
-    public var eventStream: AsyncStream<NodeEvent> { self.events.listen() }
+    public var eventStream: AsyncStream<NodeEvent> { self.broadcasts.events.listen() }
 
     /// Sends the file at `path` and returns once the peer has checked and stored it, under `name` or its own.
     ///
@@ -89,10 +90,10 @@ extension RunarNode {
     ///
     /// It outlives a stop and a start.
     public func receiveFiles(_ receiver: FileReceiver?) {
-        let before = self.fileReceiver.withLock { current in
+        let before = self.settings.fileReceiver.withLock { current in
             defer { current = receiver }
             // Here, so that of two receivers the last one stays.
-            if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.receiveFiles(receiver) }
+            if let driver = self.phases.driver { driver.receiveFiles(receiver) }
             return current
         }
         // What it owns may come back here when it goes: let it go outside.
@@ -100,22 +101,257 @@ extension RunarNode {
     }
 }
 
-/// What became of a broadcast that not everybody confirmed.
-public struct BroadcastError: Error {
-    /// Who has the message, ascending.
-    public let delivered: [PeerId]
-    /// Why each of the others did not confirm it.
+// Events by the id of their network.
+extension RunarNode {
+    /// The longest event, in bytes.
+    public static let eventByteLimit = EventBatch.eventByteLimit
+
+    /// Publishes an event to the members of a network; returns once it is on its way.
     ///
-    /// After `interrupted`, `timedOut` and `receiverBusy` a peer may have the message all the same, or some of its
-    /// listeners may: whoever sends it again must expect it to arrive twice.
-    public let failures: [PeerId: any Error]
+    /// Delivery is not confirmed: a node that stops at once may not send the event.
+    ///
+    /// Events of one node arrive in the order in which they were published. Without a connected member they are kept for a
+    /// while and sent to members that connect; see ``isIsolated(networkId:)``. A topic is a path without wildcards that
+    /// does not begin with `$`; an event has at most ``eventByteLimit`` bytes. Other members can read it.
+    ///
+    /// - Throws: ``TopicPathError``, ``EventTooLarge``, ``NodeError/notRunning``, ``NodeError/notAMember(_:)``;
+    ///   `CancellationError` when the task is cancelled while it waits for room in the queue.
+    public func publish(networkId: NetworkId, topic: String, message: Data) async throws {
+        let driver = try self.running()
+        guard !driver.append(message, to: topic, in: networkId) else { return }
+        let path = try Self.path(topic)
+        guard !path.isPattern else {
+            throw TopicPathError.malformed(topic, reason: "events are published to one topic, without wildcards")
+        }
+        guard !path.isReserved else {
+            throw TopicPathError.malformed(topic, reason: "topics that begin with $ are the node's own")
+        }
+        guard message.count <= Self.eventByteLimit else {
+            throw EventTooLarge(limit: Self.eventByteLimit, found: message.count)
+        }
+        try await driver.publish(message, to: path.path, in: networkId)
+    }
+
+    /// Subscribes to a topic, or with `*`, `{name}` and a trailing `>` to many, and calls `handler` with one event after
+    /// another.
+    ///
+    /// See ``subscribe(_:includesPast:handler:)``, which names the network within the topic.
+    ///
+    /// - Throws: ``TopicPathError``.
+    public func subscribe(
+        networkId: NetworkId,
+        topic: String,
+        includesPast: Bool = false,
+        handler: @escaping @Sendable (RunarEvent) async -> Void
+    ) throws -> Subscription {
+        try self.subscribe(to: try Self.path(topic), in: .id(networkId), includesPast: includesPast, handler: handler)
+    }
+
+    /// Subscribes to a topic, or to many, and calls `handler` with the bytes of one event after another.
+    ///
+    /// - Throws: ``TopicPathError``.
+    public func subscribe(
+        networkId: NetworkId,
+        topic: String,
+        handler: @escaping @Sendable (Data) -> Void
+    ) throws -> Subscription {
+        try self.subscribe(networkId: networkId, topic: topic) { (event: RunarEvent) in handler(event.data) }
+    }
+
+    /// Subscribes to a topic, or to many, and returns the events from now on.
+    ///
+    /// The subscription exists when this returns.
+    ///
+    /// - Throws: ``TopicPathError``.
+    public func events(
+        networkId: NetworkId,
+        topic: String,
+        includesPast: Bool = false
+    ) throws -> EventSequence {
+        try self.events(of: try Self.path(topic), in: .id(networkId), includesPast: includesPast)
+    }
+
+    /// Whether this node has no connected member in the network with which it exchanges events.
+    public func isIsolated(networkId: NetworkId) -> Bool {
+        guard let driver = self.phases.driver else { return true }
+        return driver.isIsolated(in: networkId)
+    }
+
+    // MARK: Inside
+
+    /// Subscribes and calls `handler` in a task of the subscription with one event after another.
+    func subscribe(
+        to pattern: TopicPath,
+        in network: EventRouter.NetworkReference,
+        includesPast: Bool,
+        handler: @escaping @Sendable (RunarEvent) async -> Void
+    ) throws(RunarError) -> Subscription {
+        let events = try self.events(of: pattern, in: network, includesPast: includesPast)
+        let queue = events.queue
+        // Unstructured, because it outlives this call: it ends with the queue. It is part of no request, although the
+        // handler of one may have subscribed.
+        _ = RequestHost.outsideRequests {
+            Task {
+                while let delivery = await queue.next() {
+                    for event in delivery {
+                        guard !queue.isFinished else { return }
+                        await handler(event)
+                    }
+                }
+            }
+        }
+        return events.subscription
+    }
+
+    /// Subscribes and returns the events; with a running node, none is lost between the past and the events from now on.
+    func events(
+        of pattern: TopicPath,
+        in network: EventRouter.NetworkReference,
+        includesPast: Bool
+    ) throws(RunarError) -> EventSequence {
+        let queue = SubscriptionQueue(capacity: self.config.listenerCapacity)
+        let (router, now) = (self.router, self.clock.now().monotonic)
+        let request = EventRouter.Request(
+            network: network,
+            pattern: pattern,
+            includesPast: includesPast,
+            queue: queue
+        )
+        let number: Int
+        if let driver = self.phases.driver {
+            number = try driver.withEventWindows { window throws(RunarError) in
+                try router.add(request, now: now, window: window)
+            }
+        } else {
+            number = try router.add(request, now: now) { _ in [] }
+        }
+        let subscription = Subscription {
+            // First, so that no call of the handler follows, even if another cancellation is under way.
+            queue.finish()
+            router.remove(number)
+        }
+        return EventSequence(queue: queue, subscription: subscription)
+    }
+
+    private static func path(_ topic: String) throws(TopicPathError) -> TopicPath {
+        let path = try TopicPath(topic)
+        guard path.network.isEmpty else {
+            throw .malformed(topic, reason: "the network is given beside it")
+        }
+        return path
+    }
 }
 
-extension BroadcastError: CustomStringConvertible {
-    /// How many have the message, and the failures, a line each.
-    public var description: String {
-        let count = self.delivered.count + self.failures.count
-        let lines = self.failures.sorted { $0.key < $1.key }.map { "peer \($0.key.short): \($0.value)" }
-        return (["\(self.delivered.count) of \(count) peers have the message"] + lines).joined(separator: "\n")
+// Events by topics that may name their network.
+extension RunarNode {
+    /// Publishes a value, in JSON, to whoever subscribed to the topic in its network; `nil` is an event without data.
+    ///
+    /// `topic` is `segment/segment/…` or `network:segment/…`, without wildcards. In a network of which this device is no
+    /// member, and under a name that is no network yet, the event stays on this device.
+    ///
+    /// - Throws: ``RunarError`` 5006 for a malformed topic, 4008 for more than ``eventByteLimit`` bytes, 3007 when the node
+    ///   does not run.
+    public func publish<Value: Encodable & Sendable>(_ topic: String, data: Value?) async throws {
+        try await self.publish(topic, data: data, encoding: .json)
+    }
+
+    /// The same with values of any shape.
+    public func publish(_ topic: String, data: [String: RunarValue]?) async throws {
+        try await self.publish(topic, data: data, encoding: .json)
+    }
+
+    /// The same in another encoding, which subscribers must know.
+    public func publish<Value: Encodable & Sendable>(
+        _ topic: String,
+        data: Value?,
+        encoding: PayloadEncoding
+    ) async throws {
+        try await self.publishRaw(topic, data: data.map { try encoding.encode($0) } ?? Data())
+    }
+
+    /// The same with bytes, whatever they mean.
+    public func publishRaw(_ topic: String, data: Data) async throws {
+        do {
+            let written = try TopicPath(topic)
+            let (path, key) = (TopicPath.withoutNetwork(written), try self.services.key(written.network))
+            guard !path.isPattern, !path.isReserved else {
+                throw TopicPathError.malformed(topic, reason: "a topic has no wildcards and does not begin with $")
+            }
+            if let id = key.networkId, self.services.isMember(of: id) {
+                return try await self.publish(networkId: id, topic: path.path, message: data)
+            }
+            guard self.isRunning else { throw NodeError.notRunning }
+            guard data.count <= Self.eventByteLimit else {
+                throw EventTooLarge(limit: Self.eventByteLimit, found: data.count)
+            }
+            try self.router.publish(written.network) { key in
+                self.localEvent(path, in: key, data)
+            }
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw RunarError(error)
+        }
+    }
+
+    /// Subscribes to a topic, or with `*`, `{name}` and a trailing `>` to many, and calls `handler` with one event after
+    /// another.
+    ///
+    /// The handler is called in a task of the subscription, each time after the call before has returned. `topic` may name
+    /// its network, as in `publish(_:data:)`. The name is resolved when an event arrives: a name that no network has yet
+    /// matches the network that gets it, and a name that two networks have matches neither.
+    ///
+    /// The subscription exists when this returns, outlives a stop and a start, and ends when it is cancelled or released;
+    /// after that the handler is not called again. No event that is published later is missed as long as the node is away
+    /// for no longer than the replay window lasts (64 batches or 1 MiB of a publisher, half an hour). With `includesPast`
+    /// the window comes first; without it, a few events that were published just before may arrive. For a slow handler
+    /// ``RunarNodeConfig/listenerCapacity`` events wait, or 1 MiB of them if that is more, and at most 32 MiB; later ones
+    /// are dropped and counted in ``RunarEvent/droppedBefore`` of the next one. `$registry/services/{service}/state/*` are
+    /// the states of this device's services.
+    ///
+    /// - Throws: ``RunarError`` 5006 for a malformed topic, 5003 for a name that two networks have.
+    public func subscribe(
+        _ topic: String,
+        includesPast: Bool = false,
+        handler: @escaping @Sendable (RunarEvent) async -> Void
+    ) throws -> Subscription {
+        let path = try Self.topic(topic)
+        return try self.subscribe(
+            to: TopicPath.withoutNetwork(path),
+            in: .text(path.network),
+            includesPast: includesPast,
+            handler: handler
+        )
+    }
+
+    /// Subscribes to a topic, or to many, as ``subscribe(_:includesPast:handler:)`` does, and returns the events.
+    ///
+    /// - Throws: ``RunarError`` 5006 for a malformed topic, 5003 for a name that two networks have.
+    public func events(_ topic: String, includesPast: Bool = false) throws -> EventSequence {
+        let path = try Self.topic(topic)
+        return try self.events(
+            of: TopicPath.withoutNetwork(path),
+            in: .text(path.network),
+            includesPast: includesPast
+        )
+    }
+
+    private static func topic(_ text: String) throws(RunarError) -> TopicPath {
+        do throws(TopicPathError) {
+            return try TopicPath(text)
+        } catch {
+            throw RunarError(error)
+        }
+    }
+
+    /// An event of this device.
+    func localEvent(_ topic: TopicPath, in key: NetworkKey, _ data: Data) -> RunarEvent {
+        RunarEvent(
+            topic: topic,
+            networkId: key.networkId,
+            publisher: self.peerId,
+            publishedAt: UnixTime.date(self.wallSeconds),
+            data: data
+        )
     }
 }

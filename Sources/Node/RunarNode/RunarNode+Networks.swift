@@ -2,7 +2,14 @@ internal import Concurrency
 public import Identity
 internal import Node
 internal import NodeCore
+internal import Platform
 internal import Storage
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 // Joining, connecting and leaving.
 extension RunarNode {
@@ -75,7 +82,7 @@ extension RunarNode {
         try self.deleteMemberSecrets(of: networkId)
         try self.forgetNetworkKey(of: networkId)
         self.clearCache(networkId: networkId)
-        self.found.withLock { $0[networkId] = nil }
+        self.tables.noteFound([], in: networkId)
         self.applyIfRunning(.membership(.removed(networkId)))
         self.networksChanged()
     }
@@ -118,7 +125,7 @@ extension RunarNode {
 
     /// The peers that are admitted at this moment, in one network or in any, ascending.
     public func connectedPeers(in networkId: NetworkId? = nil) -> [PeerId] {
-        guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { return [] }
+        guard let driver = self.phases.driver else { return [] }
         return driver.admittedPeers(in: networkId)
     }
 
@@ -132,7 +139,7 @@ extension RunarNode {
 
     /// Whether a person keeps the two devices apart, with ``disconnectPeer(_:)`` here or there; nil if nobody does.
     public func parting(from peerId: PeerId) -> PeerParting? {
-        guard case .running(let driver, _) = self.phase.withLock({ $0 }),
+        guard let driver = self.phases.driver,
             let parting = driver.parting(from: peerId)
         else { return nil }
         return PeerParting(isOurs: parting.isOurs, secondsLeft: UInt64(parting.rest.components.seconds))
@@ -154,20 +161,225 @@ extension RunarNode {
     }
 }
 
-/// That a person disconnected two devices.
-public struct PeerParting: Hashable, Sendable {
-    /// Whether that was on this device; else the other one said so.
-    public let isOurs: Bool
-    /// How long the two do not connect by themselves.
-    public let secondsLeft: UInt64
+// What only the owner of a network can do: it takes the root key, or the network's own where a device was given it.
+extension RunarNode {
+    /// Whether the root key is on this device.
+    ///
+    /// - Throws: ``KeychainError``.
+    public func hasRootKey() throws -> Bool {
+        try self.config.keyStorage.exists(id: KeyId.root.rawValue)
+    }
+
+    /// Makes a network of which this device's root key is the owner, and makes this device its first member.
+    ///
+    /// The root key is made when there is none yet; back it up then. One that was brought here, from its phrase or a
+    /// backup, may own networks that this device does not know, and an index that is taken would make an old network
+    /// once more, with its old members and without its revocations: then the first call needs an `index`.
+    ///
+    /// - Throws: ``IdentityError`` for a bad name, ``NodeError/networkIndexNeeded(next:)``,
+    ///   ``NodeError/networkIndexRefused(_:next:)``, ``KeychainError``, ``StorageError``.
+    public func createNetwork(name: String, index: UInt32? = nil) throws -> NetworkMetadata {
+        try NameRule.check(name)
+        let root = try self.rootKeyOrNew()
+        let index = try self.reserveNetworkIndex(of: root, index)
+        let key = deriveNetworkKey(masterKey: root, networkIndex: index)
+        let networkId = NetworkId(publicKey: key.publicKey)
+        let admin = KeyDerivation.deriveAdminKey(masterKey: root, networkId: networkId)
+        var metadata = NetworkMetadata(networkId: networkId, name: name, adminPublicKey: admin.publicKey)
+        try metadata.sign(with: key.privateKey)
+        let token = try AccessToken.create(
+            peerId: self.peerId,
+            networkId: networkId,
+            networkPrivateKey: key.privateKey,
+            expiration: nil
+        )
+        let secrets = MemberSecrets(
+            try MemberSecret.create(networkId: networkId, signer: key.privateKey, epoch: self.wallSeconds)
+        )
+        try self.save(secrets)
+        try self.store.save(
+            NetworkRecord(
+                networkId: networkId,
+                role: .owner,
+                derivationIndex: index,
+                metadata: try metadata.qrString,
+                token: token.binary,
+                tokenObtainedAt: self.wallSeconds,
+                joinedAt: self.wallSeconds
+            )
+        )
+        let isKnown = self.services.isMember(of: networkId)
+        self.networksChanged()
+        if isKnown {
+            // A node that runs has an earlier token of a network that is made once more.
+            let revocations = RevocationSet(networkId: networkId)
+            self.applyIfRunning(.membership(.added(token, obtainedSeconds: self.wallSeconds, revocations)))
+            self.applyIfRunning(.membership(.secretAdded(secrets.newest)))
+        }
+        return metadata.with(rendezvous: secrets.newest.rendezvous.publicKey)
+    }
+
+    /// Signs a token that makes `peerId` a member until `expiration` (whole seconds; nil for ever).
+    ///
+    /// The token's text says where the members listen for its holder. `label` is what this device's person calls the
+    /// peer from now on; nil leaves an earlier one. A device may have another token like it before this one ends,
+    /// unless `isRenewable` is false or it is revoked.
+    ///
+    /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/badToken(_:)`` if the peer was revoked: a returning device
+    ///   makes a new key; ``IdentityError`` for a bad label.
+    public func issueToken(
+        for peerId: PeerId,
+        in networkId: NetworkId,
+        expiration: Date?,
+        label: String? = nil,
+        isRenewable: Bool = true
+    ) throws -> AccessToken {
+        if let label { try NameRule.check(label) }
+        let key = try self.networkKey(of: networkId)
+        guard try !self.store.revocationSet(of: networkId).contains(peerId) else { throw NodeError.badToken(.revoked) }
+        let token = try AccessToken.create(
+            peerId: peerId,
+            networkId: networkId,
+            networkPrivateKey: key.privateKey,
+            expiration: expiration
+        )
+        try self.store.save(
+            IssuedToken(
+                networkId: networkId,
+                peerId: peerId,
+                expiration: token.expirationSeconds,
+                issuedAt: self.wallSeconds,
+                label: label,
+                isRenewable: isRenewable
+            )
+        )
+        return token.with(rendezvous: try self.store.rendezvous(of: networkId))
+    }
+
+    /// Revokes a peer for good: it is cut off at once here and wherever the revocation spreads to.
+    ///
+    /// - Throws: ``NodeError/notTheOwner(_:)``, ``StorageError`` (then nothing was revoked).
+    @discardableResult
+    public func revoke(_ peerId: PeerId, in networkId: NetworkId) throws -> Revocation {
+        let key = try self.networkKey(of: networkId)
+        let entry = try Revocation.create(
+            peerId: peerId,
+            networkId: networkId,
+            signer: key.privateKey,
+            seconds: self.wallSeconds
+        )
+        try self.store.addRevocations([entry])
+        self.tables.removeRecords(of: peerId, in: networkId)
+        // The revocation goes first: nobody is told the new secret before it is told who must not know it.
+        self.applyIfRunning(.membership(.revocationsAdded([entry])))
+        if let secrets = try self.memberSecrets(of: networkId) {
+            try self.add(secrets.successor(signer: key.privateKey, nowSeconds: self.wallSeconds), to: secrets)
+        }
+        return entry
+    }
+
+    /// Gives a network another name: the next version of its metadata.
+    ///
+    /// Whoever joins from now on gets it. It does not travel to those who are members already: they keep the name that they
+    /// have until ``addNetwork(_:)`` brings them the result.
+    ///
+    /// - Throws: ``NodeError/notTheOwner(_:)``, ``IdentityError`` for a bad name.
+    public func renameNetwork(_ networkId: NetworkId, to name: String) throws -> NetworkMetadata {
+        let key = try self.networkKey(of: networkId)
+        guard let metadata = try self.store.network(networkId)?.networkMetadata() else {
+            throw NodeError.notTheOwner(networkId)
+        }
+        let renamed = try metadata.renamed(to: name, signedWith: key.privateKey)
+        try self.store.addMetadata(renamed, at: self.wallSeconds)
+        self.networksChanged()
+        return renamed.with(rendezvous: try self.store.rendezvous(of: networkId))
+    }
+
+    /// The 24 words that restore the root key and with it every network that it owns.
+    ///
+    /// - Throws: ``KeychainError``; ``NodeError/file(_:)`` when this device holds no root key.
+    public func recoveryPhrase() throws -> RecoveryPhrase {
+        guard let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue) else {
+            throw NodeError.file("this device holds no root key: it owns no network")
+        }
+        return RecoveryPhrase(masterKey: try Ed25519PrivateKey(secret))
+    }
+
+    /// The key of a network: one that was given to this device, or that of the root key.
+    func networkKey(of networkId: NetworkId) throws -> Ed25519KeyPair {
+        if let key = try self.keychain.keyPair(id: RunarKeychain.networkKeyId(networkId)) { return key }
+        guard let index = try self.store.network(networkId)?.derivationIndex,
+            let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue)
+        else { throw NodeError.notTheOwner(networkId) }
+        let key = deriveNetworkKey(masterKey: try Ed25519PrivateKey(secret), networkIndex: index)
+        guard NetworkId(publicKey: key.publicKey) == networkId else { throw NodeError.notTheOwner(networkId) }
+        return key
+    }
 }
 
-/// A connection that was asked for.
-public struct PeerConnection: Hashable, Sendable {
-    /// The peer, proved by TLS.
-    public let peerId: PeerId
-    /// The network in which both are admitted.
-    public let networkId: NetworkId
-    /// The address that was dialled.
-    public let address: SocketAddress
+// Member secrets lie with the keys; what may be shown of them, the rendezvous key, with everything else.
+extension RunarNode {
+    /// When the secret that a network's members share was made, by which they recognise each other on a local network;
+    /// nil before this device was given one.
+    ///
+    /// Its owner's device makes a new one with each revocation, and the one who was revoked never gets it.
+    ///
+    /// - Throws: ``KeychainError``, ``IdentityError`` if what is stored cannot be read.
+    public func memberSecretDate(networkId: NetworkId) throws -> Date? {
+        try self.memberSecrets(of: networkId).map { UnixTime.date($0.newest.epoch) }
+    }
+
+    /// The member secrets of a network, or nil if this device has not got any yet.
+    ///
+    /// - Throws: ``KeychainError``, ``IdentityError`` if what is stored cannot be read.
+    func memberSecrets(of network: NetworkId) throws -> MemberSecrets? {
+        guard let stored = try self.config.keyStorage.retrieve(id: Self.secretsId(of: network)) else { return nil }
+        return try stored.withBytes { try MemberSecrets(binary: $0) }
+    }
+
+    /// Stores the member secrets of a network, verified before, in place of those that were known.
+    ///
+    /// - Throws: ``KeychainError``, ``StorageError``.
+    func save(_ secrets: MemberSecrets) throws {
+        try self.config.keyStorage.store(secrets.binary, id: Self.secretsId(of: secrets.networkId))
+        try self.store.setRendezvous(secrets.newest.rendezvous.publicKey, of: secrets.networkId)
+    }
+
+    /// The member secrets of a network; the owner makes the first one if there is none yet.
+    func memberSecretsOrNew(of network: NetworkId) throws -> MemberSecrets? {
+        if let secrets = try self.memberSecrets(of: network) { return secrets }
+        // A member is told by others, and so is a device that was given the network's key.
+        guard try self.store.network(network)?.derivationIndex != nil,
+            let key = try? self.networkKey(of: network)  // without the root key it is a member
+        else { return nil }
+        let secret = try MemberSecret.create(networkId: network, signer: key.privateKey, epoch: self.wallSeconds)
+        let secrets = MemberSecrets(secret)
+        try self.save(secrets)
+        return secrets
+    }
+
+    /// Puts a new secret into use, here and with every member that is connected.
+    func add(_ secret: MemberSecret, to secrets: MemberSecrets) throws {
+        var secrets = secrets
+        secrets.insert(secret)
+        try self.save(secrets)
+        self.applyIfRunning(.membership(.secretAdded(secret)))
+    }
+
+    /// Takes from a text where the members of a network listen, unless this device knows better by a secret.
+    func learn(_ key: RendezvousKey, of network: NetworkId) throws {
+        guard try !self.config.keyStorage.exists(id: Self.secretsId(of: network)) else { return }
+        try self.store.setRendezvous(key, of: network)
+        self.applyIfRunning(.membership(.rendezvousLearnt(network, key)))
+    }
+
+    /// Forgets the member secrets of a network.
+    ///
+    /// - Throws: ``KeychainError``, ``StorageError``.
+    func deleteMemberSecrets(of network: NetworkId) throws {
+        try self.config.keyStorage.delete(id: Self.secretsId(of: network))
+        try self.store.setRendezvous(nil, of: network)
+    }
+
+    static func secretsId(of network: NetworkId) -> String { "member-secrets/\(network.text)" }
 }

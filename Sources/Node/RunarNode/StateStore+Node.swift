@@ -1,7 +1,16 @@
 internal import Identity
+internal import Kademlia
+internal import Logging
 internal import Node
 internal import NodeCore
+internal import Platform
 internal import Storage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 // What a node keeps, in the words of the store.
 extension StateStore {
@@ -78,5 +87,47 @@ extension NetworkRecord {
 
     func networkMetadata() throws(IdentityError) -> NetworkMetadata? {
         self.metadata.isEmpty ? nil : try NetworkMetadata.fromQRString(self.metadata)
+    }
+}
+
+extension StateStore {
+    /// Where the members of a network listen for a device that has a token but no secret, if this device knows.
+    func rendezvous(of network: NetworkId) throws -> RendezvousKey? {
+        guard let bytes = try self.setting(Self.rendezvousName(of: network)) else { return nil }
+        return try RendezvousKey(rawRepresentation: bytes)
+    }
+
+    /// Stores where the members of a network listen, or forgets it.
+    func setRendezvous(_ key: RendezvousKey?, of network: NetworkId) throws(StorageError) {
+        try self.set(Self.rendezvousName(of: network), to: key?.bytes)
+    }
+
+    private static func rendezvousName(of network: NetworkId) -> String { "rendezvous/\(network.text)" }
+}
+
+extension StoredRecord {
+    /// The part of a node's hash table that an item changes, or nil when it changes something else.
+    init?(_ item: NodeDriver.Persistence) {
+        switch item {
+        case .record(let network, let record):
+            self.init(
+                networkId: network,
+                location: Record.location(of: record.key, in: network),
+                writer: record.writer,
+                record: record.binary
+            )
+        case .recordForgotten(let network, let id):
+            self.init(networkId: network, location: id.location, writer: id.writer, record: nil)
+        default: return nil
+        }
+    }
+}
+
+extension StateStore {
+    /// What this device holds of a network's hash table; a record that cannot be read is left out.
+    func tableRecords(of network: NetworkId) throws -> [Record] {
+        try self.records(of: network).compactMap { bytes in
+            try? Record(binary: bytes)  // damaged on disk: the other holders have it
+        }
     }
 }

@@ -1,4 +1,6 @@
+internal import Bytes
 internal import Certificates
+internal import Concurrency
 public import Identity
 internal import Node
 internal import NodeCore
@@ -163,5 +165,187 @@ extension RunarNode {
             record.role = .owner
             if let index { record.derivationIndex = index }
         }
+    }
+}
+
+// The keys that a node needs to be made and to start.
+extension RunarNode {
+    /// The id of the public half of a guarded device key, which is stored unguarded.
+    private static let publicKeyId = "peer-public"
+
+    /// Returns the id of the device of `settings`, whose key is made if there is none yet.
+    ///
+    /// For a key guarded by biometrics the public half is read, so that the person is asked only at the start.
+    static func peerId(of settings: NodeSettings) throws -> PeerId {
+        let keys = settings.keyStorage
+        let isGuarded = settings.guarding.accessControl.requireBiometric
+        if isGuarded, try keys.exists(id: KeyId.peer.rawValue), let known = try keys.retrieve(id: Self.publicKeyId) {
+            return PeerId(publicKey: try known.withBytes { try Ed25519PublicKey(rawRepresentation: $0) })
+        }
+        let publicKey = try KeyId.peer.key(in: keys, orMake: generatePeerKey).publicKey
+        try Self.store(publicKey, of: settings)
+        return PeerId(publicKey: publicKey)
+    }
+
+    /// Stores the public half of a guarded device key.
+    static func store(_ publicKey: Ed25519PublicKey, of settings: NodeSettings) throws {
+        guard settings.guarding.accessControl.requireBiometric else { return }
+        let accessControl = AccessControl(accessibleWhen: .afterFirstUnlockThisDeviceOnly)
+        try settings.keyStorage.store(
+            SecretBytes(copying: publicKey.rawRepresentation),
+            id: Self.publicKeyId,
+            accessControl: accessControl
+        )
+    }
+
+    /// Reads the keys of a start in one batch.
+    ///
+    /// - Throws: ``KeychainError``, `unsupported` when biometrics are required and not enforced, `unableToRead` when the
+    ///   device's key is no longer the one that this node was made with.
+    func prefetchKeys() throws {
+        try self.config.guarding.check(self.config.keyStorage)
+        let ids = [KeyId.peer.rawValue, KeyId.reset.rawValue] + self.services.memberships.map(Self.secretsId)
+        try self.config.keyStorage.prefetch(ids)
+        let key = try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
+        guard PeerId(publicKey: key.publicKey) == self.peerId else {
+            try Self.store(key.publicKey, of: self.config)
+            throw KeychainError.unableToRead("the key of this device was replaced: make the node anew")
+        }
+    }
+}
+
+// A new key for a device, and with it a new id: how one that was revoked comes back.
+extension RunarNode {
+    /// Gives this device a new key, and returns the id that comes with it.
+    ///
+    /// The memberships of the old key end, and so does its certificate. The root key stays, and so do the networks that this
+    /// device signs for: it becomes a member of them by the new key and revokes the old one there. Other networks remain
+    /// known, to be joined again. The node must be stopped; after a failure, or a crash meanwhile, call it again.
+    ///
+    /// - Throws: ``RunarError`` of kind `inUse` while the node runs; ``KeychainError``, ``StorageError``;
+    ///   `CancellationError` when cancelled before its turn.
+    @discardableResult
+    public func renewDevice() async throws -> PeerId {
+        try await self.phases.inTurn {
+            guard self.phases.isStopped else {
+                throw RunarError.failure(.inUse, message: "the node runs with the key of this device: stop it first")
+            }
+            try await self.keychain.removeCertificate()
+            return try self.takeNewKey()
+        }
+    }
+
+    private func takeNewKey() throws -> PeerId {
+        let old = self.peerId
+        let networks = try self.store.networks().map(\.networkId)
+        let owned = networks.filter { (try? self.networkKey(of: $0)) != nil }  // nil: another device signs for it
+        for network in networks where !owned.contains(network) {
+            try self.store.removeToken(of: network)
+            try self.store.forgetRecords(of: network)
+            try self.deleteMemberSecrets(of: network)
+            self.clearCache(networkId: network)
+        }
+        let key = generatePeerKey()
+        try self.config.keyStorage.store(key.privateKey.secret, id: KeyId.peer.rawValue)
+        try Self.store(key.publicKey, of: self.config)
+        try self.config.keyStorage.delete(id: KeyId.reset.rawValue)
+        let new = PeerId(publicKey: key.publicKey)
+        self.device.withLock { $0 = new }
+        for network in owned {
+            let token = try AccessToken.create(
+                peerId: new,
+                networkId: network,
+                networkPrivateKey: self.networkKey(of: network).privateKey,
+                expiration: nil
+            )
+            try self.store.addMembership(token, at: self.wallSeconds)
+            if try !self.store.revocationSet(of: network).contains(old) { try self.revoke(old, in: network) }
+        }
+        self.networksChanged()
+        return new
+    }
+}
+
+// A person's networks on a new device that has the root key again.
+extension RunarNode {
+    /// How many networks of a person are looked through for the one that a text is of.
+    private static let restorableNetworks: UInt32 = 1024
+    /// Where the store keeps the fingerprint of the root key whose networks it has counted from the first one on, or
+    /// from an index that a person gave.
+    private static let countedRoot = "root-key.counted"
+
+    /// Makes this device the owner of a network again if its root key is; returns whether it is.
+    ///
+    /// The root key alone does not say which networks it owns: their texts do, and the index is found by trying.
+    ///
+    /// - Throws: ``NetworkError/invalidSignature`` if the network's key did not sign the text, ``KeychainError``,
+    ///   ``StorageError``.
+    public func restoreNetwork(_ metadata: NetworkMetadata) throws -> Bool {
+        guard metadata.verify() else { throw NetworkError.invalidSignature }
+        guard let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue) else { return false }
+        if let known = try self.store.network(metadata.networkId), known.derivationIndex != nil, known.token != nil {
+            return true
+        }
+        let root = try Ed25519PrivateKey(secret)
+        for index in 0..<Self.restorableNetworks {
+            let key = deriveNetworkKey(masterKey: root, networkIndex: index)
+            guard NetworkId(publicKey: key.publicKey) == metadata.networkId else { continue }
+            let token = try AccessToken.create(
+                peerId: self.peerId,
+                networkId: metadata.networkId,
+                networkPrivateKey: key.privateKey,
+                expiration: nil
+            )
+            try self.addNetwork(metadata)
+            try self.store.update(metadata.networkId) { record in
+                record.role = .owner
+                record.derivationIndex = index
+                record.token = token.binary
+                record.tokenObtainedAt = self.wallSeconds
+            }
+            let revocations = try self.store.revocationSet(of: metadata.networkId)
+            self.applyIfRunning(.membership(.added(token, obtainedSeconds: self.wallSeconds, revocations)))
+            self.networksChanged()
+            return true
+        }
+        return false
+    }
+
+    /// The root key, made and counted from the first network on if there is none.
+    func rootKeyOrNew() throws -> Ed25519KeyPair {
+        // Nobody else may make one meanwhile: the networks of the one that is replaced would be lost.
+        try RunarKeychain.whileCounting {
+            if let key = try self.keychain.keyPair(id: KeyId.root.rawValue) { return key }
+            return try self.keychain.makeRootKey()
+        }
+    }
+
+    /// The index for a new network of `root`: the given one, or the next if all that came before are known, here or by
+    /// the counter beside the key.
+    ///
+    /// - Throws: ``NodeError/networkIndexNeeded(next:)``, ``NodeError/networkIndexRefused(_:next:)``, ``StorageError``.
+    func reserveNetworkIndex(of root: Ed25519KeyPair, _ wanted: UInt32?) throws -> UInt32 {
+        try RunarKeychain.whileCounting { try self.reserveCountedIndex(of: root, wanted) }
+    }
+
+    private func reserveCountedIndex(of root: Ed25519KeyPair, _ wanted: UInt32?) throws -> UInt32 {
+        let fingerprint = root.publicKey.fingerprint.bytes
+        let keychain = self.keychain
+        let counted = try keychain.nextIndex(of: root.publicKey)
+        let isCountedHere = try self.store.setting(Self.countedRoot) == fingerprint
+        let isCounted = isCountedHere || counted != nil
+        let next = max(try self.store.nextDerivationIndex(), counted ?? 0)
+        if let wanted {
+            // Above the limit its text alone would not bring it back.
+            guard wanted >= next, wanted < Self.restorableNetworks else {
+                throw NodeError.networkIndexRefused(wanted, next: next)
+            }
+        } else if !isCounted {
+            throw NodeError.networkIndexNeeded(next: next)
+        }
+        let index = try self.store.reserveDerivationIndex(wanted ?? next)
+        if !isCountedHere { try self.store.set(Self.countedRoot, to: fingerprint) }
+        try keychain.setNextIndex(index + 1, of: root.publicKey)
+        return index
     }
 }

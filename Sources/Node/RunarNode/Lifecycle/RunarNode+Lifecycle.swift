@@ -1,7 +1,225 @@
+internal import Bytes
 internal import Concurrency
+internal import Discovery
+public import Identity
+internal import Logging
 internal import Node
 internal import NodeCore
 internal import Platform
+internal import PubSub
+internal import QUIC
+internal import Storage
+public import Transport
+
+// MARK: - Lifecycle
+
+extension RunarNode {
+    /// Whether the node is on the network.
+    public var isRunning: Bool {
+        self.phases.driver != nil
+    }
+
+    /// The UDP port that this node listens on, or 0 while it is stopped.
+    public var listeningPort: UInt16 {
+        self.listenAddresses.first?.port ?? 0
+    }
+
+    /// The addresses that this node listens on; empty while it is stopped.
+    public var listenAddresses: [SocketAddress] {
+        guard let driver = self.phases.driver else { return [] }
+        return driver.endpoint.localAddresses
+    }
+
+    /// Goes on the network and reaches for the peers that were connected before.
+    ///
+    /// Starting twice does no harm: whoever starts a node that starts or stops at the moment waits for that first. After a
+    /// failure the node is stopped.
+    ///
+    /// - Throws: ``TransportError`` when no socket could be bound, ``KeychainError``, ``StorageError``;
+    ///   ``KeychainError/unsupported(_:)`` when biometrics are required and nobody enforces them here;
+    ///   ``NodeError/notRunning`` when a stop overtook it; `CancellationError` when cancelled before its turn.
+    public func start() async throws {
+        try await self.phases.inTurn { try await self.startInTurn() }
+    }
+
+    /// Starts off the caller's actor, since keys and the database are read, and a key may wait for a person.
+    @concurrent private func startInTurn() async throws {
+        guard try await self.claimStart() else { return }
+        defer { self.config.keyStorage.forget() }
+        let driver: NodeDriver
+        do {
+            try self.prefetchKeys()
+            driver = try await self.makeDriver()
+        } catch {
+            _ = self.phases.endStart { .stopped }
+            throw error
+        }
+        // Unstructured: it lives from here to stop(), whoever called start().
+        let run = {
+            Task { [weak self] in
+                await driver.run()
+                self?.phases.noteEnd()
+            }
+        }
+        guard self.phases.endStart(with: { .running(driver, run()) }) else {
+            await driver.endpoint.close(code: CloseCode.goodbye.rawValue)
+            throw NodeError.notRunning
+        }
+        self.tellConditions(to: driver)
+        // Only now, so that nothing that is added meanwhile is missed; hearing of it twice does no harm.
+        self.networksChanged()
+        do {
+            try self.load(into: driver)
+        } catch {
+            await self.stop()
+            throw error
+        }
+        if self.settings.isDiscovering.withLock({ $0 }) { self.startDiscovery(of: driver) }
+        self.watchAddresses(of: driver)
+        await self.startServices()
+        self.logs[.lifecycle].info("peer \(self.peerId.short) listens on port \(self.listeningPort)")
+    }
+
+    /// Says goodbye to every peer and leaves the network.
+    ///
+    /// Stopping twice does no harm; a start under way then throws ``NodeError/notRunning``. Services are stopped first, each
+    /// within 30 seconds, and requests of other devices come to their end. When the handler of one calls this, it returns
+    /// before that request is over.
+    public func stop() async { await self.stop(waiting: nil) }
+
+    /// The same where there is no time to wait for others: an app that its system is about to halt.
+    ///
+    /// - Parameter patience: How long services may take to stop, and after the goodbye once more how long handlers of
+    ///   requests may. What takes longer goes on without a network, and the next start waits for it.
+    public func stop(within patience: Duration) async { await self.stop(waiting: patience) }
+
+    private func stop(waiting patience: Duration?) async {
+        let deadline = patience.map { self.clock.now().monotonic + $0 }
+        if self.isRunning { _ = await self.stopServices(until: deadline) }
+        switch self.phases.beginStop() {
+        case .running(let driver, let task):
+            // Those, too, that began while the others were stopped; from here on none does.
+            if await !self.stopServices(until: deadline) { self.goOn(without: "services") }
+            await driver.stop()
+            await self.waitForEnd(of: task, within: patience)
+        case .stopping(let task): await self.waitForEnd(of: task, within: patience)
+        case .stopped, .starting: return
+        }
+    }
+
+    /// Whether the node was stopped, and is the caller's to start.
+    ///
+    /// - Throws: ``NodeError/notRunning`` for a handler of the node that stops, which waits for that one.
+    private func claimStart() async throws(NodeError) -> Bool {
+        while true {
+            switch self.phases.claimStart() {
+            case .stopped: return true
+            case .running, .starting: return false
+            case .stopping(let task):
+                if RequestHost.isServing(self) { throw .notRunning }
+                await self.waitForEnd(of: task)
+            }
+        }
+    }
+
+    /// Waits for the end of a run, unless the caller is one of its handlers, for which the run waits.
+    private func waitForEnd(of run: Task<Void, Never>, within patience: Duration? = nil) async {
+        guard !RequestHost.isServing(self) else { return }
+        let deadline = patience.map { self.clock.now().monotonic + $0 }
+        if await !self.wait(until: deadline, { await run.value }) { self.goOn(without: "handlers of requests") }
+    }
+
+    private func goOn(without what: String) {
+        self.logs[.lifecycle].warning("\(what) are still under way: the node stops without waiting for them")
+    }
+
+    /// Waits for the end of something, whether the caller is cancelled or not, until a deadline, if there is one; then it
+    /// goes on without anybody, and this returns false.
+    func wait(until deadline: Duration?, _ body: @escaping @Sendable () async -> Void) async -> Bool {
+        guard let deadline else {
+            await body()
+            return true
+        }
+        let limit = max(deadline - self.clock.now().monotonic, .zero)
+        let waiting = Task { [clock] in
+            try await LocalCall.run(limit: limit, clock: clock, overdue: { CancellationError() }, body)
+        }
+        return (try? await waiting.value) != nil  // nil: overdue
+    }
+
+    static func logger(of config: NodeSettings) -> Logger {
+        var logger = Logger(label: "runar")
+        logger.logLevel = config.loggerLevel
+        return logger
+    }
+
+    private func makeDriver() async throws -> NodeDriver {
+        let key = try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
+        var random = SystemRandom()
+        var nonceBytes = random.bytes(count: 32)
+        var core = NodeCore.Configuration(
+            signer: key.privateKey,
+            instance: InstanceId(generating: &random),
+            randomSeed: random.next(),
+            nonceKey: SecretBytes(consuming: &nonceBytes)
+        )
+        core.renewsTokens = self.config.renewsTokens
+        core.hasTables = self.config.usesHashTable
+        core.eventLimits.windowAge = self.config.eventWindow
+        if let peers = self.config.network.maxPeers { core.limits.keep(peers: peers) }
+        core.discoveryLimits = Discovery.Limits(interval: self.config.discoveryInterval)
+        let endpoint = try await self.factories.makeEndpoint(key.privateKey, self.config)
+        let logger = Self.logger(of: self.config)
+        var configuration = NodeDriver.Configuration(clock: self.clock, logger: logger) { [weak self] items in
+            self?.carryOut(items)
+        }
+        configuration.limits.messageBytes = self.config.messageByteLimit
+        configuration.pauses.patience = self.config.peerTimeout
+        configuration.serve = { [weak self] request in
+            if let self { await RequestHost(node: self).serve(request) }
+        }
+        configuration.logs = self.logs
+        configuration.tracing = RequestTracing(self.config.tracer)
+        configuration.tableOperations = { [broadcasts] in _ = broadcasts.operations.send($0) }
+        configuration.metrics = NodeMetrics(
+            factory: self.config.metricsFactory,
+            now: { [clock] in clock.now().monotonic }
+        )
+        return NodeDriver(
+            endpoint: endpoint,
+            core: core,
+            configuration: configuration,
+            messages: self.broadcasts.messages,
+            events: self.broadcasts.events,
+            eventSink: self.router
+        )
+    }
+
+    /// Has connections follow this machine's addresses where discovery does not do so already.
+    func watchAddresses(of driver: NodeDriver) {
+        guard !driver.isDiscovering else { return }
+        do {
+            let link = try self.factories.makeAddressWatch(driver.endpoint, self.config)
+            if let link { driver.watchAddresses(of: link) }
+        } catch {
+            self.logs[.connections].warning("changes of this machine's addresses are not noticed: \(error)")
+        }
+    }
+
+    /// Seconds since 1970.
+    var wallSeconds: UInt64 { self.clock.now().wallSeconds }
+
+    /// The driver of a running node.
+    func running() throws(NodeError) -> NodeDriver {
+        guard let driver = self.phases.driver else { throw .notRunning }
+        return driver
+    }
+
+    /// Applies an input if the node runs; a stopped one reads its stores when it starts.
+    func applyIfRunning(_ input: Input) {
+        if let driver = self.phases.driver { driver.apply(input) }
+    }
+}
 
 // What an app tells its node of the machine, by whichever means its system has.
 extension RunarNode {
@@ -12,7 +230,7 @@ extension RunarNode {
     /// once, however often that failed.
     public func networkAvailable() {
         self.change { $0.hasNetwork = true }
-        if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.noteResumed() }
+        if let driver = self.phases.driver { driver.noteResumed() }
     }
 
     /// There is no network: nobody is dialled who is not asked for, until ``networkAvailable()``.
@@ -25,7 +243,7 @@ extension RunarNode {
     /// The system may end this program for want of memory: everything that can be had again is given back, caches
     /// included.
     public func handleMemoryWarning() {
-        self.caches.withLock { $0 = [:] }
+        self.tables.clear()
         for hosted in self.services.services { hosted.answers.clear() }
         self.giveBackMemory()
     }
@@ -55,41 +273,125 @@ extension RunarNode {
     ///   to stop, see ``stop(within:)``.
     public func drain(within patience: Duration = RunarNode.drainPatience) async {
         let deadline = self.clock.now().monotonic + patience
-        if case .running(let driver, _) = self.phase.withLock({ $0 }) { await driver.retire(within: patience) }
+        if let driver = self.phases.driver { await driver.retire(within: patience) }
         await self.stop(within: max(deadline - self.clock.now().monotonic, .seconds(1)))
     }
 
     /// Whether the node runs and does what it has to do; returns when that is certain.
     package func isResponsive() async -> Bool {
-        guard case .running(let driver, _) = self.phase.withLock({ $0 }) else { return false }
+        guard let driver = self.phases.driver else { return false }
         return await driver.isResponsive()
     }
 
     /// Whether a start is under way that no stop has overtaken.
     var isStarting: Bool {
-        if case .starting(isAbandoned: false) = self.phase.withLock({ $0 }) { return true }
-        return false
+        self.phases.isStarting
     }
 
     /// Tells a driver that has just started.
     func tellConditions(to driver: NodeDriver) {
-        self.conditions.withLock { if $0 != Conditions() { driver.adapt(to: $0) } }
+        self.settings.conditions.withLock { if $0 != Conditions() { driver.adapt(to: $0) } }
     }
 
     private func change(_ body: (inout Conditions) -> Void) {
-        self.conditions.withLock { conditions in
+        self.settings.conditions.withLock { conditions in
             body(&conditions)
             // Here, so that of two changes the last one stays.
-            if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver.adapt(to: conditions) }
+            if let driver = self.phases.driver { driver.adapt(to: conditions) }
         }
     }
 
     private func giveBackMemory() {
         self.store.releaseMemory()
-        if case .running(let driver, _) = self.phase.withLock({ $0 }) {
+        if let driver = self.phases.driver {
             driver.freeMemory()
         } else {
             SystemMemory.giveBack()
+        }
+    }
+}
+
+extension RunarNode {
+    /// Opens the stores of a node that will speak QUIC; a device key is made if there is none yet.
+    ///
+    /// - Throws: ``KeychainError`` or ``StorageError`` when a store cannot be read. A key that is there but unreadable
+    ///   is never replaced.
+    public convenience init(config: RunarNodeConfig) throws {
+        try self.init(config: config, clock: .system())
+    }
+
+    /// Opens a node without blocking the caller's actor, such as an app's main actor, on key storage or the database.
+    ///
+    /// - Throws: ``KeychainError`` or ``StorageError``, as ``init(config:)`` does.
+    @concurrent public static func open(config: sending RunarNodeConfig) async throws -> RunarNode {
+        try RunarNode(config: config)
+    }
+
+    /// The same by another clock.
+    package convenience init(config: RunarNodeConfig, clock: NodeClock) throws {
+        try self.init(
+            config: config,
+            clock: clock,
+            localNetwork: { endpoint, config in
+                try config.discoveryGroups.map { groups in
+                    try MulticastSocket.open(
+                        .init(
+                            groups: groups,
+                            bound: endpoint.localAddresses,
+                            interfaces: config.network.discoveryInterfaces
+                        )
+                    )
+                }
+            },
+            addressWatch: { endpoint, _ in
+                try MulticastSocket.open(.init(groups: .none, bound: endpoint.localAddresses))
+            }
+        ) { key, config in
+            var configuration = QUICConfiguration(
+                identity: key,
+                addresses: try config.network.listenAddresses(
+                    config.listenAddresses,
+                    of: NetworkInterface.all() ?? [],
+                    kind: \.kind
+                ),
+                resetSecret: try Self.resetSecret(in: config.keyStorage)
+            )
+            configuration.limits.unadmitted = UnadmittedLimits()
+            return try QUICEndpoint.bind(configuration)
+        }
+    }
+
+    /// The secret behind this node's stateless resets (RFC 9000, section 10.3), 32 bytes, kept over restarts.
+    private static func resetSecret(in storage: any KeyStorage) throws -> SecretBytes {
+        if let secret = try storage.retrieve(id: KeyId.reset.rawValue) { return secret }
+        var random = SystemRandom()
+        var bytes = random.bytes(count: 32)
+        let secret = SecretBytes(consuming: &bytes)
+        try storage.store(secret, id: KeyId.reset.rawValue)
+        return secret
+    }
+}
+
+extension RunarNode {
+    /// Opens the stores of a node on a network inside this process, for tests of what an app builds on nodes.
+    ///
+    /// The node follows the clock of the network: on one with a ``VirtualClock`` its pauses and timeouts pass as quickly
+    /// as the test lets them. Its wall clock starts at the real time and follows too.
+    ///
+    /// - Throws: ``KeychainError`` or ``StorageError`` when a store cannot be read.
+    public convenience init(config: RunarNodeConfig, network: InMemoryNetwork) throws {
+        let startSeconds = Clocks.system().wallSeconds()
+        let startAge = network.age
+        let clock = NodeClock(
+            now: {
+                let age = network.age
+                let passed = UInt64(max((age - startAge).components.seconds, 0))
+                return NodeTime(monotonic: age, wallSeconds: startSeconds + passed)
+            },
+            sleep: { try await network.sleep(untilAge: $0) }
+        )
+        try self.init(config: config, clock: clock) { key, _ in
+            try network.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
         }
     }
 }

@@ -9,19 +9,10 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-// The services of the node itself: `$registry` says what there is, `$dht` forgets what was cached.
-extension RunarNode {
-    func addBuiltInServices() {
-        for service in [self.makeRegistry(), self.makeTableService()] {
-            let hosted = HostedService(service, network: "", clock: self.clock)
-            hosted.status.withLock { $0.state = .running }
-            service.table.withLock { $0.addNode(self) }
-            self.services.addBuiltIn(hosted)
-        }
-    }
-
+/// The services of the node itself: `$registry` lists what there is, `$dht` forgets what was cached.
+enum BuiltInServices {
     /// `$registry`: the services of whoever is asked, and, in the list, those that it knows others to have.
-    private func makeRegistry() -> RunarService {
+    static func makeRegistry() -> RunarService {
         let registry = RunarService(
             name: "Registry",
             path: "$registry",
@@ -64,7 +55,7 @@ extension RunarNode {
     }
 
     /// `$dht`: the cache of what was read and written in the hash table of the network in which it is asked.
-    private func makeTableService() -> RunarService {
+    static func makeTableService() -> RunarService {
         let service = RunarService(
             name: "Hash table",
             path: "$dht",
@@ -90,27 +81,6 @@ extension RunarNode {
     }
 
     // MARK: - What the actions do
-
-    /// The services of this device in a network, its own first, and those that others offer there.
-    func serviceInfos(in key: NetworkKey) -> [RunarServiceInfo] {
-        var providers: [String: (peers: [PeerId], offer: ServiceOffer)] = [:]
-        if let network = key.networkId, let driver = try? self.running() {  // stopped: nobody is connected
-            for (peer, offers) in driver.offers(in: network).sorted(by: { $0.key < $1.key }) {
-                for offer in offers {
-                    providers[offer.path, default: ([], offer)].peers.append(peer)
-                    if offer.isRunning { providers[offer.path]?.offer = offer }
-                }
-            }
-        }
-        var infos = self.services.builtIn.map { $0.info(in: key) }
-        for (network, hosted) in self.services.located where network == key {
-            infos.append(
-                hosted.info(in: key, providers: providers.removeValue(forKey: hosted.service.path)?.peers ?? [])
-            )
-        }
-        infos += providers.sorted { $0.key < $1.key }.map { RunarServiceInfo($1.offer, in: key, providers: $1.peers) }
-        return infos
-    }
 
     /// The service of this device that the path of a call names.
     private static func service(of context: RunarContext) throws -> HostedService? {
@@ -186,25 +156,5 @@ extension RunarServiceInfo {
             startedAt: nil,
             providers: providers
         )
-    }
-}
-
-extension RunarNode {
-    /// Forgets what the cacheable actions of a service answered, on whichever device would answer a request now; `$dht` is
-    /// what this device read from the hash table of the network.
-    ///
-    /// - Throws: as `request(_:payload:options:)`.
-    public func clearCache(service: String) async throws {
-        _ = try await self.request("\(service)/cache/clear", payload: [:])
-    }
-
-    /// Forgets one answer: its key is the action, a colon and the argument, as in `get_user:123`.
-    public func deleteCache(service: String, key: String) async throws {
-        _ = try await self.request("\(service)/cache/delete", payload: ["key": .string(key)])
-    }
-
-    /// Forgets the answers whose keys match `pattern`, in which `*` stands for any characters.
-    public func revokeCache(service: String, pattern: String) async throws {
-        _ = try await self.request("\(service)/cache/revoke", payload: ["pattern": .string(pattern)])
     }
 }

@@ -1,6 +1,8 @@
 internal import Concurrency
+internal import Identity
 internal import Logging
 internal import Node
+internal import Services
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -49,13 +51,13 @@ extension RunarNode {
     /// Learns what networks there are and what they are called.
     func networksChanged() {
         do {
-            try self.naming.withLock { _ in
+            try self.services.naming.withLock { _ in
                 let names = NetworkNames(
                     try self.networks(),
                     default: self.config.defaultNetworkId,
                     restrictedTo: self.config.networkIds
                 )
-                guard case .running(let driver, _) = self.phase.withLock({ $0 }) else {
+                guard let driver = self.phases.driver else {
                     self.router.setNames(names) { _ in [] }
                     return self.services.setNames(names)
                 }
@@ -268,5 +270,79 @@ extension RunarNode {
                 logger.warning("\(path) could not take \(event.topic.path): \(RunarError(error))")
             }
         }
+    }
+}
+
+// The services of the node itself.
+extension RunarNode {
+    func addBuiltInServices() {
+        for service in [BuiltInServices.makeRegistry(), BuiltInServices.makeTableService()] {
+            let hosted = HostedService(service, network: "", clock: self.clock)
+            hosted.status.withLock { $0.state = .running }
+            service.table.withLock { $0.addNode(self) }
+            self.services.addBuiltIn(hosted)
+        }
+    }
+
+    /// The services of this device in a network, its own first, and those that others offer there.
+    func serviceInfos(in key: NetworkKey) -> [RunarServiceInfo] {
+        var providers: [String: (peers: [PeerId], offer: ServiceOffer)] = [:]
+        if let network = key.networkId, let driver = try? self.running() {  // stopped: nobody is connected
+            for (peer, offers) in driver.offers(in: network).sorted(by: { $0.key < $1.key }) {
+                for offer in offers {
+                    providers[offer.path, default: ([], offer)].peers.append(peer)
+                    if offer.isRunning { providers[offer.path]?.offer = offer }
+                }
+            }
+        }
+        var infos = self.services.builtIn.map { $0.info(in: key) }
+        for (network, hosted) in self.services.located where network == key {
+            infos.append(
+                hosted.info(in: key, providers: providers.removeValue(forKey: hosted.service.path)?.peers ?? [])
+            )
+        }
+        infos += providers.sorted { $0.key < $1.key }.map { RunarServiceInfo($1.offer, in: key, providers: $1.peers) }
+        return infos
+    }
+}
+
+extension RunarNode {
+    /// Forgets what the cacheable actions of a service answered, on whichever device would answer a request now; `$dht` is
+    /// what this device read from the hash table of the network.
+    ///
+    /// - Throws: as `request(_:payload:options:)`.
+    public func clearCache(service: String) async throws {
+        _ = try await self.request("\(service)/cache/clear", payload: [:])
+    }
+
+    /// Forgets one answer: its key is the action, a colon and the argument, as in `get_user:123`.
+    public func deleteCache(service: String, key: String) async throws {
+        _ = try await self.request("\(service)/cache/delete", payload: ["key": .string(key)])
+    }
+
+    /// Forgets the answers whose keys match `pattern`, in which `*` stands for any characters.
+    public func revokeCache(service: String, pattern: String) async throws {
+        _ = try await self.request("\(service)/cache/revoke", payload: ["pattern": .string(pattern)])
+    }
+}
+
+// Offers of services.
+extension RunarNode {
+    /// Tells the members of each network what this device offers there.
+    func announceServices() {
+        guard let driver = try? self.running() else { return }  // a node that starts does it then
+        let offered = self.services.announcing.withLock { _ in
+            let offered = self.services.offered()
+            for (network, hosted) in offered {
+                do {
+                    try driver.offer(hosted.map(\.offer), in: network)
+                } catch {
+                    self.logs[.services].error("the services of this device cannot be announced: \(error)")
+                }
+            }
+            return offered
+        }
+        // One that was removed meanwhile may own something that comes back here when it goes: let it go outside.
+        withExtendedLifetime(offered) {}
     }
 }

@@ -38,6 +38,10 @@ final class ServiceHost: Sendable {
     /// Whoever asks for more different paths than this pays for finding them.
     private static let routeLimit = 1024
 
+    /// Held by whoever looks what networks there are until that is in use, so that what was seen last stays.
+    let naming = Locked(())
+    /// Held by whoever announces the services until that is done, for the same reason.
+    let announcing = Locked(())
     private let state: Locked<State>
 
     init(_ names: NetworkNames) {

@@ -1,8 +1,13 @@
+internal import Bytes
 internal import Concurrency
+internal import Discovery
 public import Identity
 internal import Kademlia
+internal import Logging
 internal import Node
 internal import NodeCore
+internal import Platform
+internal import Storage
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -82,9 +87,11 @@ extension RunarNode {
     ) async throws -> DHTRecord? {
         let key = [UInt8](key)
         let driver = try self.running()
-        if cache, let record = self.cached(key, in: networkId) { return DHTRecord(record) }
+        if cache, let record = self.tables.record(for: key, in: networkId, at: self.clock.now()) {
+            return DHTRecord(record)
+        }
         let found = try await self.records(.get(key: key), in: networkId, policy, driver)
-        if cache { for record in found { self.cache(record, in: networkId) } }
+        if cache { for record in found { self.tables.insert(record, in: networkId, at: self.clock.now()) } }
         return found.first.map(DHTRecord.init)
     }
 
@@ -133,7 +140,7 @@ extension RunarNode {
         guard case .peers(let contacts) = try await self.ask(request, in: networkId, policy, self.running()) else {
             return []
         }
-        if target == nil { self.found.withLock { $0[networkId] = Set(contacts.map(\.peerId)) } }
+        if target == nil { self.tables.noteFound(Set(contacts.map(\.peerId)), in: networkId) }
         return contacts.map { contact in
             DiscoveredPeer(
                 peerId: contact.peerId,
@@ -169,7 +176,7 @@ extension RunarNode {
         guard case .stored(let record, let holders) = try await self.ask(request, in: network, policy, driver) else {
             throw DHTError.stopped
         }
-        if isCached { self.cache(record, in: network) }
+        if isCached { self.tables.insert(record, in: network, at: self.clock.now()) }
         return DHTReceipt(
             holders: holders,
             version: record.version,
@@ -199,20 +206,128 @@ extension RunarNode {
     }
 }
 
-extension DHTCondition {
-    fileprivate var condition: Kademlia.Condition {
-        switch self {
-        case .any: .any
-        case .ifAbsent: .ifAbsent
-        case .ifVersion(let version): .ifVersion(version)
-        }
+// What this device read and wrote in its hash tables lately; see the `cache` parameter of `dhtPut` and `dhtGet`.
+extension RunarNode {
+    /// Forgets everything that was cached of a network.
+    public func clearCache(networkId: NetworkId) {
+        self.tables.clear(networkId)
+    }
+
+    /// Forgets what was cached under a key.
+    public func deleteCache(networkId: NetworkId, key: Data) {
+        self.tables.delete([UInt8](key), in: networkId)
+    }
+
+    /// Forgets every cached key that matches `pattern`, in which `*` stands for any bytes; returns how many there were.
+    @discardableResult
+    public func revokeCache(networkId: NetworkId, pattern: String) -> Int {
+        self.tables.revoke(matching: pattern, in: networkId)
     }
 }
 
-extension DHTPolicy {
-    fileprivate var requestPolicy: Kademlia.RequestPolicy {
-        var policy = Kademlia.RequestPolicy(deadline: self.deadline, attempts: max(1, self.attempts))
-        if self.takesFirst { policy.reading = .first }
-        return policy
+// What a running node wants kept, or decided by what is kept.
+extension RunarNode {
+    /// Carries out items in order; records that follow each other are stored together.
+    func carryOut(_ items: [NodeDriver.Persistence]) {
+        var records: [StoredRecord] = []
+        for item in items {
+            if let record = StoredRecord(item) {
+                if case .record(let network, let record) = item {
+                    self.tables.refresh(with: record, in: network, at: self.clock.now())
+                }
+                records.append(record)
+                continue
+            }
+            self.attempt { try self.store.keep(records) }
+            records = []
+            self.attempt { try self.carryOut(item) }
+        }
+        self.attempt { try self.store.keep(records) }
+    }
+
+    private func attempt(_ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            self.logs[.storage].error("the state could not be stored: \(error)")
+        }
+    }
+
+    private func carryOut(_ item: NodeDriver.Persistence) throws {
+        switch item {
+        case .joinAllowed(let request): try self.allow(request)
+        case .memberSecrets(let secrets): try self.save(secrets)
+        case .renewalRequested(let request): try self.decide(request)
+        case .joinGranted, .revokedHere:
+            try self.store.persist(item, at: self.wallSeconds)
+            self.networksChanged()
+        case .revocations(let entries):
+            for entry in entries { self.tables.removeRecords(of: entry.peerId, in: entry.networkId) }
+            try self.store.persist(item, at: self.wallSeconds)
+        default: try self.store.persist(item, at: self.wallSeconds)
+        }
+    }
+
+    /// Gives a member a token that lasts as long as the last one that this device signed for it, if this device holds the
+    /// network's key and never said that that one was the last.
+    private func decide(_ request: RenewalRequest) throws {
+        let driver = try self.running()
+        let issued = try self.store.issuedToken(of: request.peer, in: request.network)
+        // A device that was given the network's key, or restored its root key, does not know what was signed elsewhere, and
+        // whether that was the last.
+        guard let issued else {
+            self.logs[.connections].notice(
+                "\(request.peer.short) wants a new token and its last one was not issued here: issue one to renew it again"
+            )
+            return driver.renew(request, with: nil)
+        }
+        let isOwner = try self.store.network(request.network)?.derivationIndex != nil
+        guard self.config.grantsRenewals, issued.isRenewable,
+            try isOwner || self.holdsNetworkKey(of: request.network)
+        else { return driver.renew(request, with: nil) }
+        // The last one may be later than the one shown, when it was signed but never arrived.
+        let life = issued.expiration.map { $0 > issued.issuedAt ? $0 - issued.issuedAt : 0 }
+        let end = self.wallSeconds + max(life ?? Self.standardLifeSeconds, Self.shortestLifeSeconds)
+        let token = try self.issueToken(for: request.peer, in: request.network, expiration: UnixTime.date(end))
+        driver.renew(request, with: token)
+    }
+
+    /// The life of a token whose predecessor has no end: 30 days.
+    private static let standardLifeSeconds: UInt64 = 30 * 86_400
+    private static let shortestLifeSeconds: UInt64 = 60
+}
+
+// The start of a driver with what is stored.
+extension RunarNode {
+    /// The time after which an unseen peer is forgotten: half a year, six times the usual life of a token.
+    private static let peerLifeSeconds: UInt64 = 180 * 86_400
+
+    /// Tells a driver what the store knows.
+    func load(into driver: NodeDriver) throws {
+        self.settings.fileReceiver.withLock { driver.receiveFiles($0) }
+        for network in self.services.memberships { try self.load(network, into: driver) }
+        // Whoever was here last comes first, in case there are more than connections are kept for.
+        try self.store.prunePeers(unseenSince: self.wallSeconds - min(self.wallSeconds, Self.peerLifeSeconds))
+        let addresses = try self.store.addresses()
+        for peer in try self.store.peers().sorted(by: { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }) {
+            let places = (addresses[peer.peerId] ?? []).map(\.address)
+            driver.apply(.peer(.remembered(peer.peerId, networks: peer.networks, addresses: places)))
+            driver.apply(peer.isGiven ? .peer(.wanted(peer.peerId)) : .peer(.sought(peer.peerId)))
+        }
+    }
+
+    /// Tells a driver what the store knows of a network of which this device is a member.
+    func load(_ network: NetworkId, into driver: NodeDriver) throws {
+        guard let record = try self.store.network(network), let token = try record.accessToken() else { return }
+        let revocations = try self.store.revocationSet(of: network)
+        let seconds = record.tokenObtainedAt ?? record.joinedAt
+        driver.apply(.membership(.added(token, obtainedSeconds: seconds, revocations)))
+        for secret in try self.memberSecretsOrNew(of: network)?.all.reversed() ?? [] {
+            driver.apply(.membership(.secretAdded(secret)))
+        }
+        if let key = try self.store.rendezvous(of: network) {
+            driver.apply(.membership(.rendezvousLearnt(network, key)))
+        }
+        driver.apply(.table(.recordsLoaded(network, try self.store.tableRecords(of: network))))
     }
 }

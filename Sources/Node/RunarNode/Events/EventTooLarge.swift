@@ -1,0 +1,12 @@
+/// An event that is longer than any may be.
+public struct EventTooLarge: Error, Hashable, Sendable, CustomStringConvertible {
+    /// In bytes.
+    public let limit: Int
+    /// In bytes.
+    public let found: Int
+
+    /// Says both.
+    public var description: String {
+        "an event has at most \(self.limit) bytes, this one has \(self.found): store it and publish where it is"
+    }
+}

@@ -1,0 +1,22 @@
+internal import Identity
+internal import Platform
+
+/// The names under which a node stores its keys.
+package enum KeyId: String, Sendable {
+    /// This device's key.
+    case peer
+    /// The person's root key.
+    case root
+    /// Bytes by which the peers of an earlier process learn that it is gone.
+    case reset
+
+    /// The stored key, or a new one that is stored before it is used.
+    func key(in storage: any KeyStorage, orMake make: () -> Ed25519KeyPair) throws -> Ed25519KeyPair {
+        if let secret = try storage.retrieve(id: self.rawValue) {
+            return Ed25519KeyPair(privateKey: try Ed25519PrivateKey(secret))
+        }
+        let key = make()
+        try storage.store(key.privateKey.secret, id: self.rawValue)
+        return key
+    }
+}

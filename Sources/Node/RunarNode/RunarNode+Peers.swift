@@ -1,0 +1,376 @@
+internal import Concurrency
+public import Identity
+package import Kademlia
+internal import Logging
+public import Node
+internal import NodeCore
+internal import Platform
+internal import Services
+internal import Storage
+internal import Transport
+package import Traversal
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+// One scan instead of two texts: the owner shows an invitation, the joiner gets its token over the connection.
+extension RunarNode {
+    /// Makes an invitation that is good once, for ten minutes, or until ``withdraw(_:)``.
+    ///
+    /// When a joiner took it, ``NodeEvent/joinRequested(_:)`` asks for consent; compare the digits on both screens and
+    /// give it with ``answer(_:allow:expiration:label:)``. If `isPreallowed` the first joiner needs no further consent, and
+    /// gets a token until `expiration` (nil for ever); `label` is what the device is called here.
+    ///
+    /// The joiner dials `addresses`; nil stands for those of this machine at which the node listens.
+    ///
+    /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/notRunning``.
+    public func invite(
+        to networkId: NetworkId,
+        addresses: [SocketAddress]? = nil,
+        isPreallowed: Bool = false,
+        expiration: Date? = nil,
+        label: String? = nil
+    ) throws -> Invitation {
+        _ = try self.networkKey(of: networkId)
+        let driver = try self.running()
+        let invitation = Invitation(
+            inviter: self.peerId,
+            networkId: networkId,
+            addresses: addresses ?? self.dialableAddresses,
+            nowSeconds: self.wallSeconds
+        )
+        if isPreallowed {
+            let now = self.wallSeconds
+            let preallowance = Preallowance(
+                expiration: expiration,
+                label: label,
+                until: invitation.expirationSeconds + Invitation.memorySeconds
+            )
+            self.settings.preallowances.withLock { all in
+                all = all.filter { $0.value.until >= now }
+                all[invitation.id] = preallowance
+            }
+        }
+        driver.apply(.join(.invitationOpened(invitation, isPreallowed: isPreallowed)))
+        return invitation
+    }
+
+    /// Gives whoever was allowed beforehand what its invitation says.
+    func allow(_ request: JoinRequest) throws {
+        let preallowance = self.settings.preallowances.withLock { $0.removeValue(forKey: request.invitation) }
+        try self.answer(
+            request,
+            allow: true,
+            expiration: preallowance?.expiration,
+            label: preallowance?.label
+        )
+    }
+
+    /// Takes an invitation back; who came with it and waits for consent is refused.
+    public func withdraw(_ invitation: Invitation.ID) {
+        self.applyIfRunning(.join(.invitationWithdrawn(invitation)))
+    }
+
+    /// Gives or refuses a joiner a token until `expiration` (nil for ever); `label` is what the device is called here.
+    ///
+    /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/notRunning``; then the joiner is refused.
+    public func answer(
+        _ request: JoinRequest,
+        allow: Bool,
+        expiration: Date? = nil,
+        label: String? = nil
+    ) throws {
+        let driver = try self.running()
+        let id = ConnectionId(request.connection)
+        do {
+            guard allow else { return driver.apply(.join(.decided(id, nil))) }
+            guard let metadata = try self.store.network(request.network)?.networkMetadata() else {
+                throw NodeError.notTheOwner(request.network)
+            }
+            let token = try self.issueToken(
+                for: request.peer,
+                in: request.network,
+                expiration: expiration,
+                label: label
+            )
+            driver.apply(.join(.decided(id, JoinGrant(token: token, metadata: metadata))))
+        } catch {
+            driver.apply(.join(.decided(id, nil)))
+            throw error
+        }
+    }
+
+    /// Becomes a member by an invitation and connects to the inviter.
+    ///
+    /// Once the inviter was reached `onPending` gets the six digits, to be shown while its person decides.
+    ///
+    /// - Throws: ``JoinFailure`` with the reason, ``NodeError/notRunning``; `CancellationError` when cancelled.
+    @discardableResult
+    public func join(
+        by invitation: Invitation,
+        onPending: @escaping @Sendable (_ digits: String) -> Void = { _ in }
+    ) async throws -> NewMembership {
+        let driver = try self.running()
+        let start = self.clock.now().monotonic
+        let (pending, queue) = AsyncStream.makeStream(of: String.self)
+        // The driver tells it under its lock; what is called here may ask the node something.
+        let grant = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await digits in pending { onPending(digits) } }
+            defer { queue.finish() }
+            return try await driver.join(by: invitation) { queue.yield($0) }
+        }
+        try self.store.persist(.joinGranted(grant), at: self.wallSeconds)
+        // Its name means the network from here on.
+        self.networksChanged()
+        do {
+            try await driver.reach(invitation.inviter, in: invitation.networkId)
+            return NewMembership(metadata: grant.metadata, isConnected: true)
+        } catch {
+            // A member it is already; the node goes on trying. An inviter that goes away at once was connected, too.
+            let wasConnected = driver.wasAdmitted(invitation.inviter, in: invitation.networkId, since: start)
+            return NewMembership(metadata: grant.metadata, isConnected: wasConnected)
+        }
+    }
+
+    /// Where others can dial this node, as far as the machine knows.
+    var dialableAddresses: [SocketAddress] {
+        OwnAddresses.dialable(bound: self.listenAddresses, interfaces: NetworkInterface.all() ?? [])
+    }
+}
+
+extension RunarNode {
+    /// The peers that were given a token here, were met before, are connected, or were named by the latest search of a
+    /// hash table (``dhtFindPeers(networkId:near:policy:)``), ascending.
+    ///
+    /// Whoever was revoked is left out, so that a name or the beginning of an id never means a lost device where its
+    /// successor is meant.
+    ///
+    /// - Throws: ``StorageError``.
+    public func knownPeers() throws -> [KnownPeer] {
+        var found: [PeerId: (networks: [NetworkId], label: String?)] = [:]
+        let named = self.tables.found
+        for network in try self.store.networks().map(\.networkId).sorted() {
+            let issued = try self.store.issuedTokens(of: network)
+            let remembered = try self.store.peers(of: network).map(\.peerId)
+            let revoked = try self.store.revocationSet(of: network)
+            let here = Set(issued.map(\.peerId) + remembered + self.connectedPeers(in: network))
+                .union(named[network] ?? [])
+            for peer in here where peer != self.peerId && !revoked.contains(peer) {
+                found[peer, default: ([], nil)].networks.append(network)
+            }
+            for token in issued where token.label != nil { found[token.peerId]?.label = token.label }
+        }
+        let records = Dictionary(uniqueKeysWithValues: try self.store.peers().map { ($0.peerId, $0) })
+        return found.sorted { $0.key < $1.key }.map { peer, known in
+            let record = records[peer]
+            return KnownPeer(
+                peerId: peer,
+                networks: known.networks,
+                label: known.label,
+                lastSeen: record?.lastSeen.map(UnixTime.date),
+                isGiven: record?.isGiven ?? false,
+                isInHashTable: known.networks.contains { named[$0]?.contains(peer) == true }
+            )
+        }
+    }
+}
+
+extension RunarNode {
+    /// What there is to say about this node.
+    ///
+    /// - Throws: ``RunarError``.
+    public func getNodeInfo() async throws -> RunarNodeInfo {
+        RunarNodeInfo(
+            nodeId: self.config.nodeId,
+            peerId: self.peerId,
+            defaultNetworkId: self.config.defaultNetworkId,
+            networkIds: self.services.memberships,
+            isRunning: self.isRunning,
+            addresses: self.listenAddresses,
+            services: self.services.located.map { $0.hosted.info(in: $0.network) }
+        )
+    }
+
+    /// The devices that this one knows in its networks, connected or not, ascending.
+    ///
+    /// - Throws: ``RunarError``.
+    public func getKnownPeers() async throws -> [RunarPeerInfo] {
+        do {
+            let connected = Set(self.connectedPeers())
+            return try self.knownPeers().map { peer in
+                RunarPeerInfo(
+                    peerId: peer.peerId,
+                    label: peer.label,
+                    networkIds: peer.networks,
+                    isConnected: connected.contains(peer.peerId),
+                    addresses: try self.store.addresses(of: peer.peerId).map(\.address),
+                    lastSeen: peer.lastSeen
+                )
+            }
+        } catch {
+            throw RunarError(error)
+        }
+    }
+}
+
+// What a diagnosis asks for.
+extension RunarNode {
+    /// How this device stands in each of its networks.
+    ///
+    /// - Throws: ``StorageError``.
+    package func membershipStates() throws -> [MembershipState] {
+        try Self.membershipStates(in: self.store, self.peerId)
+    }
+
+    /// The same of a node that does not run, without its keys.
+    ///
+    /// - Throws: ``StorageError``.
+    package static func membershipStates(statePath: String, peerId: PeerId?) throws -> [MembershipState] {
+        try Self.membershipStates(in: StateStore(path: statePath), peerId)
+    }
+
+    private static func membershipStates(in store: StateStore, _ peerId: PeerId?) throws -> [MembershipState] {
+        try store.networks().map { record in
+            let revocations = try store.revocationSet(of: record.networkId)
+            return MembershipState(
+                networkId: record.networkId,
+                name: try record.networkMetadata()?.name,
+                isOwner: record.role == .owner,
+                token: try record.accessToken(),
+                isRevoked: peerId.map { revocations.contains($0) } ?? false,
+                latestSignedSeconds: revocations.revocations.map(\.seconds).max()
+            )
+        }
+    }
+
+    /// What was tried lately to reach a peer, the newest last; nothing while the node is stopped.
+    package func pathHistory(of peer: PeerId) -> [PathHistory.Entry] {
+        (try? self.running().pathHistory(of: peer)) ?? []  // see above
+    }
+
+    /// How this device's NAT chooses ports, whether that is more than a guess, and where peers see this device; nil
+    /// while the node is stopped.
+    package var natObservations: (mapping: MappingBehaviour, isProven: Bool, addresses: [SocketAddress])? {
+        try? self.running().natObservations  // see above
+    }
+
+    /// Whom this device's NAT lets in, found out by a second member; nil while the node is stopped.
+    package func filtering() async -> FilteringBehaviour? {
+        guard let driver = try? self.running() else { return nil }  // see above
+        return await driver.askFiltering()
+    }
+
+    /// Where this device would dial a peer.
+    ///
+    /// - Throws: ``StorageError``.
+    package func knownAddresses(of peer: PeerId) throws -> [SocketAddress] {
+        try self.store.addresses(of: peer).map(\.address)
+    }
+}
+
+// What a person looks at.
+extension RunarNode {
+    /// Everybody in a network but this device: those who were given a token here, were met, are connected, or were
+    /// revoked, ascending.
+    ///
+    /// - Throws: ``StorageError``.
+    package func members(of network: NetworkId) throws -> [NetworkMember] {
+        var members: [PeerId: NetworkMember] = [:]
+        for peer in self.connectedPeers(in: network) { members[peer] = NetworkMember(peerId: peer) }
+        for record in try self.store.peers(of: network) {
+            members[record.peerId, default: NetworkMember(peerId: record.peerId)].lastSeen = record.lastSeen
+        }
+        for token in try self.store.issuedTokens(of: network) {
+            var member = members[token.peerId] ?? NetworkMember(peerId: token.peerId)
+            member.label = token.label
+            member.issued = NetworkMember.Issued(expiration: token.expiration, isRenewable: token.isRenewable)
+            members[token.peerId] = member
+        }
+        for revocation in try self.store.revocationSet(of: network).revocations {
+            members[revocation.peerId, default: NetworkMember(peerId: revocation.peerId)].revokedAt = revocation.seconds
+        }
+        members[self.peerId] = nil
+        return members.values.sorted { $0.peerId < $1.peerId }
+    }
+
+    /// Requests to hash tables from now on, as they begin and end.
+    package var tableOperations: AsyncStream<TableOperation> { self.broadcasts.operations.listen() }
+
+    /// The members in the hash table of a network, the nearest first; none while the node is stopped.
+    package func tableRows(networkId: NetworkId) -> [Kademlia.Row] {
+        (try? self.running().tableRows(of: networkId)) ?? []  // see above
+    }
+
+    /// The heads of the values that this node holds for a network, tombstones included; none while it is stopped.
+    ///
+    /// The records by which services are found are the node's own and left out.
+    package func heldHeads(networkId: NetworkId) -> [Record.Head] {
+        let heads = (try? self.running().heldHeads(in: networkId)) ?? []  // see above
+        return heads.filter { !Services.isRecordKey($0.key) }
+    }
+}
+
+extension RunarNode {
+    /// Finds members on the local network.
+    public var discoveryService: DiscoveryService { DiscoveryService(node: self) }
+
+    /// The members of a network that are heard on the local network or answer in its hash table, each once, ascending.
+    ///
+    /// At most 20 come from the hash table: those nearest to this device by their ids.
+    public func discoverPeers(for networkId: NetworkId) async -> [DiscoveredPeer] {
+        var found: [PeerId: DiscoveredPeer] = [:]
+        let local = self.discoveryService.getDiscoveredPeers(for: networkId)
+        let remote = try? await self.dhtFindPeers(networkId: networkId)  // none while nobody can be asked
+        for peer in local + (remote ?? []) {
+            guard let known = found[peer.peerId] else {
+                found[peer.peerId] = peer
+                continue
+            }
+            found[peer.peerId] = DiscoveredPeer(
+                peerId: peer.peerId,
+                networkId: networkId,
+                addresses: known.addresses + peer.addresses.filter { !known.addresses.contains($0) },
+                sources: known.sources.union(peer.sources)
+            )
+        }
+        return found.values.sorted { $0.peerId < $1.peerId }
+    }
+
+    func setDiscovering() throws {
+        self.settings.isDiscovering.withLock { $0 = true }
+        guard let driver = try? self.running(), !driver.isDiscovering else { return }  // a later start does it
+        try self.openLocalNetwork(for: driver)
+    }
+
+    func unsetDiscovering() async {
+        self.settings.isDiscovering.withLock { $0 = false }
+        guard let driver = try? self.running() else { return }  // silent already
+        await driver.stopDiscovery()
+        self.watchAddresses(of: driver)
+    }
+
+    /// Looks for members as soon as the node runs; without a local network it runs all the same.
+    func startDiscovery(of driver: NodeDriver) {
+        do {
+            try self.openLocalNetwork(for: driver)
+        } catch {
+            self.logs[.discovery].warning("members on the local network are not found: \(error)")
+        }
+    }
+
+    private func openLocalNetwork(for driver: NodeDriver) throws {
+        do {
+            if let link = try self.factories.makeLink(driver.endpoint, self.config) { driver.startDiscovery(on: link) }
+        } catch {
+            throw NodeError.noLocalNetwork("\(error)")
+        }
+    }
+}
+
+extension RunarNode {
+    /// Finds out where this node is seen from outside, and opens ways to it.
+    public var natTraversal: NATTraversal { NATTraversal(node: self) }
+}

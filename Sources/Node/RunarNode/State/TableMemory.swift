@@ -1,0 +1,68 @@
+internal import Concurrency
+internal import Identity
+internal import Kademlia
+internal import NodeCore
+
+/// The records and members of hash tables that this node has seen lately.
+struct TableMemory: Sendable {
+    /// The records that the app has read and written lately, by network.
+    private let caches = Locked<[NetworkId: RecordCache]>([:])
+    private let members = Locked<[NetworkId: Set<PeerId>]>([:])
+    /// The age at which a cached record is not used any more.
+    private let maximumAge: Duration
+
+    init(maximumAge: Duration) {
+        self.maximumAge = maximumAge
+    }
+
+    // MARK: Members
+
+    /// The members that the latest search of each network's hash table named, at most a bucket of them.
+    var found: [NetworkId: Set<PeerId>] { self.members.withLock(\.self) }
+
+    /// Replaces the members that a search has named.
+    func noteFound(_ peers: Set<PeerId>, in network: NetworkId) {
+        self.members.withLock { $0[network] = peers.isEmpty ? nil : peers }
+    }
+
+    // MARK: Records
+
+    /// Forgets every record.
+    func clear() { self.caches.withLock { $0 = [:] } }
+
+    /// Forgets the records of a network.
+    func clear(_ network: NetworkId) { self.caches.withLock { $0[network] = nil } }
+
+    /// Forgets the record under a key.
+    func delete(_ key: [UInt8], in network: NetworkId) { self.caches.withLock { $0[network]?.delete(key) } }
+
+    /// Forgets the records whose keys match `pattern`, in which `*` stands for any bytes; returns how many there were.
+    func revoke(matching pattern: String, in network: NetworkId) -> Int {
+        self.caches.withLock { $0[network]?.revoke(matching: pattern) ?? 0 }
+    }
+
+    /// Forgets the records of a revoked member.
+    func removeRecords(of writer: PeerId, in network: NetworkId) {
+        self.caches.withLock { $0[network]?.removeAll(of: writer) }
+    }
+
+    /// The record under a key.
+    func record(for key: [UInt8], in network: NetworkId, at now: NodeTime) -> Record? {
+        self.caches.withLock { $0[network]?.record(for: key, at: now) }
+    }
+
+    /// Keeps a record.
+    func insert(_ record: Record, in network: NetworkId, at now: NodeTime) {
+        self.caches.withLock { caches in
+            _ = caches[network, default: RecordCache(maximumAge: self.maximumAge)].insert(record, at: now)
+        }
+    }
+
+    /// Replaces a record that is kept by a newer one which this node has come to hold.
+    func refresh(with record: Record, in network: NetworkId, at now: NodeTime) {
+        self.caches.withLock { caches in
+            guard caches[network]?.record(for: record.key, at: now) != nil else { return }
+            _ = caches[network]?.insert(record, at: now)
+        }
+    }
+}
