@@ -215,7 +215,7 @@ internal import Testing
         let answers = try solo.messages(to: callee).count { if case .answer = $0 { true } else { false } }
         #expect((16...22).contains(rings))
         #expect((16...22).contains(answers))
-        #expect(solo.reach.sessions.count <= 22)
+        #expect(solo.reach.sessions.entries.count <= 22)
         #expect(try solo.messages(to: caller).contains { if case .failed(_, .refused) = $0 { true } else { false } })
     }
 }

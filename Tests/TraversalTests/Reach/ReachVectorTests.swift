@@ -80,7 +80,7 @@ internal import Testing
             let message = STUNMessage(
                 .request,
                 transaction: try #require(STUNTransactionId(Hex.decode(probe.transaction))),
-                attributes: [.username(Reach.username(self.call.id, isFirst: probe.sender == 0))]
+                attributes: [.username(ProbeName(self.call.id, isFirst: probe.sender == 0).bytes)]
             )
             let request = STUNPacket.encode(message, key: SymmetricKey(data: self.call.key.bytes))
             #expect(Hex.encode(request) == probe.request)

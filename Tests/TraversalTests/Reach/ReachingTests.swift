@@ -194,7 +194,7 @@ internal import Testing
         #expect(messages.count { if case .answer = $0 { true } else { false } } == 2)
         #expect(messages.count { if case .decline(_, .refused) = $0 { true } else { false } } == 1)
         solo.run(for: .seconds(20))
-        #expect(solo.reach.sessions.isEmpty && solo.reach.calls.isEmpty)
+        #expect(solo.reach.sessions.entries.isEmpty && solo.reach.sessions.calls.isEmpty)
     }
 
     @Test func `the same seed leads to the same course`() throws {

@@ -67,7 +67,7 @@ internal import Testing
         solo.hear(.hangUp(call.id), from: callee)
         #expect(solo.count { if case .host(.stopRelaying) = $0 { true } else { false } } == 1)
         #expect(try solo.messages(to: caller).last == .hangUp(call.id))
-        #expect(solo.reach.brokered.isEmpty)
+        #expect(solo.reach.broker.calls.isEmpty)
     }
 
     @Test func `a peer has 8 channels and all have 64 ends, and then calls go without`() throws {
@@ -87,10 +87,10 @@ internal import Testing
             if number == 19 { #expect(self.relays(solo).count == 8) }
         }
         #expect(self.relays(solo).count == 32)
-        #expect(solo.reach.brokered.count == 32)
+        #expect(solo.reach.broker.calls.count == 32)
         // Whoever goes makes room.
         solo.feed(.disconnected(hub, solo.network))
-        #expect(solo.reach.brokered.count == 24)
+        #expect(solo.reach.broker.calls.count == 24)
         #expect(solo.count { if case .host(.stopRelaying) = $0 { true } else { false } } == 8)
     }
 
@@ -117,7 +117,7 @@ internal import Testing
             solo.hear(.call(call.id, target: callee, call.key, self.offer), from: caller)
             if isGone { solo.feed(.disconnected(callee, solo.network)) } else { solo.run(for: .seconds(10)) }
             #expect(try solo.messages(to: caller).last == .failed(call.id, .notConnected))
-            #expect(solo.reach.brokered.isEmpty)
+            #expect(solo.reach.broker.calls.isEmpty)
         }
     }
 
@@ -133,7 +133,7 @@ internal import Testing
             solo.feed(.datagramReceived(bytes, from: SocketAddress(.v4(0x0B00_0001), port: 9), port: nil))
             solo.run(for: .milliseconds(100))
         }
-        #expect(solo.reach.calls.count <= solo.reach.limits.calls)
+        #expect(solo.reach.sessions.calls.count <= solo.reach.limits.calls)
         #expect(solo.reach.channels.count <= solo.reach.limits.channels)
         #expect(solo.count { if case .offence = $0 { true } else { false } } > 0)
     }

@@ -117,7 +117,7 @@ struct Solo {
         let message = STUNMessage(
             .request,
             transaction: STUNTransactionId(using: &random),
-            attributes: [.username(Reach.username(id, isFirst: isFirst))]
+            attributes: [.username(ProbeName(id, isFirst: isFirst).bytes)]
         )
         return STUNPacket.encode(message, key: SymmetricKey(data: key.bytes))
     }

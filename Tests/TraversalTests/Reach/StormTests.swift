@@ -58,8 +58,8 @@ internal import Testing
             }
             for node in world.nodes.indices {
                 #expect(world.nodes[node].offences == 0)
-                let reach = world.nodes[node].reach
-                #expect(world.isAtRest(node), "seed \(seed), node \(node): \(reach.sessions.count) \(reach.calls)")
+                let sessions = world.nodes[node].reach.sessions
+                #expect(world.isAtRest(node), "seed \(seed), node \(node): \(sessions.entries.count) \(sessions.calls)")
                 #expect(world.nodes[node].openPorts.count <= 8, "\(world.nodes[node].openPorts.count) ports")
             }
         }

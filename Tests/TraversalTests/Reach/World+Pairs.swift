@@ -108,8 +108,8 @@ extension World {
     /// Whether nothing is under way any more, and nothing is kept that no connection needs.
     func isAtRest(_ node: Int) -> Bool {
         let reach = self.nodes[node].reach
-        return reach.sessions.isEmpty && reach.calls.isEmpty && reach.searcher == nil
+        return reach.sessions.entries.isEmpty && reach.sessions.calls.isEmpty && reach.searchPorts.holder == nil
             && reach.channels.count <= self.limits.standbyChannels + self.nodes[node].links.count
-            && reach.brokered.values.allSatisfy { $0.expiry == nil }
+            && reach.broker.calls.values.allSatisfy { $0.expiry == nil }
     }
 }

@@ -46,7 +46,11 @@ package struct PathKey: Hashable, Sendable {
         guard material.count == Self.byteCount, let key = CallKey(material.dropFirst(CallId.byteCount)) else {
             return nil
         }
-        self.id = CallId(number: material.prefix(CallId.byteCount).reduce(0) { $0 << 8 | UInt64($1) })
+        self.init(CallId(number: material.prefix(CallId.byteCount).reduce(0) { $0 << 8 | UInt64($1) }), key)
+    }
+
+    init(_ id: CallId, _ key: CallKey) {
+        self.id = id
         self.key = key
     }
 }

@@ -105,5 +105,8 @@ extension Reach {
         package var standbyChannels = 4
 
         package init() {}
+
+        /// The calls of one peer that this node serves, and those that it announces.
+        var callRate: Rate { Rate(every: self.callInterval, atOnce: self.callsBurst) }
     }
 }

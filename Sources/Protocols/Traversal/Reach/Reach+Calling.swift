@@ -11,16 +11,16 @@ extension Reach {
         _ now: Duration,
         _ effects: inout [Effect]
     ) {
-        guard self.peers[peer] == nil, self.calls[peer] == nil, peer != self.configuration.localPeerId else { return }
+        guard self.peers[peer] == nil, self.sessions.calls[peer] == nil, peer != self.localPeerId else { return }
         if let failure = self.call(peer, network, now, &effects) {
             effects.append(.host(.record(peer, .failed(failure))))
             effects.append(.failed(peer, network, failure))
         }
-        if isRelayOnly, let id = self.calls[peer] { self.sessions[id]?.isRelayOnly = true }
+        if isRelayOnly, let id = self.sessions.calls[peer] { self.sessions[id]?.relay.isOnly = true }
     }
 
     mutating func abandon(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
-        guard self.peers[peer] == nil, let id = self.calls[peer], self.isOutgoing(id) else { return }
+        guard self.peers[peer] == nil, let id = self.sessions.calls[peer], self.sessions.isOutgoing(id) else { return }
         self.end(id, now, &effects)
     }
 
@@ -34,20 +34,18 @@ extension Reach {
     ) -> CallFailure? {
         let coordinators = given ?? self.coordinators(for: peer, network)
         guard !coordinators.isEmpty else { return .nobodyToAsk }
-        guard self.calls.count < self.limits.calls else { return .refused }
+        guard self.sessions.calls.count < self.limits.calls else { return .refused }
         let drawn = self.secrets.call()
         var session = Session(
             peer: peer,
             network: network,
-            key: drawn.key,
+            key: drawn,
             purpose: .outgoing,
-            isFirst: true,
             startedAt: now,
             endsAt: now + self.limits.callPatience
         )
-        session.coordinators = coordinators.reversed()
-        self.sessions[drawn.id] = session
-        self.calls[peer] = drawn.id
+        session.coordinators = Coordinators(coordinators)
+        self.sessions.begin(session)
         self.ask(drawn.id, now, &effects)
         return nil
     }
@@ -56,7 +54,7 @@ extension Reach {
     /// makes members near to each other connected.
     private func coordinators(for peer: PeerId, _ network: NetworkId) -> [PeerId] {
         let target = peer.bytes
-        let known = self.peers.compactMap { other, state -> (isPoor: Int, distance: [UInt8], PeerId)? in
+        let known = self.peers.states.compactMap { other, state -> (isPoor: Int, distance: [UInt8], PeerId)? in
             guard other != peer, state.networks.contains(network) else { return nil }
             let isPoor = (state.channel == nil ? 0 : 1) + (state.isSuspect ? 2 : 0)
             return (isPoor, zip(other.bytes, target).map { $0 ^ $1 }, other)
@@ -70,23 +68,20 @@ extension Reach {
 
     /// Asks the next coordinator.
     mutating func ask(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
-        guard let session = self.sessions[id] else { return }
-        self.sessions[id]?.askAt = nil
-        guard let coordinator = self.sessions[id]?.coordinators.popLast() else { return }
-        self.sessions[id]?.asked.append(coordinator)
-        if session.coordinators.count > 1 { self.sessions[id]?.askAt = now + self.limits.answerPatience }
-        let message = Message.call(id, target: session.peer, session.key, self.offer)
+        guard let coordinator = self.sessions[id]?.coordinators.takeNext(self.limits.answerPatience, at: now),
+            let session = self.sessions[id]
+        else { return }
+        let message = Message.call(id, target: session.peer, session.key.key, self.offer)
         effects.append(.send(coordinator, session.network, message.bytes))
         effects.append(.host(.record(session.peer, .asked(coordinator))))
     }
 
     /// Asks this coordinator now: it just showed that it knows the peer.
     mutating func ask(_ id: CallId, first coordinator: PeerId, _ now: Duration, _ effects: inout [Effect]) {
-        guard let session = self.sessions[id], session.punchedAt == nil, !session.asked.contains(coordinator) else {
-            return
-        }
-        self.sessions[id]?.coordinators.removeAll { $0 == coordinator }
-        self.sessions[id]?.coordinators.append(coordinator)
+        guard let session = self.sessions[id], session.introductions.first == nil,
+            !session.coordinators.asked.contains(coordinator)
+        else { return }
+        self.sessions[id]?.coordinators.putFirst(coordinator)
         self.ask(id, now, &effects)
     }
 
@@ -97,27 +92,26 @@ extension Reach {
         _ now: Duration,
         _ effects: inout [Effect]
     ) {
-        guard self.isOutgoing(id), let session = self.sessions[id], session.punchedAt == nil,
-            self.sessions[id]?.asked.remove(coordinator) != nil
+        guard self.sessions.isOutgoing(id), self.sessions[id]?.introductions.first == nil,
+            self.sessions[id]?.coordinators.refused(by: coordinator, refusal) == true,
+            let session = self.sessions[id]
         else { return }
         effects.append(.host(.record(session.peer, .refused(by: coordinator, refusal))))
-        self.sessions[id]?.refusal = refusal
         if refusal == .busy {
             // The peer's own call is on its way here.
-            self.sessions[id]?.coordinators = []
-            self.sessions[id]?.askAt = nil
+            self.sessions[id]?.coordinators.stop()
             self.sessions[id]?.endsAt = now + self.limits.retryPause
-        } else if !session.coordinators.isEmpty {
+        } else if !session.coordinators.remaining.isEmpty {
             self.ask(id, now, &effects)
-        } else if self.sessions[id]?.asked.isEmpty == true {
+        } else if session.coordinators.asked.isEmpty {
             self.giveUp(id, now, &effects)
         }
     }
 
     /// Some coordinator fell away.
     mutating func coordinatorLost(_ coordinator: PeerId, _ now: Duration, _ effects: inout [Effect]) {
-        for id in Array(self.sessions.keys) where self.sessions[id]?.asked.contains(coordinator) == true {
-            self.sessions[id]?.coordinators.removeAll { $0 == coordinator }
+        for id in self.sessions.ids where self.sessions[id]?.coordinators.asked.contains(coordinator) == true {
+            self.sessions[id]?.coordinators.drop(coordinator)
             self.callFailed(id, .notConnected, by: coordinator, now, &effects)
         }
     }
@@ -131,25 +125,19 @@ extension Reach {
         _ now: Duration,
         _ effects: inout [Effect]
     ) {
-        guard self.isOutgoing(id), let session = self.sessions[id], session.network == network,
-            session.asked.contains(coordinator)
+        guard self.sessions.isOutgoing(id), let session = self.sessions[id], session.network == network,
+            session.coordinators.asked.contains(coordinator)
         else {
             // A late answer: whoever relays need not.
             return effects.append(.send(coordinator, network, Message.hangUp(id).bytes))
         }
-        self.sessions[id]?.asked.remove(coordinator)
-        guard session.helpers.isEmpty else {
+        self.sessions[id]?.coordinators.answered(by: coordinator)
+        guard session.introductions.helpers.isEmpty else {
             return effects.append(.send(coordinator, network, Message.hangUp(id).bytes))
         }
-        self.sessions[id]?.askAt = nil
         self.bind(introduction.channel, for: id, over: coordinator, &effects)
         self.punch(id, offer, introduction, by: coordinator, now, &effects)
-        if self.sessions[id]?.channel != nil { self.planRelay(id, now, &effects) }
-    }
-
-    /// Whether the call is this node's.
-    func isOutgoing(_ id: CallId) -> Bool {
-        self.sessions[id]?.purpose == .outgoing
+        if self.sessions[id]?.relay.channel != nil { self.planRelay(id, now, &effects) }
     }
 
     // MARK: Ends
@@ -157,25 +145,27 @@ extension Reach {
     /// Ends a session that brought nothing.
     mutating func giveUp(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
         guard let session = self.sessions[id] else { return }
-        let isFailure = self.isOutgoing(id) && self.peers[session.peer] == nil
+        let isFailure = self.sessions.isOutgoing(id) && self.peers[session.peer] == nil
         self.end(id, now, &effects)
         guard isFailure else {
-            if session.purpose != .path { self.retrySoon(session.peer, now) }
+            if session.isCall { self.retrySoon(session.peer, now) }
             return
         }
         // A relay may pass nothing on; whoever is left may do better.
-        if session.punchedAt != nil, !session.coordinators.isEmpty {
-            let rest = Array(session.coordinators.reversed())
+        if session.introductions.first != nil, !session.coordinators.remaining.isEmpty {
+            let rest = Array(session.coordinators.remaining.reversed())
             if self.call(session.peer, session.network, over: rest, now, &effects) == nil {
-                if let next = self.calls[session.peer] { self.sessions[next]?.isRelayOnly = session.isRelayOnly }
+                if let next = self.sessions.calls[session.peer] {
+                    self.sessions[next]?.relay.isOnly = session.relay.isOnly
+                }
                 return
             }
         }
         let failure: CallFailure =
-            if session.punchedAt != nil {
+            if session.introductions.first != nil {
                 .unreachable
             } else {
-                switch session.refusal {
+                switch session.coordinators.refusal {
                 case .busy: .busy
                 case .refused: .refused
                 case .notConnected, nil: .notConnected
@@ -187,15 +177,14 @@ extension Reach {
 
     /// Ends a session, and gives back what it used unless a connection does.
     mutating func end(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
-        guard let session = self.sessions.removeValue(forKey: id) else { return }
-        if self.calls[session.peer] == id { self.calls[session.peer] = nil }
-        self.endSearch(session, id, &effects)
+        guard let session = self.sessions.remove(id) else { return }
+        self.endSearch(session, &effects)
         guard self.peers[session.peer] == nil else { return self.trimStandbys(&effects) }
         let channels = self.channels.filter { $0.value.call == id }
         for channel in channels.keys { self.giveBack(channel, &effects) }
         let told = Set(channels.values.map(\.relay))
         guard session.purpose == .outgoing else { return }
-        for helper in session.asked.union(session.helpers) where !told.contains(helper) {
+        for helper in session.coordinators.asked.union(session.introductions.helpers) where !told.contains(helper) {
             effects.append(.send(helper, session.network, Message.hangUp(id).bytes))
         }
     }
@@ -213,7 +202,7 @@ extension Reach {
             self.channels.count < self.limits.channels, self.peers[relay]?.channel == nil
         else { return }
         self.channels[channel] = HeldChannel(peer: session.peer, relay: relay, network: session.network, call: id)
-        if session.channel == nil { self.sessions[id]?.channel = channel }
+        self.sessions[id]?.relay.add(channel)
         effects.append(.bind(channel, to: session.peer, over: relay))
     }
 
@@ -240,11 +229,11 @@ extension Reach {
 
     /// The other side hung up, or the relay did.
     mutating func hungUp(_ id: CallId, by peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
-        if self.brokered[id]?.other(than: peer) != nil { return self.endBrokered(id, hungUpBy: peer, &effects) }
-        self.sessions[id]?.helpers.remove(peer)
+        if self.broker.isSide(peer, of: id) { return self.broker.end(id, hungUpBy: peer, self.peers, &effects) }
+        self.sessions[id]?.introductions.remove(peer)
         self.loseChannels(now, &effects) { $0.call == id && $0.relay == peer }
-        guard let session = self.sessions[id], session.purpose == .incoming, session.helpers.isEmpty,
-            !session.isWorking
+        guard let session = self.sessions[id], session.purpose == .incoming,
+            session.introductions.helpers.isEmpty, !session.probing.isWorking
         else { return }
         self.end(id, now, &effects)
     }
@@ -259,7 +248,7 @@ extension Reach {
         for (channel, held) in lost {
             self.channels[channel] = nil
             effects.append(.host(.closeChannel(channel)))
-            if self.sessions[held.call]?.channel == channel { self.sessions[held.call]?.channel = nil }
+            self.sessions[held.call]?.relay.remove(channel)
         }
         for (channel, held) in lost where self.peers[held.peer]?.channel == channel {
             self.pathSuspected(held.peer, now, &effects)

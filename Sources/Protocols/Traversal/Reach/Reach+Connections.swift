@@ -15,31 +15,27 @@ extension Reach {
     ) {
         let link = Link(isDialler: link.isDialler, remote: link.remote.unmapped, pathKey: link.pathKey)
         let earlier = self.peers[peer]?.link
-        if earlier == nil { self.peers[peer] = Peer(link: link) }
-        self.peers[peer]?.networks.append(network)
+        self.peers.admit(peer, network, on: link)
         guard earlier != link else { return }
         if let earlier {
-            self.pathOwners[earlier.pathKey.id] = nil
-            if self.sessions[earlier.pathKey.id] != nil { self.end(earlier.pathKey.id, now, &effects) }
-            self.peers[peer]?.told = nil
+            self.end(earlier.pathKey.id, now, &effects)
+            self.peers.replaceLink(of: peer, with: link)
         }
-        self.peers[peer]?.link = link
-        self.pathOwners[link.pathKey.id] = peer
         self.isOn(link.remote, peer, now, &effects)
-        guard let id = self.calls[peer], let choice = self.sessions[id]?.choice, link.isDialler else { return }
+        guard let id = self.sessions.calls[peer], let choice = self.sessions[id]?.choice.way, link.isDialler else {
+            return
+        }
         // A direct way was found while the connection was made over the relay.
         self.take(choice, id, now, &effects)
     }
 
     mutating func disconnected(_ peer: PeerId, _ network: NetworkId, _ now: Duration, _ effects: inout [Effect]) {
         guard self.peers[peer]?.networks.remove(network) != nil else { return }
-        self.endBrokered(of: peer, in: network, &effects)
+        self.broker.endAll(of: peer, in: network, self.peers, &effects)
         self.loseChannels(now, &effects) { $0.relay == peer && $0.network == network }
         guard let state = self.peers[peer], state.networks.isEmpty else { return }
-        self.peers[peer] = nil
-        self.upgrades[peer] = nil
-        self.pathOwners[state.link.pathKey.id] = nil
-        for id in [state.link.pathKey.id, self.calls[peer]].compactMap({ $0 }) { self.end(id, now, &effects) }
+        self.peers.remove(peer)
+        for id in [state.link.pathKey.id, self.sessions.calls[peer]].compactMap({ $0 }) { self.end(id, now, &effects) }
         for (channel, held) in self.channels where held.peer == peer { self.giveBack(channel, &effects) }
         if !state.ports.isEmpty { effects.append(.host(.closePorts(state.ports))) }
         self.coordinatorLost(peer, now, &effects)
@@ -47,7 +43,7 @@ extension Reach {
 
     mutating func pathChanged(_ peer: PeerId, _ address: SocketAddress, _ now: Duration, _ effects: inout [Effect]) {
         guard let state = self.peers[peer], state.link.remote != address.unmapped else { return }
-        self.peers[peer]?.link.remote = address.unmapped
+        self.peers[peer]?.move(to: address.unmapped)
         self.isOn(address.unmapped, peer, now, &effects)
     }
 
@@ -63,16 +59,16 @@ extension Reach {
         if let channel = ChannelId(address: remote) {
             effects.append(.host(.record(peer, .connected(remote, over: self.channels[channel]?.relay))))
             let first = now + (self.limits.upgradeDelays.first ?? self.limits.upgradeInterval)
-            self.upgrades[peer] = Upgrade(since: now, due: first)
-            if self.peers[peer]?.lastDirect != nil, self.calls[peer] == nil, self.peers[peer]?.link.isDialler == true {
-                // It was direct before: the network changed.
-                self.upgrades[peer]?.due = now
-            }
+            // It was direct before: the network changed.
+            let isUrgent =
+                self.peers[peer]?.lastDirect != nil && self.sessions.calls[peer] == nil
+                && self.peers[peer]?.link.isDialler == true
+            self.peers.schedule(Upgrade(since: now, due: isUrgent ? now : first), of: peer)
             return
         }
         effects.append(.host(.record(peer, .connected(remote, over: nil))))
         self.peers[peer]?.lastDirect = remote
-        self.upgrades[peer] = nil
+        self.peers.cancelUpgrade(of: peer)
         self.tell(peer, remote, &effects)
         self.endSessions(with: peer, now, &effects)
     }
@@ -93,13 +89,22 @@ extension Reach {
     }
 
     private mutating func endSessions(with peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
-        for id in [self.peers[peer]?.link.pathKey.id, self.calls[peer]].compactMap({ $0 }) {
+        for id in [self.peers[peer]?.link.pathKey.id, self.sessions.calls[peer]].compactMap({ $0 }) {
             self.end(id, now, &effects)
         }
         self.trimStandbys(&effects)
     }
 
     // MARK: Lost paths
+
+    mutating func ownAddressesChanged(_ addresses: [SocketAddress], _ now: Duration, _ effects: inout [Effect]) {
+        guard self.ownAddresses.replace(with: addresses) else { return }
+        for peer in self.peers.states.keys {
+            self.startPath(to: peer, now, &effects)
+            guard self.peers.upgrades[peer] != nil else { continue }
+            self.peers.schedule(Upgrade(since: now, due: now, isUrgent: true), of: peer)
+        }
+    }
 
     mutating func pathSuspected(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
         guard let state = self.peers[peer] else { return }
@@ -111,10 +116,10 @@ extension Reach {
             effects.append(.fallBack(peer, channel))
         }
         guard let network = state.networks.first else { return }
-        if let id = self.calls[peer], let session = self.sessions[id] {
+        if let id = self.sessions.calls[peer], let session = self.sessions[id] {
             // A call that is still young may bring what is needed; an old one was for something else.
-            if session.channel != nil { self.planRelay(id, now, &effects) }
-            guard session.punchedAt != nil, session.channel == nil else { return }
+            if session.relay.channel != nil { self.planRelay(id, now, &effects) }
+            guard session.introductions.first != nil, session.relay.channel == nil else { return }
             self.end(id, now, &effects)
         }
         if self.call(peer, network, now, &effects) != nil { self.retrySoon(peer, now) }
@@ -125,7 +130,7 @@ extension Reach {
         guard let state = self.peers[peer], state.isSuspect else { return }
         let pause = self.limits.retryPause * (1 << min(state.retries, Self.doublings))
         self.peers[peer]?.retries += 1
-        self.upgrades[peer] = Upgrade(since: now, due: now + pause, isUrgent: true)
+        self.peers.schedule(Upgrade(since: now, due: now + pause, isUrgent: true), of: peer)
     }
 
     /// The peer is heard where the connection runs.
@@ -147,7 +152,7 @@ extension Reach {
     mutating func pathConfirmed(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
         self.peers[peer]?.isSuspect = false
         guard self.peers[peer]?.channel == nil else { return }
-        self.upgrades[peer] = nil
+        self.peers.cancelUpgrade(of: peer)
         self.endSessions(with: peer, now, &effects)
     }
 
@@ -158,8 +163,8 @@ extension Reach {
         else { return }
         self.beginPath(to: peer, now)
         let way = Session.Way(address: address, port: nil)
-        self.sessions[state.link.pathKey.id]?.candidates.append(
-            Candidate(way: way, kind: .used, rank: Self.rank(of: address), isUnobserved: false, probeAt: now)
+        self.sessions[state.link.pathKey.id]?.probing.add(
+            Candidate(way: way, kind: .used, isUnobserved: false, probeAt: now)
         )
         self.probe(state.link.pathKey.id, now, &effects)
     }
@@ -167,34 +172,28 @@ extension Reach {
     /// Begins a session under the connection's own key.
     mutating func beginPath(to peer: PeerId, _ now: Duration) {
         guard let state = self.peers[peer], let network = state.networks.first else { return }
-        self.sessions[state.link.pathKey.id] = Session(
-            peer: peer,
-            network: network,
-            key: state.link.pathKey.key,
-            purpose: .path,
-            isFirst: state.link.isDialler,
-            startedAt: now,
-            endsAt: now + self.limits.punchTime
+        self.sessions.begin(
+            Session(
+                peer: peer,
+                network: network,
+                key: state.link.pathKey,
+                purpose: .path(isDialler: state.link.isDialler),
+                startedAt: now,
+                endsAt: now + self.limits.punchTime
+            )
         )
     }
 
     // MARK: Upgrades
 
     mutating func upgradeDue(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
-        guard var upgrade = self.upgrades[peer], let state = self.peers[peer], let network = state.networks.first else {
-            self.upgrades[peer] = nil
-            return
-        }
-        upgrade.attempts += 1
-        let delays = self.limits.upgradeDelays
-        upgrade.due =
-            upgrade.attempts < delays.count
-            ? max(now + .seconds(1), upgrade.since + delays[upgrade.attempts]) : now + self.limits.upgradeInterval
-        let isOwn = state.link.isDialler || upgrade.isUrgent
-        upgrade.isUrgent = false
-        self.upgrades[peer] = upgrade
+        guard var upgrade = self.peers.upgrades[peer], let state = self.peers[peer],
+            let network = state.networks.first
+        else { return self.peers.cancelUpgrade(of: peer) }
+        let isUrgent = upgrade.advance(self.limits, at: now)
+        self.peers.schedule(upgrade, of: peer)
         // One side's calls are enough; after a change of this device's network they are this side's.
-        guard isOwn, self.calls[peer] == nil else { return }
+        guard state.link.isDialler || isUrgent, self.sessions.calls[peer] == nil else { return }
         _ = self.call(peer, network, now, &effects)
     }
 }

@@ -1,5 +1,4 @@
 package import Bytes
-internal import DequeModule
 package import Identity
 internal import OrderedCollections
 
@@ -152,51 +151,46 @@ package struct Reach: Sendable {
         }
     }
 
-    let configuration: Configuration
-    /// The configuration's.
+    let localPeerId: PeerId
     let limits: Limits
-    var random: SeededGenerator
     var secrets: SecretSource
-    /// The addresses of this device's interfaces that others could use.
-    var own: [SocketAddress] = []
-    var hasOwnAddresses = false
-    /// Whether this device can be reached over its loopback interface alone.
-    var isOnLoopback = false
-    var filteringQuestion: FilteringQuestion?
-    /// How the NAT chooses ports, if two observers proved it since the network changed.
-    var provenMapping = MappingBehaviour.unknown
-    /// What STUN servers see.
-    var serverObservations: OrderedDictionary<SocketAddress, SocketAddress> = [:]
-
-    /// The admitted peers.
-    var peers: OrderedDictionary<PeerId, Peer> = [:]
-    var sessions: OrderedDictionary<CallId, Session> = [:]
-    /// The call with each peer, of those sessions.
-    var calls: [PeerId: CallId] = [:]
-    /// Whose connection a path key is of.
-    var pathOwners: [CallId: PeerId] = [:]
+    var ownAddresses = OwnAddresses()
+    var filteringTest = FilteringTest()
+    var peers = AdmittedPeers()
+    var sessions = Sessions()
     /// The channels that lead somewhere over others.
     var channels: OrderedDictionary<ChannelId, HeldChannel> = [:]
-    /// The calls of others that this node helps with.
-    var brokered: OrderedDictionary<CallId, BrokeredCall> = [:]
-    /// Connections over relays, and when they are tried to be made direct.
-    var upgrades: OrderedDictionary<PeerId, Upgrade> = [:]
-    var ledger: Ledger
-    var transactions = Transactions()
-    /// The call for which ports were opened, or are being opened.
-    var searcher: CallId?
-    /// Whether ports that nobody waits for are still to come.
-    var isOpeningInVain = false
+    var broker: Broker
+    var probes: Probes
+    var searchPorts = SearchPorts.free
     /// The earliest wake that the driver was asked for.
-    var armed: Duration?
+    private var armed: Duration?
 
     package init(_ configuration: Configuration) {
-        self.configuration = configuration
+        self.localPeerId = configuration.localPeerId
         self.limits = configuration.limits
-        self.ledger = Ledger(configuration.limits)
-        self.random = SeededGenerator(seed: configuration.randomSeed)
         self.secrets = SecretSource(secret: configuration.secret)
+        self.broker = Broker(configuration.limits)
+        self.probes = Probes(seed: configuration.randomSeed, configuration.limits)
     }
+
+    /// Whether the peer is admitted on a connection that can be told of ways.
+    package func isConnected(to peer: PeerId) -> Bool { self.peers[peer] != nil }
+
+    /// Over whom a channel leads.
+    package func relay(of channel: ChannelId) -> PeerId? { self.channels[channel]?.relay }
+
+    /// The mapping behaviour of this node's NAT; a guess, unless ``isMappingProven``.
+    package var mapping: MappingBehaviour { self.ownAddresses.mapping(seenBy: self.peers.observations) }
+
+    /// Whether observers at different addresses agree on that.
+    package var isMappingProven: Bool { self.ownAddresses.isMappingProven }
+
+    /// The addresses that others see, the one that most see first.
+    package var observedAddresses: [SocketAddress] { self.ownAddresses.observed(by: self.peers.observations) }
+
+    /// The addresses where this node might be found.
+    var offer: Offer { self.ownAddresses.offer(seenBy: self.peers.observations, limit: self.limits.candidates) }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
@@ -209,7 +203,9 @@ package struct Reach: Sendable {
         case .pathSuspected(let peer): self.pathSuspected(peer, time, &effects)
         case .pathAnswered(let peer): self.pathAnswered(peer, time, &effects)
         case .ownAddressesChanged(let addresses): self.ownAddressesChanged(addresses, time, &effects)
-        case .addressObserved(let address, let server): self.note(address, observedBy: server)
+        case .addressObserved(let address, let server):
+            self.ownAddresses.note(address, observedBy: server)
+            self.ownAddresses.proveMapping(seenBy: self.peers.observations)
         case .sought(let peer, let network): self.seek(peer, network, time, &effects)
         case .soughtOverRelay(let peer, let network): self.seek(peer, network, overRelay: true, time, &effects)
         case .abandoned(let peer): self.abandon(peer, time, &effects)
@@ -219,7 +215,8 @@ package struct Reach: Sendable {
         case .datagramReceived(let bytes, let source, let port):
             self.datagramReceived(bytes, from: source, port, time, &effects)
         case .portsOpened(let ports): self.portsOpened(ports, time, &effects)
-        case .filteringAsked: self.askFiltering(time, &effects)
+        case .filteringAsked:
+            self.filteringTest.begin(self.peers, &self.secrets, self.limits.filteringPatience, time, &effects)
         case .timeReached: self.timeReached(time, &effects)
         }
         self.arm(&effects)
@@ -240,22 +237,34 @@ package struct Reach: Sendable {
             return effects.append(.offence(peer, error.description))
         }
         switch message {
-        case .observed(let address): self.note(address, observedBy: peer)
+        case .observed(let address):
+            self.peers[peer]?.observed = address.unmapped
+            self.ownAddresses.proveMapping(seenBy: self.peers.observations)
         case .call(let id, let target, let key, let offer):
-            self.called(id, target, key, offer, by: peer, network, now, &effects)
+            let request = CallRequest(
+                id: id,
+                caller: peer,
+                target: target,
+                network: network,
+                key: key,
+                offer: offer
+            )
+            self.broker.called(request, &self.peers, &self.secrets, self.channels, now, &effects)
         case .ring(let id, let caller, let key, let offer, let introduction):
-            self.rung(id, caller, key, offer, introduction, by: peer, network, now, &effects)
-        case .answer(let id, let offer): self.calleeAnswered(id, offer, peer, network, now, &effects)
-        case .decline(let id, let refusal): self.calleeDeclined(id, refusal, peer, network, &effects)
+            self.rung(PathKey(id, key), caller, offer, introduction, by: peer, network, now, &effects)
+        case .answer(let id, let offer):
+            self.broker.calleeAnswered(id, offer, peer, network, self.peers, &effects)
+        case .decline(let id, let refusal): self.broker.calleeDeclined(id, refusal, peer, network, &effects)
         case .answered(let id, let offer, let introduction):
             self.callAnswered(id, offer, introduction, by: peer, network, now, &effects)
         case .failed(let id, let refusal): self.callFailed(id, refusal, by: peer, now, &effects)
         case .hangUp(let id): self.hungUp(id, by: peer, now, &effects)
         case .tryMe(let id, let key, let known):
-            self.askedToTry(id, key, known, by: peer, network, now, &effects)
+            self.broker.askedToTry(id, key, known, by: peer, network, &self.peers, now, &effects)
         case .tryThat(let id, let key, let address):
-            self.askedToProbe(id, key, address, by: peer, now, &effects)
-        case .tried(let id, let stranger): self.strangerNamed(id, stranger, by: peer, &effects)
+            self.askedToProbe(PathKey(id, key), address, by: peer, now, &effects)
+        case .tried(let id, let stranger):
+            self.filteringTest.strangerNamed(id, stranger, by: peer, self.peers, &effects)
         }
     }
 
@@ -263,25 +272,22 @@ package struct Reach: Sendable {
 
     private mutating func timeReached(_ now: Duration, _ effects: inout [Effect]) {
         self.armed = nil
-        self.filteringDue(now, &effects)
-        for id in Array(self.sessions.keys) {
+        self.filteringTest.expire(now, &effects)
+        for id in self.sessions.ids {
             guard let due = self.sessions[id]?.due, due <= now else { continue }
             self.sessionDue(id, now, &effects)
         }
-        for peer in Array(self.upgrades.keys) {
-            guard let due = self.upgrades[peer]?.due, due <= now else { continue }
+        for peer in self.peers.upgrades.keys {
+            guard let due = self.peers.upgrades[peer]?.due, due <= now else { continue }
             self.upgradeDue(peer, now, &effects)
         }
-        for id in Array(self.brokered.keys) {
-            guard let due = self.brokered[id]?.expiry, due <= now else { continue }
-            self.brokeredCallExpired(id, &effects)
-        }
+        self.broker.expire(now, &effects)
     }
 
     private mutating func arm(_ effects: inout [Effect]) {
         let earliest = [
-            self.sessions.values.lazy.map(\.due).min(), self.upgrades.values.lazy.map(\.due).min(),
-            self.brokered.values.lazy.compactMap(\.expiry).min(), self.filteringQuestion?.endsAt,
+            self.sessions.due, self.peers.upgrades.values.lazy.map(\.due).min(), self.broker.due,
+            self.filteringTest.due,
         ].compactMap { $0 }.min()
         guard let earliest, earliest != self.armed else { return }
         self.armed = earliest

@@ -1,5 +1,3 @@
-internal import Crypto
-internal import DequeModule
 internal import Identity
 internal import OrderedCollections
 
@@ -12,53 +10,38 @@ struct Session: Sendable {
         /// The peer does.
         case incoming
         /// The connection's own key is used, to the addresses that it had.
-        case path
+        case path(isDialler: Bool)
     }
 
     let peer: PeerId
     /// The network of a call.
     let network: NetworkId
-    let key: CallKey
+    /// The id and the key of the call or the path, which both sides know.
+    let key: PathKey
     let purpose: Purpose
-    /// Whether this side is named first in probes: the caller, or whoever dialled the connection.
-    let isFirst: Bool
-    let startedAt: Duration
-
-    // The caller's questions.
-    /// Who can still be asked, the most promising at the end.
-    var coordinators: [PeerId] = []
-    /// Who was asked and has not said no.
-    var asked = OrderedSet<PeerId>()
-    var askAt: Duration?
-    var refusal: Reach.Refusal?
-
-    // The punching, from when the two were brought together.
-    /// Over whom that was.
-    var helpers = OrderedSet<PeerId>()
-    /// The first of them, to whom what is sent for the call is counted; nil under a connection's key.
-    var introducer: PeerId?
-    var punchedAt: Duration?
-    var candidates: [Candidate] = []
-    var peerMapping = MappingBehaviour.unknown
-    /// Where the coordinator sees the peer, if the peer says the same of itself.
-    var peerObserved: SocketAddress?
-    var answers = Allowance()
-    /// The best channel that came with the call.
-    var channel: ChannelId?
-    /// Whether nothing but the channel is used.
-    var isRelayOnly = false
-    /// When the channel is used.
-    var relayAt: Duration?
-    /// When the best address that works is taken.
-    var chooseAt: Duration?
-    /// What was taken: the address and the port to use it from.
-    var choice: Way?
-    /// What the node was told to dial: an address, or that of a channel.
-    var dialled: SocketAddress?
-    /// When the search begins.
-    var searchAt: Duration?
-    var search: Search?
+    var coordinators = Coordinators()
+    var introductions = Introductions()
+    var probing: Probing
+    var relay = RelayFallback()
+    var choice = Choice()
+    var search = Search()
     var endsAt: Duration
+
+    init(
+        peer: PeerId,
+        network: NetworkId,
+        key: PathKey,
+        purpose: Purpose,
+        startedAt: Duration,
+        endsAt: Duration
+    ) {
+        self.peer = peer
+        self.network = network
+        self.key = key
+        self.purpose = purpose
+        self.probing = Probing(since: startedAt)
+        self.endsAt = endsAt
+    }
 
     /// An address of the peer's, and the own port from which it is tried (nil for the node's own).
     struct Way: Hashable, Sendable {
@@ -66,82 +49,127 @@ struct Session: Sendable {
         let port: UInt16?
     }
 
+    /// Whether this side is named first in probes: the caller, or the dialler of the connection.
+    var isFirst: Bool {
+        switch self.purpose {
+        case .outgoing: true
+        case .incoming: false
+        case .path(let isDialler): isDialler
+        }
+    }
+
+    /// Whether it belongs to a call, of this node or of the peer.
+    var isCall: Bool {
+        switch self.purpose {
+        case .outgoing, .incoming: true
+        case .path: false
+        }
+    }
+
     /// The peer to whom probes are counted: only it and the peer itself know the key.
-    var voucher: PeerId { self.introducer ?? self.peer }
+    var voucher: PeerId { self.introductions.first ?? self.peer }
 
-    var isWorking: Bool { self.candidates.contains { $0.workedAt != nil } }
-
-    /// When something is to be done next.
+    /// The time of its next action.
     var due: Duration {
         var due = self.endsAt
-        for time in [self.askAt, self.relayAt, self.chooseAt, self.searchAt, self.search?.dueAt] {
+        for time in [
+            self.coordinators.askAt, self.relay.dueAt, self.choice.dueAt, self.search.startsAt, self.search.dueAt,
+            self.probing.dueAt,
+        ] {
             if let time { due = min(due, time) }
-        }
-        for candidate in self.candidates {
-            if let time = candidate.probeAt { due = min(due, time) }
         }
         return due
     }
-}
 
-/// An address where the peer may be.
-struct Candidate: Sendable {
-    let way: Session.Way
-    let kind: Reach.AddressKind
-    /// The lower the better.
-    let rank: Int
-    /// Whether nobody but the peer names it.
-    let isUnobserved: Bool
-    var firstAt: Duration?
-    var lastAt: Duration?
-    var probeAt: Duration?
-    /// When it answered.
-    var workedAt: Duration?
-    /// Probes so far.
-    var count = 0
-}
-
-/// Many ports, where one NAT draws another one for each destination: some pair of them will meet (the birthday paradox).
-struct Search: Sendable {
-    enum Side: Sendable {
-        /// This side's NAT draws ports: it opens many, and sends to where the other side is seen.
-        case ownPorts([UInt16], next: Int, target: SocketAddress)
-        /// The peer's does: this side tries many of them.
-        case peerPorts(tried: Set<UInt16>, of: IPAddress)
-    }
-
-    var side: Side
-    /// When the next probe goes; nil when no more do.
-    var dueAt: Duration?
-    /// Own ports on which the peer was heard.
-    var hits: OrderedSet<UInt16> = []
-}
-
-/// Requests that wait for their answer.
-struct Transactions: Sendable {
-    struct Request: Sendable {
-        let call: CallId
-        let way: Session.Way
-        let sentAt: Duration
-    }
-
-    private var order = Deque<STUNTransactionId>()
-    private var requests: [STUNTransactionId: Request] = [:]
-
-    subscript(transaction: STUNTransactionId) -> Request? { self.requests[transaction] }
-
-    mutating func insert(_ request: Request, as transaction: STUNTransactionId, _ limits: Reach.Limits) {
-        while let oldest = self.order.first {
-            let isOld = self.requests[oldest].map { request.sentAt - $0.sentAt > limits.transactionTime } ?? true
-            guard isOld || self.order.count >= limits.transactions else { break }
-            self.order.removeFirst()
-            self.requests[oldest] = nil
+    /// Notes that `helper` brought the two together; the first time starts the clocks of the call.
+    mutating func introduced(
+        by helper: PeerId,
+        _ mapping: MappingBehaviour,
+        _ limits: Reach.Limits,
+        at now: Duration
+    ) {
+        if self.introductions.add(helper, mapping) {
+            self.probing.since = now
+            self.search.plan(at: now + limits.searchDelay)
+            self.endsAt = now + limits.callPatience
         }
-        self.order.append(transaction)
-        self.requests[transaction] = request
     }
 
-    mutating func remove(_ transaction: STUNTransactionId) -> Request? {
-        self.requests.removeValue(forKey: transaction)
+    /// Takes the best address that works; nil if none does.
+    mutating func choose() -> Way? {
+        guard let way = self.probing.best else { return nil }
+        self.choice.way = way
+        self.probing.stop()
+        self.search.stop()
+        return way
     }
+
+    /// Notes that the chosen address does not work after all.
+    mutating func dismiss(_ address: SocketAddress) {
+        self.choice.way = nil
+        self.probing.dismiss(address)
+    }
+
+    /// Notes the address that the node dials, which has `patience` to bring a connection.
+    mutating func dialled(_ address: SocketAddress, _ patience: Duration, at now: Duration) {
+        self.choice.dialled = address
+        self.endsAt = max(self.endsAt, now + patience)
+    }
+}
+
+/// The peers that brought the two sides of a call together, and what they say of the other side.
+struct Introductions: Sendable {
+    private(set) var helpers = OrderedSet<PeerId>()
+    /// The first of them, to whom what is sent for the call is counted; nil under a connection's key.
+    private(set) var first: PeerId?
+    private(set) var peerMapping = MappingBehaviour.unknown
+    /// The peer's address as the coordinator sees it, if the peer names the same host.
+    var peerObserved: SocketAddress?
+
+    /// Adds a helper, with the peer's own account of its NAT; returns whether it is the first.
+    mutating func add(_ helper: PeerId, _ mapping: MappingBehaviour) -> Bool {
+        self.helpers.append(helper)
+        self.peerMapping = mapping
+        guard self.first == nil else { return false }
+        self.first = helper
+        return true
+    }
+
+    mutating func remove(_ helper: PeerId) { self.helpers.remove(helper) }
+}
+
+/// The way over a coordinator that relays, for when no direct one is found in time.
+struct RelayFallback: Sendable {
+    /// The best channel that came with the call.
+    private(set) var channel: ChannelId?
+    /// Whether nothing but the channel is used.
+    var isOnly = false
+    /// The time at which the channel is used.
+    var dueAt: Duration?
+
+    /// Takes a channel, unless a better one came before.
+    mutating func add(_ channel: ChannelId) {
+        if self.channel == nil { self.channel = channel }
+    }
+
+    mutating func remove(_ channel: ChannelId) {
+        if self.channel == channel { self.channel = nil }
+    }
+}
+
+/// The address that the connection is to use.
+struct Choice: Sendable {
+    /// The address that was taken, and the port to use it from.
+    var way: Session.Way?
+    /// The time at which the best address that works is taken.
+    private(set) var dueAt: Duration?
+    /// The address that the node dials, or that of a channel.
+    var dialled: SocketAddress?
+
+    /// Waits for a better address, unless it does already.
+    mutating func wait(until time: Duration) {
+        if self.dueAt == nil { self.dueAt = time }
+    }
+
+    mutating func stopWaiting() { self.dueAt = nil }
 }

@@ -1,30 +1,52 @@
-package import Identity
+internal import Identity
 internal import OrderedCollections
 
-// Where this node is, by its own account and by that of others, and which addresses of peers are worth a datagram.
-extension Reach {
+/// The addresses of this node, by its own account and by that of others, and the judgement of those of peers.
+struct OwnAddresses: Sendable {
+    /// An address of this node, as an observer elsewhere sees it.
+    struct Observation: Sendable {
+        let observer: IPAddress
+        let address: SocketAddress
+    }
+
     /// STUN servers that are remembered.
     private static let serverLimit = 8
     /// Addresses that others see, in one offer: more of them only say that the NAT draws ports.
     private static let observedLimit = 4
 
-    mutating func note(_ address: SocketAddress, observedBy peer: PeerId) {
-        self.peers[peer]?.observed = address.unmapped
-        self.proveMapping()
+    /// The addresses of this device's interfaces that others could use; nil before the driver names any.
+    private var interfaces: [SocketAddress]?
+    /// Whether this device can be reached over its loopback interface alone.
+    private var isOnLoopback = false
+    /// The NAT's choice of ports, if two observers proved it since the network changed.
+    private var provenMapping = MappingBehaviour.unknown
+    /// The addresses that STUN servers see.
+    private var serverObservations: OrderedDictionary<SocketAddress, SocketAddress> = [:]
+
+    private var own: [SocketAddress] { self.interfaces ?? [] }
+
+    /// Takes the addresses of this device's interfaces; returns whether others took their place.
+    mutating func replace(with addresses: [SocketAddress]) -> Bool {
+        self.isOnLoopback = !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
+        let usable = Array(OrderedSet(addresses.map { SocketAddress($0.ip.unmapped.withoutScope, port: $0.port) }))
+            .filter { self.isUsable($0) }.sorted()
+        guard usable != self.interfaces else { return false }
+        let isChange = self.interfaces != nil
+        self.interfaces = usable
+        if isChange { self.provenMapping = .unknown }
+        return isChange
     }
 
+    /// Notes the address at which a STUN server sees this node.
     mutating func note(_ address: SocketAddress, observedBy server: SocketAddress) {
         self.serverObservations[server] = address.unmapped
         if self.serverObservations.count > Self.serverLimit { self.serverObservations.removeFirst() }
-        self.proveMapping()
     }
 
-    /// What others see of this node, and from where.
-    private var observations: [(observer: IPAddress, address: SocketAddress)] {
-        var found = self.serverObservations.map { (observer: $0.key.ip, address: $0.value) }
-        for peer in self.peers.values where peer.channel == nil {
-            if let address = peer.observed { found.append((peer.link.remote.ip, address)) }
-        }
+    /// The usable observations of servers, then those of `peers`.
+    private func observations(_ peers: [Observation]) -> [Observation] {
+        var found = self.serverObservations.map { Observation(observer: $0.key.ip, address: $0.value) }
+        found.append(contentsOf: peers)
         return found.filter { self.isUsable($0.address) }
     }
 
@@ -33,9 +55,9 @@ extension Reach {
     /// Two that see the same outer address from different places prove it; that is remembered while the network is the
     /// same. From a single one it is a guess: a NAT that kept this node's port most likely keeps it for everybody, one
     /// that did not most likely draws another one for each.
-    package var mapping: MappingBehaviour {
+    func mapping(seenBy peers: [Observation]) -> MappingBehaviour {
         guard self.provenMapping == .unknown else { return self.provenMapping }
-        let seen = self.observations.filter { !$0.address.isIPv6 }
+        let seen = self.observations(peers).filter { !$0.address.isIPv6 }
         let translated = seen.filter { !self.own.contains($0.address) }
         // Observers on this side of the NAT see none.
         guard !translated.isEmpty else { return seen.isEmpty ? .unknown : .endpointIndependent }
@@ -45,10 +67,11 @@ extension Reach {
     }
 
     /// Whether observers at different addresses agree on that.
-    package var isMappingProven: Bool { self.provenMapping != .unknown }
+    var isMappingProven: Bool { self.provenMapping != .unknown }
 
-    private mutating func proveMapping() {
-        let translated = self.observations.filter { !$0.address.isIPv6 && !self.own.contains($0.address) }
+    /// Compares what observers at different addresses see.
+    mutating func proveMapping(seenBy peers: [Observation]) {
+        let translated = self.observations(peers).filter { !$0.address.isIPv6 && !self.own.contains($0.address) }
         for (index, first) in translated.enumerated() {
             for second in translated[..<index]
             where second.observer != first.observer && second.address.ip == first.address.ip {
@@ -62,9 +85,9 @@ extension Reach {
     }
 
     /// The addresses that others see, the one that most see first.
-    package var observedAddresses: [SocketAddress] {
+    func observed(by peers: [Observation]) -> [SocketAddress] {
         var counts: OrderedDictionary<SocketAddress, Int> = [:]
-        for observation in self.observations { counts[observation.address, default: 0] += 1 }
+        for observation in self.observations(peers) { counts[observation.address, default: 0] += 1 }
         let ranked = counts.enumerated().sorted { left, right in
             left.element.value == right.element.value
                 ? left.offset < right.offset : left.element.value > right.element.value
@@ -72,14 +95,14 @@ extension Reach {
         return ranked.map(\.element.key)
     }
 
-    /// Where this node might be found.
-    var offer: Offer {
+    /// The addresses where this node might be found, at most `limit`.
+    func offer(seenBy peers: [Observation], limit: Int) -> Reach.Offer {
         var addresses = OrderedSet(self.own.filter { $0.isIPv6 && !$0.isPrivate })
-        addresses.append(contentsOf: self.observedAddresses.prefix(Self.observedLimit))
+        addresses.append(contentsOf: self.observed(by: peers).prefix(Self.observedLimit))
         addresses.append(contentsOf: self.own)
-        return Offer(
-            mapping: self.mapping,
-            addresses: Array(addresses.prefix(min(Offer.limit, self.limits.candidates)))
+        return Reach.Offer(
+            mapping: self.mapping(seenBy: peers),
+            addresses: Array(addresses.prefix(min(Reach.Offer.limit, limit)))
         )
     }
 
@@ -93,9 +116,13 @@ extension Reach {
     }
 
     /// Why no datagram goes to an address of a peer, or nil; less is asked of what a member saw itself.
-    func implausibility(of address: SocketAddress, isObserved: Bool) -> Implausibility? {
+    func implausibility(
+        of address: SocketAddress,
+        isObserved: Bool,
+        seenBy peers: [Observation]
+    ) -> Reach.Implausibility? {
         guard self.isUsable(address) else { return .junk }
-        guard !self.own.contains(address), !self.observations.contains(where: { $0.address == address }) else {
+        guard !self.own.contains(address), !self.observations(peers).contains(where: { $0.address == address }) else {
             return .own
         }
         guard self.own.isEmpty || self.own.contains(where: { $0.isIPv6 == address.isIPv6 }) else {
@@ -106,28 +133,6 @@ extension Reach {
             return .elsewhere
         }
         return address.port < 1024 ? .reservedPort : nil
-    }
-
-    /// IPv6 first, then the local network, then the rest.
-    static func rank(of address: SocketAddress) -> Int {
-        if address.isPrivate { return 1 }
-        return address.isIPv6 ? 0 : 2
-    }
-
-    mutating func ownAddressesChanged(_ addresses: [SocketAddress], _ now: Duration, _ effects: inout [Effect]) {
-        self.isOnLoopback = !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
-        let usable = Array(OrderedSet(addresses.map { SocketAddress($0.ip.unmapped.withoutScope, port: $0.port) }))
-            .filter { self.isUsable($0) }.sorted()
-        guard usable != self.own || !self.hasOwnAddresses else { return }
-        self.own = usable
-        let isChange = self.hasOwnAddresses
-        self.hasOwnAddresses = true
-        guard isChange else { return }
-        self.provenMapping = .unknown
-        for peer in Array(self.peers.keys) {
-            self.startPath(to: peer, now, &effects)
-            if self.upgrades[peer] != nil { self.upgrades[peer] = Upgrade(since: now, due: now, isUrgent: true) }
-        }
     }
 }
 

@@ -1,0 +1,110 @@
+internal import Identity
+internal import OrderedCollections
+
+/// The peers with which this node is connected, in the order of their admission, and what follows from a connection.
+struct AdmittedPeers: Sendable {
+    private(set) var states: OrderedDictionary<PeerId, Peer> = [:]
+    /// The peers by the id of their connection's path key.
+    private var pathOwners: [CallId: PeerId] = [:]
+    /// The connections over relays that are tried to be made direct.
+    private(set) var upgrades: OrderedDictionary<PeerId, Upgrade> = [:]
+
+    /// A peer; ``admit(_:_:on:)`` adds one, ``remove(_:)`` removes it.
+    subscript(peer: PeerId) -> Peer? {
+        get { self.states[peer] }
+        _modify { yield &self.states[peer] }
+    }
+
+    /// The peer whose connection has the path key with this id.
+    func owner(ofPath id: CallId) -> PeerId? { self.pathOwners[id] }
+
+    /// The addresses of this node as peers see them that are connected without a relay.
+    var observations: [OwnAddresses.Observation] {
+        self.states.values.compactMap { peer in
+            guard peer.channel == nil, let address = peer.observed else { return nil }
+            return OwnAddresses.Observation(observer: peer.link.remote.ip, address: address)
+        }
+    }
+
+    /// Notes that a peer is admitted in the network; a new one gets this link.
+    mutating func admit(_ peer: PeerId, _ network: NetworkId, on link: Reach.Link) {
+        if self.states[peer] == nil {
+            self.states[peer] = Peer(link: link)
+            self.pathOwners[link.pathKey.id] = peer
+        }
+        self.states[peer]?.networks.append(network)
+    }
+
+    /// Replaces the connection of a peer.
+    mutating func replaceLink(of peer: PeerId, with link: Reach.Link) {
+        guard let earlier = self.states[peer]?.link else { return }
+        self.pathOwners[earlier.pathKey.id] = nil
+        self.pathOwners[link.pathKey.id] = peer
+        self.states[peer]?.link = link
+        self.states[peer]?.told = nil
+    }
+
+    mutating func remove(_ peer: PeerId) {
+        guard let state = self.states.removeValue(forKey: peer) else { return }
+        self.upgrades[peer] = nil
+        self.pathOwners[state.link.pathKey.id] = nil
+    }
+
+    mutating func schedule(_ upgrade: Upgrade, of peer: PeerId) { self.upgrades[peer] = upgrade }
+
+    mutating func cancelUpgrade(of peer: PeerId) { self.upgrades[peer] = nil }
+}
+
+/// A peer with which this node is connected.
+struct Peer: Sendable {
+    /// The networks in which the two are admitted.
+    var networks: OrderedSet<NetworkId> = []
+    fileprivate(set) var link: Reach.Link
+    /// Whether the connection's path does not answer.
+    var isSuspect = false
+    /// The calls that failed to find another path since.
+    var retries = 0
+    /// The source of this node's datagrams, as the peer says.
+    var observed: SocketAddress?
+    /// The source of the peer's datagrams, as this node told it.
+    var told: SocketAddress?
+    /// The peer's last address without a relay.
+    var lastDirect: SocketAddress?
+    /// The ports beside the node's own over which the connection may run.
+    var ports: [UInt16] = []
+    /// The calls that it makes over this node, and those of others that it announces to it.
+    var calls = Allowance()
+    var rings = Allowance()
+    /// The answers to its probes under the connection's key.
+    var answers = Allowance()
+
+    init(link: Reach.Link) {
+        self.link = link
+    }
+
+    /// The channel over which the connection runs.
+    var channel: ChannelId? { ChannelId(address: self.link.remote) }
+
+    /// The connection goes on over another path.
+    mutating func move(to remote: SocketAddress) { self.link.remote = remote }
+}
+
+/// The plan by which a connection over a relay is made direct.
+struct Upgrade: Sendable {
+    let since: Duration
+    var attempts = 0
+    var due: Duration
+    /// Whether this device's network changed: then it calls, even if the peer dialled.
+    var isUrgent = false
+
+    /// Plans the next attempt; returns whether this device's network had changed.
+    mutating func advance(_ limits: Reach.Limits, at now: Duration) -> Bool {
+        self.attempts += 1
+        let delays = limits.upgradeDelays
+        self.due =
+            self.attempts < delays.count
+            ? max(now + .seconds(1), self.since + delays[self.attempts]) : now + limits.upgradeInterval
+        defer { self.isUrgent = false }
+        return self.isUrgent
+    }
+}

@@ -1,0 +1,102 @@
+internal import Crypto
+internal import Identity
+internal import OrderedCollections
+
+/// The filtering of this node's NAT, or of a firewall, in the words of RFC 4787, section 5.
+package enum FilteringBehaviour: Hashable, Sendable {
+    /// Everybody may send to a port from which something was sent once.
+    case endpointIndependent
+    /// Only those may to whose address, or to whose address and port, something was sent.
+    case endpointDependent
+    /// It could not be found out.
+    case unknown(Reason)
+
+    /// Why not.
+    package enum Reason: Hashable, Sendable {
+        /// No member is connected that could be asked.
+        case nobodyToAsk
+        /// No member that is not connected to this device could be found: to such a one something was sent already.
+        case noStranger
+        /// The member that was asked did not answer.
+        case noAnswer
+    }
+}
+
+/// The test of this node's filtering: a member has another one, to which this node never sent anything, send a probe.
+///
+/// A STUN server with two addresses would answer from the other one; among members a second one does instead.
+struct FilteringTest: Sendable {
+    /// A test under way.
+    private struct Pending: Sendable {
+        let key: PathKey
+        /// The member that was asked.
+        let helper: PeerId
+        /// The member that was found to send the probe.
+        var stranger: PeerId?
+        /// The deadline.
+        let endsAt: Duration
+    }
+
+    private var pending: Pending?
+
+    /// The deadline of the test under way.
+    var due: Duration? { self.pending?.endsAt }
+
+    /// Begins the test, unless one is under way.
+    mutating func begin(
+        _ peers: AdmittedPeers,
+        _ secrets: inout SecretSource,
+        _ patience: Duration,
+        _ now: Duration,
+        _ effects: inout [Reach.Effect]
+    ) {
+        guard self.pending == nil else { return }
+        guard let (helper, peer) = peers.states.first(where: { $0.value.channel == nil && !$0.value.isSuspect }),
+            let network = peer.networks.first
+        else { return effects.append(.host(.filteringFound(.unknown(.nobodyToAsk)))) }
+        let drawn = secrets.call()
+        self.pending = Pending(key: drawn, helper: helper, endsAt: now + patience)
+        let known = Array(peers.states.keys.prefix(Reach.Message.knownLimit))
+        effects.append(.send(helper, network, Reach.Message.tryMe(drawn.id, drawn.key, known: known).bytes))
+    }
+
+    /// The member that was asked says who sends the probe.
+    mutating func strangerNamed(
+        _ id: CallId,
+        _ stranger: PeerId?,
+        by helper: PeerId,
+        _ peers: AdmittedPeers,
+        _ effects: inout [Reach.Effect]
+    ) {
+        guard let pending, pending.key.id == id, pending.helper == helper else { return }
+        guard let stranger, peers[stranger] == nil else { return self.end(.unknown(.noStranger), &effects) }
+        self.pending?.stranger = stranger
+    }
+
+    /// Whether a probe is the stranger's; it came through, and nothing was ever sent to where it comes from.
+    mutating func takeProbe(
+        _ packet: STUNPacket,
+        _ id: CallId,
+        from address: SocketAddress,
+        _ peers: AdmittedPeers,
+        _ effects: inout [Reach.Effect]
+    ) -> Bool {
+        guard let pending, pending.key.id == id,
+            packet.isAuthentic(under: SymmetricKey(data: pending.key.key.bytes), by: .sha256)
+        else { return false }
+        let isStranger = !peers.states.values.contains { $0.link.remote.ip == address.ip }
+        self.end(isStranger ? .endpointIndependent : .unknown(.noStranger), &effects)
+        return true
+    }
+
+    /// Ends the test if its time is over.
+    mutating func expire(_ now: Duration, _ effects: inout [Reach.Effect]) {
+        guard let pending, pending.endsAt <= now else { return }
+        self.end(pending.stranger == nil ? .unknown(.noAnswer) : .endpointDependent, &effects)
+    }
+
+    private mutating func end(_ answer: FilteringBehaviour, _ effects: inout [Reach.Effect]) {
+        self.pending = nil
+        effects.append(.host(.filteringFound(answer)))
+    }
+}

@@ -1,0 +1,30 @@
+internal import Bytes
+
+/// The user name of a probe: the call in hexadecimal, and 0 for the caller or dialler, 1 for the other side.
+///
+/// The digit keeps an attacker from sending a side its own probes back as the other one's.
+struct ProbeName: Sendable {
+    let call: CallId
+    let isFirst: Bool
+
+    init(_ call: CallId, isFirst: Bool) {
+        self.call = call
+        self.isFirst = isFirst
+    }
+
+    /// Reads a user name; nil if it is not that of a probe.
+    init?(_ username: [UInt8]) {
+        let text = String(decoding: username, as: UTF8.self)
+        guard text.utf8.count == 2 * CallId.byteCount + 2, text.hasSuffix(".0") || text.hasSuffix(".1"),
+            let bytes = try? Hex.decode(String(text.dropLast(2)))  // anybody can send anything
+        else { return nil }
+        self.init(CallId(number: bytes.reduce(0) { $0 << 8 | UInt64($1) }), isFirst: text.hasSuffix(".0"))
+    }
+
+    /// The user name.
+    var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: CallId.byteCount)
+        writer.write(self.call.number)
+        return Array(Hex.encode(writer.bytes).utf8) + [UInt8(ascii: "."), UInt8(ascii: self.isFirst ? "0" : "1")]
+    }
+}

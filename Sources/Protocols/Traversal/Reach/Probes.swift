@@ -1,0 +1,85 @@
+internal import Bytes
+internal import Crypto
+internal import DequeModule
+internal import Identity
+
+/// The STUN requests of this node: their transaction ids, those that wait for an answer, and how many may go.
+struct Probes: Sendable {
+    private var random: SeededGenerator
+    private var transactions: Transactions
+    var ledger: Ledger
+
+    init(seed: UInt64, _ limits: Reach.Limits) {
+        self.random = SeededGenerator(seed: seed)
+        self.transactions = Transactions(limits)
+        self.ledger = Ledger(limits)
+    }
+
+    /// A request that waits for its answer.
+    subscript(transaction: STUNTransactionId) -> Transactions.Request? { self.transactions[transaction] }
+
+    /// Sends a probe of a session, and notes it until it is answered.
+    mutating func send(to way: Session.Way, for session: Session, _ now: Duration, _ effects: inout [Reach.Effect]) {
+        let id = session.key.id
+        let (transaction, bytes) = self.makeRequest(ProbeName(id, isFirst: session.isFirst), session.key.key)
+        self.transactions.insert(Transactions.Request(call: id, way: way, sentAt: now), as: transaction)
+        effects.append(.host(.sendDatagram(bytes, to: way.address, port: way.port)))
+    }
+
+    /// Draws a transaction id, and seals a request with it.
+    mutating func makeRequest(_ name: ProbeName, _ key: CallKey) -> (STUNTransactionId, [UInt8]) {
+        let transaction = STUNTransactionId(using: &self.random)
+        let request = STUNMessage(.request, transaction: transaction, attributes: [.username(name.bytes)])
+        return (transaction, STUNPacket.encode(request, key: SymmetricKey(data: key.bytes)))
+    }
+
+    /// Notes that a request was answered by this peer.
+    mutating func answered(
+        _ transaction: STUNTransactionId,
+        from address: SocketAddress,
+        _ peer: PeerId,
+        _ now: Duration
+    ) {
+        self.transactions.remove(transaction)
+        self.ledger.answered(from: address, peer, at: now)
+    }
+
+    /// Draws a port that was not tried.
+    mutating func drawPort(outside tried: Set<UInt16>) -> UInt16 {
+        var port = UInt16.random(in: 1024 ... .max, using: &self.random)
+        while tried.contains(port) { port = UInt16.random(in: 1024 ... .max, using: &self.random) }
+        return port
+    }
+}
+
+/// Requests that wait for their answer.
+struct Transactions: Sendable {
+    struct Request: Sendable {
+        let call: CallId
+        let way: Session.Way
+        let sentAt: Duration
+    }
+
+    private let limits: Reach.Limits
+    private var order = Deque<STUNTransactionId>()
+    private var requests: [STUNTransactionId: Request] = [:]
+
+    init(_ limits: Reach.Limits) {
+        self.limits = limits
+    }
+
+    subscript(transaction: STUNTransactionId) -> Request? { self.requests[transaction] }
+
+    mutating func insert(_ request: Request, as transaction: STUNTransactionId) {
+        while let oldest = self.order.first {
+            let isOld = self.requests[oldest].map { request.sentAt - $0.sentAt > self.limits.transactionTime } ?? true
+            guard isOld || self.order.count >= self.limits.transactions else { break }
+            self.order.removeFirst()
+            self.requests[oldest] = nil
+        }
+        self.order.append(transaction)
+        self.requests[transaction] = request
+    }
+
+    mutating func remove(_ transaction: STUNTransactionId) { self.requests[transaction] = nil }
+}

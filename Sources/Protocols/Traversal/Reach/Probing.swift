@@ -1,0 +1,175 @@
+internal import Identity
+
+/// The addresses where the peer of a session may be, and when they are probed.
+struct Probing: Sendable {
+    /// The time at which it began: for a call, once the two were brought together.
+    var since: Duration
+    private(set) var candidates: [Candidate] = []
+    /// The answers to the peer's own probes.
+    var answers = Allowance()
+
+    init(since: Duration) {
+        self.since = since
+    }
+
+    var isWorking: Bool { self.candidates.contains { $0.workedAt != nil } }
+    /// The time of the next probe.
+    var dueAt: Duration? { self.candidates.lazy.compactMap(\.probeAt).min() }
+    /// The number of addresses that only the peer's own probes came from.
+    var heardCount: Int { self.candidates.count { $0.kind == .heard } }
+
+    subscript(position: Int) -> Candidate {
+        get { self.candidates[position] }
+        _modify { yield &self.candidates[position] }
+    }
+
+    func position(of way: Session.Way) -> Int? { self.candidates.firstIndex { $0.way == way } }
+
+    mutating func add(_ candidate: Candidate) { self.candidates.append(candidate) }
+
+    // MARK: What works
+
+    /// Notes that the peer answered there; returns when that was first tried, or nil if it worked before.
+    mutating func answered(_ way: Session.Way, _ sentAt: Duration, at now: Duration) -> Duration? {
+        if self.position(of: way) == nil {
+            self.add(Candidate(way: way, kind: .heard, isUnobserved: true, firstAt: sentAt))
+        }
+        guard let position = self.position(of: way), self.candidates[position].workedAt == nil else { return nil }
+        self.candidates[position].worked(at: now)
+        return self.candidates[position].firstAt ?? sentAt
+    }
+
+    /// The rank of the best address that works.
+    var bestRank: Int? { self.candidates.filter { $0.workedAt != nil }.map(\.rank).min() }
+
+    /// The first of the best addresses that work.
+    var best: Session.Way? {
+        var best: Candidate?
+        for candidate in self.candidates where candidate.workedAt != nil && candidate.rank < best?.rank ?? .max {
+            best = candidate
+        }
+        return best?.way
+    }
+
+    /// Whether an address that is still probed would be better.
+    func isBetterPossible(than rank: Int) -> Bool {
+        self.candidates.contains { $0.rank < rank && $0.workedAt == nil && $0.probeAt != nil }
+    }
+
+    /// Sends no more probes.
+    mutating func stop() {
+        for position in self.candidates.indices { self.candidates[position].probeAt = nil }
+    }
+
+    /// Notes that an address that worked does not after all.
+    mutating func dismiss(_ address: SocketAddress) {
+        for position in self.candidates.indices where self.candidates[position].way.address == address {
+            self.candidates[position].workedAt = nil
+        }
+    }
+}
+
+/// An address where the peer may be.
+struct Candidate: Sendable {
+    let way: Session.Way
+    let kind: Reach.AddressKind
+    /// The lower the better.
+    let rank: Int
+    /// Whether only the peer names it.
+    let isUnobserved: Bool
+    private(set) var firstAt: Duration?
+    private(set) var lastAt: Duration?
+    var probeAt: Duration?
+    /// The time of its answer.
+    fileprivate(set) var workedAt: Duration?
+    /// Probes so far.
+    private(set) var count = 0
+
+    init(
+        way: Session.Way,
+        kind: Reach.AddressKind,
+        isUnobserved: Bool,
+        firstAt: Duration? = nil,
+        probeAt: Duration? = nil
+    ) {
+        self.way = way
+        self.kind = kind
+        self.rank = Self.rank(of: way.address)
+        self.isUnobserved = isUnobserved
+        self.firstAt = firstAt
+        self.probeAt = probeAt
+    }
+
+    /// IPv6 first, then the local network, then the rest.
+    private static func rank(of address: SocketAddress) -> Int {
+        if address.isPrivate { return 1 }
+        return address.isIPv6 ? 0 : 2
+    }
+
+    /// Notes that a probe goes; the next one does at `next`.
+    mutating func probed(at now: Duration, next: Duration?) {
+        if self.count == 0 { self.firstAt = now }
+        self.count += 1
+        self.lastAt = now
+        self.probeAt = next
+    }
+
+    /// Notes that it answered.
+    fileprivate mutating func worked(at now: Duration) {
+        self.workedAt = now
+        self.probeAt = nil
+    }
+}
+
+extension Session {
+    /// Sends the probes that are due.
+    mutating func probe(
+        _ probes: inout Probes,
+        _ limits: Reach.Limits,
+        _ now: Duration,
+        _ effects: inout [Reach.Effect]
+    ) {
+        for position in self.probing.candidates.indices {
+            let candidate = self.probing[position]
+            guard let time = candidate.probeAt, time <= now else { continue }
+            let address = candidate.way.address
+            self.probing[position].probeAt = nil
+            switch self.permission(candidate, &probes.ledger, now) {
+            case .granted: break
+            case .later:
+                let next = self.nextProbe(candidate.count, limits, now)
+                let earliest = now + limits.probeInterval
+                self.probing[position].probeAt = next.map { max($0, earliest) }
+                continue
+            case .refused:
+                if candidate.count == 0 { effects.append(.host(.record(self.peer, .leftOut(address, .usedUp)))) }
+                continue
+            }
+            if candidate.count == 0 { effects.append(.host(.record(self.peer, .tried(address, candidate.kind)))) }
+            self.probing[position].probed(at: now, next: self.nextProbe(candidate.count + 1, limits, now))
+            probes.send(to: candidate.way, for: self, now, &effects)
+        }
+    }
+
+    /// Whether an address gets one more probe; the address that the connection itself used always does.
+    private func permission(_ candidate: Candidate, _ ledger: inout Ledger, _ now: Duration) -> Ledger.Permission {
+        guard candidate.kind != .used else { return .granted }
+        return ledger.takeProbe(
+            to: candidate.way.address,
+            isUnobserved: candidate.isUnobserved,
+            of: self.peer,
+            over: self.voucher,
+            at: now
+        )
+    }
+
+    /// Returns the time of the next probe of an address that got `count`.
+    private func nextProbe(_ count: Int, _ limits: Reach.Limits, _ now: Duration) -> Duration? {
+        guard self.isCall else {
+            let plan = limits.pathProbes
+            return count < plan.count ? self.probing.since + plan[count] : nil
+        }
+        let next = now + limits.probeInterval
+        return next < self.probing.since + limits.punchTime ? next : nil
+    }
+}

@@ -1,0 +1,108 @@
+internal import Identity
+internal import OrderedCollections
+
+/// Many ports, where one NAT draws another one for each destination: some pair of them will meet (the birthday paradox).
+struct Search: Sendable {
+    enum Side: Sendable {
+        /// This side's NAT draws ports: it opens many, and sends to where the other side is seen.
+        case ownPorts([UInt16], next: Int, target: SocketAddress)
+        /// The peer's does: this side tries many of them.
+        case peerPorts(tried: Set<UInt16>, of: IPAddress)
+    }
+
+    /// Probes that are sent at once when the node was late to send them.
+    fileprivate static let catchUp = 4
+
+    /// The planned beginning.
+    private(set) var startsAt: Duration?
+    /// This side's part, once it began.
+    private(set) var side: Side?
+    /// The time of the next probe; nil when no more go.
+    fileprivate(set) var dueAt: Duration?
+    /// Own ports on which the peer was heard.
+    private(set) var hits: OrderedSet<UInt16> = []
+
+    mutating func plan(at time: Duration) { self.startsAt = time }
+
+    mutating func cancelPlan() { self.startsAt = nil }
+
+    mutating func begin(_ side: Side, dueAt: Duration?) {
+        self.side = side
+        self.dueAt = dueAt
+    }
+
+    /// Takes the ports that were opened; returns whether they are those of this search.
+    mutating func open(_ ports: [UInt16]) -> Bool {
+        guard case .ownPorts(let earlier, let next, let target) = self.side, earlier.isEmpty else { return false }
+        self.side = .ownPorts(ports, next: next, target: target)
+        return true
+    }
+
+    /// Sends probes from `now` on.
+    mutating func start(at now: Duration) { self.dueAt = now }
+
+    /// Sends no more probes to ports that are only guessed.
+    mutating func stop() {
+        self.startsAt = nil
+        self.dueAt = nil
+    }
+
+    /// Notes the port on which the peer was heard.
+    mutating func heard(on port: UInt16?) {
+        if let port, self.side != nil { self.hits.append(port) }
+    }
+
+    /// The next way to try; nil if all were.
+    fileprivate mutating func nextWay(_ probes: inout Probes, _ limits: Reach.Limits) -> Session.Way? {
+        switch self.side {
+        case .ownPorts(let ports, let next, let target):
+            self.side = .ownPorts(ports, next: (next + 1) % ports.count, target: target)
+            return Session.Way(address: target, port: ports[next])
+        case .peerPorts(var tried, let ip):
+            guard tried.count <= limits.searchProbesPerRound * limits.searchRounds else { return nil }
+            let port = probes.drawPort(outside: tried)
+            tried.insert(port)
+            self.side = .peerPorts(tried: tried, of: ip)
+            return Session.Way(address: SocketAddress(ip, port: port), port: nil)
+        case nil: return nil
+        }
+    }
+}
+
+extension Session {
+    /// Sends the probes of the search that are due.
+    mutating func sendSearchProbes(
+        _ probes: inout Probes,
+        _ limits: Reach.Limits,
+        _ now: Duration,
+        _ effects: inout [Reach.Effect]
+    ) {
+        let interval = Duration.seconds(1) / limits.searchProbesPerSecond
+        for _ in 0..<Search.catchUp {
+            guard let due = self.search.dueAt, due <= now else { return }
+            guard let way = self.search.nextWay(&probes, limits) else { return self.search.stop() }
+            self.search.dueAt = due + interval
+            probes.send(to: way, for: self, now, &effects)
+        }
+        // What is still due was missed for good: a node that slept does not make up for it.
+        if let due = self.search.dueAt, due <= now { self.search.dueAt = now + interval }
+    }
+}
+
+/// The ports that are opened for a search, of which there is one at most that needs any.
+enum SearchPorts: Hashable, Sendable {
+    /// None are open.
+    case free
+    /// They are open, or being opened, for this call.
+    case held(by: CallId)
+    /// They are being opened for a search that has ended.
+    case unneeded
+
+    /// The call for which ports are open, or being opened.
+    var holder: CallId? {
+        switch self {
+        case .held(let call): call
+        case .free, .unneeded: nil
+        }
+    }
+}
