@@ -29,7 +29,7 @@ extension NodeCore {
         var offers: [Frame.Offer] = []
         for network in networks {
             guard let token = self.memberships.ownToken(in: network, now),
-                self.mayShare(network, on: id), let index = self.connections[id]?.index(for: network)
+                self.mayShare(network, on: id), let index = self.connections[id]?.indexes.choose(for: network)
             else { continue }
             offers.append(Frame.Offer(index: index, token: token))
             if self.connections[id]?.noteOffer(of: network, under: index) == true {
@@ -40,7 +40,7 @@ extension NodeCore {
             let page = Array(offers[start..<min(start + Frame.tokenLimit, offers.count)])
             let hello = Frame.Hello(instance: self.configuration.instance, tokens: page)
             self.connections.send(.hello(hello), on: id, &effects)
-            self.connections[id]?.repliesAwaited += 1
+            self.connections[id]?.hello.noteSent()
         }
         return !offers.isEmpty
     }
@@ -59,7 +59,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let state = self.connections[id] else { return }
-        self.connections[id]?.hasShownHello = true
+        self.connections[id]?.hello.noteReceived()
         let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.hellosPerConnection)
         guard self.connections[id]?.allowances.hellos.take(under: rate, at: now.monotonic) == true else {
             return self.punish(id, "too many hellos", now, &effects)
@@ -75,7 +75,7 @@ extension NodeCore {
                 reply.proofs.append(Frame.Offer(index: offer.index, token: own))
             }
         }
-        guard !reply.proofs.isEmpty || self.connections[id]?.admittedSince != nil else {
+        guard !reply.proofs.isEmpty || self.connections[id]?.standing.admittedSince != nil else {
             let told = reply.refusals.compactMap(\.refusal)
             return self.close(id, told.first { $0 != .notAdmitted } ?? .notAdmitted, now, &effects)
         }
@@ -131,7 +131,7 @@ extension NodeCore {
     ) {
         guard let state = self.connections[id] else { return }
         if let violation = state.violation(by: reply) { return self.punish(id, violation, now, &effects) }
-        self.connections[id]?.repliesAwaited -= 1
+        self.connections[id]?.hello.noteReply()
         var verdicts: [Frame.Verdict] = []
         for proof in reply.proofs {
             let refusal = self.take(proof, on: id, now, &effects)
@@ -142,14 +142,14 @@ extension NodeCore {
             self.learnInstance(reply.instance, on: id, now, &effects)
         }
         for verdict in verdicts where verdict.refusal == nil {
-            if let network = state.networks[verdict.index] { self.admit(network, on: id, now, &effects) }
+            if let network = state.indexes[verdict.index] { self.admit(network, on: id, now, &effects) }
         }
         for verdict in verdicts where verdict.refusal != nil {
-            guard let network = state.networks[verdict.index] else { continue }
+            guard let network = state.indexes[verdict.index] else { continue }
             self.endAdmission(of: network, on: id, .notAdmitted, now, &effects)
         }
         for verdict in reply.refusals {
-            guard let network = state.networks[verdict.index] else { continue }
+            guard let network = state.indexes[verdict.index] else { continue }
             effects.append(.peer(.refusedByPeer(state.link.peer, network, verdict.refusal ?? .notAdmitted)))
             self.endAdmission(of: network, on: id, verdict.refusal ?? .notAdmitted, now, &effects, isPeersWish: true)
         }
@@ -162,7 +162,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) -> CloseCode? {
-        guard let state = self.connections[id], let network = state.networks[proof.index] else { return .notAdmitted }
+        guard let state = self.connections[id], let network = state.indexes[proof.index] else { return .notAdmitted }
         let problem =
             proof.token.networkId == network
             ? self.memberships.check(proof.token, of: state.link.peer, now) : .wrongNetwork
@@ -189,7 +189,7 @@ extension NodeCore {
         guard let state = self.connections[id] else { return }
         if let violation = state.violation(by: verdicts) { return self.punish(id, violation, now, &effects) }
         for verdict in verdicts {
-            guard let network = state.networks[verdict.index], let peering = state.peerings[network] else { continue }
+            guard let network = state.indexes[verdict.index], let peering = state.peerings[network] else { continue }
             if let refusal = verdict.refusal {
                 effects.append(.peer(.refusedByPeer(state.link.peer, network, refusal)))
                 self.endAdmission(of: network, on: id, .notAdmitted, now, &effects, isPeersWish: true)
@@ -209,7 +209,7 @@ extension NodeCore {
         self.peers[peer]?.parting = nil
         let isNew = self.connections.route(among: self.peers[peer]?.connections ?? [], in: network) == nil
         self.connections[id]?.peerings[network]?.state = .admitted
-        self.connections[id]?.deadline = nil
+        self.connections[id]?.endHello()
         self.noteAdmission(on: id, now, &effects)
         self.peers[peer]?.note(network)
         if isNew {
@@ -226,7 +226,7 @@ extension NodeCore {
         self.sendSecretStamp(of: network, on: id, &effects)
         self.askForRenewal(of: network, on: id, now, &effects)
         // The dialler showed all it could; we may have evidence that it lacks.
-        if state.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, now, &effects) }
+        if state.standing.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, now, &effects) }
         self.settle(id, now, &effects)
         self.tellOfSuspicion(of: peer, in: network, now, &effects)
         self.tellReachOfLink(to: peer, in: network, now, &effects)
@@ -241,10 +241,7 @@ extension NodeCore {
 
     /// The first admission makes a member of a stranger.
     private mutating func noteAdmission(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let state = self.connections[id], state.admittedSince == nil else { return }
-        self.connections[id]?.admittedSince = now.monotonic
-        self.connections[id]?.lastUsed = now.monotonic
-        self.connections.noteAdmission(on: id)
+        guard self.connections.noteAdmission(on: id, at: now.monotonic) else { return }
         effects.append(.connection(.admitted(id)))
         self.armBudget(now, &effects)
     }

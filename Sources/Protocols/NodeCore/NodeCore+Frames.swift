@@ -28,9 +28,10 @@ extension NodeCore {
     ///
     /// An admission may have ended while a frame was under way; the subsystem then ignores the frame.
     private func mayReceive(_ frame: Frame, on id: ConnectionId) -> Bool {
-        guard frame.requiresAdmission, let state = self.connections[id], state.admittedSince == nil else { return true }
+        guard frame.requiresAdmission, let state = self.connections[id], state.standing.admittedSince == nil
+        else { return true }
         // The end of an admission may come before this side has noticed its beginning.
-        if case .admissionEnd = frame { return !state.networks.isEmpty }
+        if case .admissionEnd = frame { return !state.indexes.isEmpty }
         return false
     }
 
@@ -77,7 +78,7 @@ extension NodeCore {
         guard let ids = self.peers[peer]?.connections,
             let route = self.connections.route(among: ids, in: network)
         else { return false }
-        self.connections[route.connection]?.lastUsed = now.monotonic
+        self.connections[route.connection]?.usage.note(at: now.monotonic)
         self.connections.send(frame(route.index), on: route.connection, &effects)
         return true
     }
@@ -91,7 +92,7 @@ extension NodeCore {
         _ now: NodeTime
     ) -> (peer: PeerId, network: NetworkId)? {
         guard let state = self.connections[id], let network = state.admittedNetwork(index) else { return nil }
-        self.connections[id]?.lastUsed = now.monotonic
+        self.connections[id]?.usage.note(at: now.monotonic)
         return (state.link.peer, network)
     }
 }

@@ -175,8 +175,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let deadline = now.monotonic + patience
-        self.connections[id]?.deadline = nil
-        self.connections[id]?.joinDeadline = deadline
+        self.connections[id]?.waitForJoin(until: deadline)
         self.timers.arm(.connection(id), at: deadline, &effects)
     }
 
@@ -184,8 +183,7 @@ extension NodeCore {
     mutating func endJoin(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
         if case .asked = state.join { self.forgetInvitation(of: state.link.peer) }
-        self.connections[id]?.join = JoinState.none
-        self.connections[id]?.joinDeadline = nil
+        self.connections[id]?.endJoin()
         if state.isAdmitted { self.settle(id, now, &effects) } else { self.setDeadline(on: id, now, &effects) }
     }
 

@@ -174,8 +174,7 @@ extension NodeCore {
     private func time(of cause: Deadlines.Cause) -> Duration? {
         switch cause {
         case .connection(let id):
-            guard let state = self.connections[id] else { return nil }
-            return state.deadline ?? state.joinDeadline
+            return self.connections[id]?.deadline?.time
         case .dial(let peer):
             guard case .waiting(let time)? = self.peers[peer]?.dial.state else { return nil }
             return time
@@ -223,7 +222,7 @@ extension NodeCore {
 
     private mutating func connectionOverdue(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
-        guard state.deadline != nil else { return self.joinOverdue(on: id, now, &effects) }
+        guard state.deadline?.isForHello == true else { return self.joinOverdue(on: id, now, &effects) }
         effects.append(.peer(.refused(state.link.peer, nil, .helloTimeout)))
         self.close(id, .helloTimeout, now, &effects)
     }
@@ -337,7 +336,7 @@ extension NodeCore {
         into effects: inout [Effect]
     ) -> NetworkId? {
         self.connections.beginInput()
-        guard let network = self.connections[id]?.networks[index],
+        guard let network = self.connections[id]?.indexes[index],
             let peering = self.connections[id]?.peerings[network],
             self.memberships.isGood(peering, in: network, now)
         else { return nil }
