@@ -47,8 +47,9 @@ struct Connections: Sendable {
         return state
     }
 
-    /// Notes that a peer was admitted on the connection, so that it no longer counts as unadmitted; returns false if that
-    /// was noted before.
+    /// Notes the first admission on a connection, which no longer counts as unadmitted.
+    ///
+    /// Returns false if another one was noted before.
     mutating func noteAdmission(on id: ConnectionId, at now: Duration) -> Bool {
         guard case .unadmitted(let source)? = self.states[id]?.standing else { return false }
         if let source { self.unadmitted.change(source, by: -1) }

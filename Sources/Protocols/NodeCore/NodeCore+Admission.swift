@@ -171,7 +171,7 @@ extension NodeCore {
         for offer in hello.tokens {
             if let refusal = self.judge(offer, of: state.link.peer, on: id, now, &effects) {
                 reply.refusals.append(Frame.Verdict(index: offer.index, refusal: refusal))
-            } else if let own = self.memberships[offer.token.networkId]?.token {
+            } else if let own = self.memberships[offer.token.networkId]?.own.token {
                 self.prove(offer, on: id, now, &effects)
                 reply.proofs.append(Frame.Offer(index: offer.index, token: own))
             }

@@ -270,7 +270,7 @@ extension NodeCore {
             return self.refuseJoin(on: id, failure, now, &effects)
         }
         let network = open.invitation.networkId
-        guard self.memberships[network]?.revocations.contains(peer) == false else {
+        guard self.memberships[network]?.revocations.set.contains(peer) == false else {
             effects.append(.peer(.refused(peer, network, .token(.revoked))))
             effects.append(.join(.invitationEnded(open.invitation.id, network, .used)))
             return self.refuseJoin(on: id, .revoked, now, &effects)
@@ -301,7 +301,7 @@ extension NodeCore {
     ) {
         guard let state = self.connections[id], case .deciding(let network, _) = state.join else { return }
         let peer = state.link.peer
-        guard self.memberships[network]?.revocations.contains(peer) == false else {
+        guard self.memberships[network]?.revocations.set.contains(peer) == false else {
             return self.endRequest(on: id, in: network, .revoked, now, &effects)
         }
         guard let grant, grant.token.peerId == peer, grant.token.networkId == network,

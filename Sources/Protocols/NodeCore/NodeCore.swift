@@ -252,7 +252,7 @@ extension NodeCore {
         self.invitations.expire(now, &effects)
         for network in self.memberships.networks {
             guard let membership = self.memberships[network] else { continue }
-            self.armExpiry(of: membership.token, now, &effects)
+            self.armExpiry(of: membership.own.token, now, &effects)
             self.timers.armClock(membership.tokenEnds.next.map(Self.firstSecondAfter), now, &effects)
         }
         for open in self.invitations.open.values {
@@ -264,11 +264,11 @@ extension NodeCore {
     mutating func expireTokens(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let membership = self.memberships[network] else { return }
         let seconds = self.memberships.expiryTime(in: membership, now)
-        let isOver = membership.token.isExpired(at: seconds)
-        if isOver, !membership.isExpired {
+        let isOver = membership.own.token.isExpired(at: seconds)
+        if isOver, !membership.own.isExpired {
             self.endMembership(network, .tokenExpired, now, &effects)
-        } else if !isOver, membership.isExpired {
-            self.memberships[network]?.isExpired = false
+        } else if !isOver, membership.own.isExpired {
+            self.memberships[network]?.own.isExpired = false
             self.announce(network, now, &effects)
             self.dialMembers(of: network, now, &effects)
         }
@@ -292,7 +292,7 @@ extension NodeCore {
 
     /// The revocations known in a network.
     package func revocations(in network: NetworkId) -> RevocationSet? {
-        self.memberships[network]?.revocations
+        self.memberships[network]?.revocations.set
     }
 
     /// The connection and index to use for `peer`; with a nil `network` whichever admitted one comes first.
