@@ -129,7 +129,7 @@ internal import Testing
         var net = try self.net()
         net.connect(1, 0)
         let id = try #require(net.nodes[1].links.keys.first)
-        let own = try #require(net.nodes[1].core.memberships[net.network()]?.token)
+        let own = try #require(net.nodes[1].core.memberships[net.network()]?.own.token)
         for _ in 0..<20 { net.forge(.renewalRequest(index: 0, own), from: 1, on: id) }
         #expect(self.requests(to: 0, in: net).count == Limits().renewalsPerConnection)
         #expect(net.closeCodes(by: 0).isEmpty)
@@ -141,7 +141,7 @@ internal import Testing
     @Test func `connecting anew gives no further requests`() throws {
         var net = try self.net()
         net.connect(1, 0)
-        let own = try #require(net.nodes[1].core.memberships[net.network()]?.token)
+        let own = try #require(net.nodes[1].core.memberships[net.network()]?.own.token)
         func ask() throws {
             let id = try #require(net.nodes[1].links.keys.first)
             for _ in 0..<20 { net.forge(.renewalRequest(index: 0, own), from: 1, on: id) }
@@ -166,7 +166,7 @@ internal import Testing
         let id = try #require(net.nodes[0].links.keys.first)
         let early = try net.token(for: net.nodes[1].peerId, expiresIn: 90 * Self.day)
         net.forge(.renewalGrant(index: 0, early), from: 0, on: id)
-        #expect(net.nodes[1].core.memberships[net.network()]?.token != early)
+        #expect(net.nodes[1].core.memberships[net.network()]?.own.token != early)
         net.advance(by: .seconds(20 * Self.day + 60))
         let foreign = try net.token(for: net.nodes[0].peerId, expiresIn: 90 * Self.day)
         net.forge(.renewalGrant(index: 0, foreign), from: 0, on: id)

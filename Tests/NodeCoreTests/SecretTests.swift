@@ -167,6 +167,6 @@ extension CoreNetwork {
     }
 
     func secrets(of node: Int) -> MemberSecrets? {
-        self.nodes[node].core.memberships[self.network()]?.secrets
+        self.nodes[node].core.memberships[self.network()]?.secrets.member
     }
 }

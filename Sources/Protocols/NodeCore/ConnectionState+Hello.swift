@@ -4,7 +4,7 @@ internal import Identity
 extension ConnectionState {
     /// Returns the rule that a hello breaks, or nil.
     func violation(by hello: Frame.Hello) -> String? {
-        guard self.remoteInstance ?? hello.instance == hello.instance else {
+        guard self.hello.isFrom(hello.instance) else {
             return "another instance on the same connection"
         }
         guard Set(hello.tokens.map(\.index)).count == hello.tokens.count else { return "an index used twice" }
@@ -12,7 +12,7 @@ extension ConnectionState {
         guard Set(hello.tokens.map(\.token.networkId)).count == hello.tokens.count else {
             return "a network named twice"
         }
-        guard hello.tokens.allSatisfy({ self.mayPeerUse($0.index, for: $0.token.networkId) }) else {
+        guard hello.tokens.allSatisfy({ self.indexes.mayPeerUse($0.index, for: $0.token.networkId) }) else {
             return "an index of the other half, or one that stands for another network"
         }
         return nil
@@ -20,12 +20,12 @@ extension ConnectionState {
 
     /// Returns the rule that an answer to a hello breaks, or nil.
     func violation(by reply: Frame.HelloReply) -> String? {
-        guard self.repliesAwaited > 0 else { return "an answer to no hello" }
+        guard self.hello.awaitsReply else { return "an answer to no hello" }
         let indexes = reply.proofs.map(\.index) + reply.refusals.map(\.index)
-        guard indexes.allSatisfy({ self.isOurs($0) && self.networks[$0] != nil }) else {
+        guard indexes.allSatisfy({ self.indexes.isOurs($0) && self.indexes[$0] != nil }) else {
             return "an answer for an index that was not offered"
         }
-        guard self.remoteInstance ?? reply.instance == reply.instance else {
+        guard self.hello.isFrom(reply.instance) else {
             return "another instance on the same connection"
         }
         return nil
@@ -33,14 +33,10 @@ extension ConnectionState {
 
     /// Returns the rule that an acknowledgement breaks, or nil.
     func violation(by verdicts: [Frame.Verdict]) -> String? {
-        guard self.hasShownHello, verdicts.allSatisfy({ !self.isOurs($0.index) && self.networks[$0.index] != nil })
+        guard self.hello.isReceived,
+            verdicts.allSatisfy({ !self.indexes.isOurs($0.index) && self.indexes[$0.index] != nil })
         else { return "an acknowledgement of nothing" }
         return nil
-    }
-
-    /// Whether the peer may put `network` under `index`.
-    private func mayPeerUse(_ index: UInt8, for network: NetworkId) -> Bool {
-        !self.isOurs(index) && self.networks[index] ?? network == network
     }
 
     /// Whether another network may be agreed on, of `limit` in all; one that already is counts once.
@@ -60,7 +56,7 @@ extension ConnectionState {
     /// If this node's own token is still under way, the peer's already answers it.
     mutating func noteProof(_ offer: Frame.Offer) {
         let network = offer.token.networkId
-        self.networks[offer.index] = network
+        self.indexes.note(offer.index, of: network)
         var peering = self.peerings[network] ?? Peering(state: .proved, index: offer.index)
         if peering.state == .offered { peering.state = .proved }
         peering.token = offer.token

@@ -24,64 +24,120 @@ struct Peering: Hashable, Sendable {
 /// A connection and what was agreed on it.
 struct ConnectionState: Sendable {
     var link: Link
-    /// The source of an accepted connection as long as it has no admission.
-    var unadmittedSource: IPAddress?
-    var remoteInstance: InstanceId?
+    var standing: Standing
+    var hello = HelloProgress()
     var peerings = Pairs<NetworkId, Peering>()
-    /// The network behind each index, for the whole life of the connection.
-    var networks = Pairs<UInt8, NetworkId>()
-    /// The index of our half that stands for each network.
-    var ourIndexes = Pairs<NetworkId, UInt8>()
-    /// Closed at this time unless somebody is admitted.
-    var deadline: Duration?
-    /// The join ends at this time.
-    var joinDeadline: Duration?
-    /// When the first network was admitted.
-    var admittedSince: Duration?
-    /// When something other than upkeep last went over it.
-    var lastUsed: Duration
-    /// The number of the last input that sent a frame on it; 0 for none.
-    var lastSendNumber: UInt64 = 0
-    /// Streams under way, whoever opened them.
-    var streams = 0
+    var indexes: NetworkIndexes
+    var deadline: ConnectionDeadline?
+    var join = JoinState.none
+    var usage: ConnectionUsage
     var isDraining = false
     /// Whether what is sent stays unanswered.
     var isSuspect = false
-    var allowances = PeerAllowances()
-    var hasShownHello = false
-    var repliesAwaited = 0
-    var join = JoinState.none
+    var allowances: PeerAllowances
 
-    init(link: Link, now: Duration, deadline: Duration) {
+    init(link: Link, source: IPAddress?, allowances: PeerAllowances, helloUntil deadline: Duration, now: Duration) {
         self.link = link
-        self.lastUsed = now
-        self.deadline = deadline
+        self.standing = .unadmitted(source: source)
+        self.indexes = NetworkIndexes(isDialler: link.isDialler)
+        self.deadline = .hello(deadline)
+        self.usage = ConnectionUsage(lastUsed: now)
+        self.allowances = allowances
     }
 
     var isAdmitted: Bool { self.peerings.contains { $0.value.state == .admitted } }
 
-    /// An index of our half for `network`: the one it had before, or the next; nil when they are used up.
-    ///
-    /// Both sides choose from their own half, so that simultaneous hellos cannot collide.
-    mutating func index(for network: NetworkId) -> UInt8? {
-        if let index = self.ourIndexes[network] { return index }
-        guard let index = UInt8(exactly: 2 * self.ourIndexes.count + (self.link.isDialler ? 0 : 1)) else { return nil }
-        self.ourIndexes[network] = index
-        self.networks[index] = network
-        return index
-    }
-
-    func isOurs(_ index: UInt8) -> Bool {
-        (index % 2 == 0) == self.link.isDialler
-    }
-
     /// The network that is admitted under `index`.
     func admittedNetwork(_ index: UInt8) -> NetworkId? {
-        self.networks[index].flatMap { self.peerings[$0]?.state == .admitted ? $0 : nil }
+        self.indexes[index].flatMap { self.peerings[$0]?.state == .admitted ? $0 : nil }
+    }
+
+    /// Gives a join the time until `time`; the deadline for the hello is dropped.
+    mutating func waitForJoin(until time: Duration) { self.deadline = .join(time) }
+
+    /// Drops the deadline for the hello, because a peer was admitted.
+    mutating func endHello() {
+        if case .hello = self.deadline { self.deadline = nil }
+    }
+
+    /// Ends a join, and the time for it.
+    mutating func endJoin() {
+        self.join = .none
+        if case .join = self.deadline { self.deadline = nil }
     }
 }
 
-/// How far a join on a connection has come.
+/// Whether a peer was ever admitted on a connection.
+enum Standing: Hashable, Sendable {
+    /// No network was admitted so far; the source of an accepted connection. May become `admitted`.
+    case unadmitted(source: IPAddress?)
+    /// The time of the first admission. Final.
+    case admitted(since: Duration)
+
+    var admittedSince: Duration? {
+        switch self {
+        case .unadmitted: nil
+        case .admitted(let time): time
+        }
+    }
+
+    /// The source of an accepted connection without an admission.
+    var unadmittedSource: IPAddress? {
+        switch self {
+        case .unadmitted(let source): source
+        case .admitted: nil
+        }
+    }
+}
+
+/// The end of the time that a peer has on a connection.
+enum ConnectionDeadline: Hashable, Sendable {
+    /// The connection is closed at this time unless a peer is admitted.
+    case hello(Duration)
+    /// The join ends at this time.
+    case join(Duration)
+
+    var time: Duration {
+        switch self {
+        case .hello(let time), .join(let time): time
+        }
+    }
+
+    var isForHello: Bool {
+        switch self {
+        case .hello: true
+        case .join: false
+        }
+    }
+}
+
+/// The traffic on a connection, as far as it decides whether the connection is kept, and how it is closed.
+struct ConnectionUsage: Sendable {
+    /// The time at which something other than upkeep last went over it.
+    private(set) var lastUsed: Duration
+    /// Streams under way, of either side.
+    private var streams = 0
+    /// The number of the last input that sent a frame on it; 0 for none.
+    private(set) var lastSendNumber: UInt64 = 0
+
+    init(lastUsed: Duration) {
+        self.lastUsed = lastUsed
+    }
+
+    var hasStreams: Bool { self.streams != 0 }
+
+    mutating func note(at now: Duration) { self.lastUsed = now }
+
+    mutating func noteStreams(_ change: Int, at now: Duration) {
+        self.streams += change
+        self.note(at: now)
+    }
+
+    /// Notes that the input of this number sent a frame.
+    mutating func noteSend(by number: UInt64) { self.lastSendNumber = number }
+}
+
+/// The progress of a join on a connection.
 enum JoinState: Hashable, Sendable {
     /// No join here. May become `asked` (joiner) or `deciding` (inviter).
     case none

@@ -27,30 +27,35 @@ struct Connections: Sendable {
     // MARK: Life
 
     mutating func add(_ id: ConnectionId, _ link: Link, until deadline: Duration, at now: Duration) {
-        var state = ConnectionState(link: link, now: now, deadline: deadline)
-        state.allowances = self.spentAllowances.allowances(of: link.peer, at: now)
-        if !link.isDialler {
-            let source = UnadmittedSources.source(of: link.address)
-            state.unadmittedSource = source
-            self.unadmitted.change(source, by: 1)
-        }
-        self.states[id] = state
+        let source = link.isDialler ? nil : UnadmittedSources.source(of: link.address)
+        if let source { self.unadmitted.change(source, by: 1) }
+        self.states[id] = ConnectionState(
+            link: link,
+            source: source,
+            allowances: self.spentAllowances.allowances(of: link.peer, at: now),
+            helloUntil: deadline,
+            now: now
+        )
     }
 
     mutating func remove(_ id: ConnectionId, at now: Duration) -> ConnectionState? {
-        self.noteAdmission(on: id)
         guard let state = self.states.removeValue(forKey: id) else { return nil }
-        if state.admittedSince != nil {
-            self.spentAllowances.keep(state.allowances, of: state.link.peer, at: now)
+        switch state.standing {
+        case .unadmitted(let source): if let source { self.unadmitted.change(source, by: -1) }
+        case .admitted: self.spentAllowances.keep(state.allowances, of: state.link.peer, at: now)
         }
         return state
     }
 
-    /// Notes that a peer was admitted on the connection, so that it no longer counts as unadmitted.
-    mutating func noteAdmission(on id: ConnectionId) {
-        guard let source = self.states[id]?.unadmittedSource else { return }
-        self.states[id]?.unadmittedSource = nil
-        self.unadmitted.change(source, by: -1)
+    /// Notes the first admission on a connection, which no longer counts as unadmitted.
+    ///
+    /// Returns false if another one was noted before.
+    mutating func noteAdmission(on id: ConnectionId, at now: Duration) -> Bool {
+        guard case .unadmitted(let source)? = self.states[id]?.standing else { return false }
+        if let source { self.unadmitted.change(source, by: -1) }
+        self.states[id]?.standing = .admitted(since: now)
+        self.states[id]?.usage.note(at: now)
+        return true
     }
 
     // MARK: Unadmitted connections
@@ -69,7 +74,7 @@ struct Connections: Sendable {
         var oldest: (id: ConnectionId, peer: PeerId)?
         // A joiner may wait for a person, and stays.
         for (id, state) in self.states where state.join == .none {
-            guard let source = state.unadmittedSource, self.unadmitted[source] == most else { continue }
+            guard let source = state.standing.unadmittedSource, self.unadmitted[source] == most else { continue }
             if oldest.map({ id < $0.id }) ?? true { oldest = (id, state.link.peer) }
         }
         return oldest
@@ -79,12 +84,12 @@ struct Connections: Sendable {
 
     /// Writes a control frame on a connection.
     mutating func send(_ frame: Frame, on id: ConnectionId, _ effects: inout [Effect]) {
-        self.states[id]?.lastSendNumber = self.inputNumber
+        self.states[id]?.usage.noteSend(by: self.inputNumber)
         effects.append(.connection(.send(id, frame)))
     }
 
     /// Whether a frame was sent on a connection while the present input was being handled.
-    func hasJustSent(on state: ConnectionState) -> Bool { state.lastSendNumber == self.inputNumber }
+    func hasJustSent(on state: ConnectionState) -> Bool { state.usage.lastSendNumber == self.inputNumber }
 
     /// The newest of a peer's connections that does not drain, or the newest.
     func inUse(among ids: [ConnectionId]) -> ConnectionId? {

@@ -2,58 +2,28 @@ internal import Identity
 
 /// A network this node belongs to.
 struct Membership: Sendable {
-    private(set) var token: AccessToken
-    /// When this node got the token, by the wall clock.
-    private(set) var obtainedSeconds: UInt64
-    /// The revocations known, and their digest as long as it holds.
-    private(set) var revocations: RevocationSet
-    private var knownDigest: [UInt8]?
-    /// Whether the owner of this node was told that the token is over; a clock set back makes it good again.
-    var isExpired = false
-    /// The latest time that the network's key signed, as far as this node has seen.
-    var latestSignedSeconds: UInt64 = 0
-    /// Whether the owner of this node was told that its clock is behind.
-    var isClockReported = false
+    var own: OwnToken
+    /// Replaced by ``replaceRevocations(with:)`` alone, which also sets the clock.
+    var revocations: KnownRevocations
+    var clock = NetworkClock()
     /// The connections on which something was agreed, or is being agreed, about this network.
     var connections = Ascending<ConnectionId>()
     /// The peers that are admitted.
     var admitted = Ascending<PeerId>()
-    /// What only members know, as far as this node does; nil until a member told it.
-    var secrets: MemberSecrets?
-    /// To which a device that has no secret yet can call.
-    var rendezvous: RendezvousKey?
+    var secrets = KnownSecrets()
     /// The peers that are heard on the local network; looked up, and walked only in order.
     var heard: [PeerId: [SocketAddress]] = [:]
-    /// When everybody connected was last asked for a new token, and when somebody was last warned of the old one's end,
-    /// by the wall clock.
-    var askedSeconds: UInt64?
-    var warnedSeconds: UInt64?
     /// The ends of the tokens that peers showed.
     var tokenEnds = TokenEnds()
 
     init(token: AccessToken, obtainedSeconds: UInt64, revocations: RevocationSet) {
-        self.token = token
-        self.obtainedSeconds = obtainedSeconds
-        self.revocations = revocations
-        self.noteSignedTimes()
-    }
-
-    /// The digest of the revocations, counted once for each state of the set.
-    var revocationDigest: [UInt8] {
-        mutating get {
-            if let digest = self.knownDigest { return digest }
-            let digest = self.revocations.digest
-            self.knownDigest = digest
-            return digest
-        }
+        self.own = OwnToken(token, obtainedSeconds: obtainedSeconds)
+        self.revocations = KnownRevocations(revocations)
+        self.clock.note(revocations)
     }
 
     mutating func replaceToken(with token: AccessToken, obtainedSeconds: UInt64) {
-        self.token = token
-        self.obtainedSeconds = obtainedSeconds
-        self.isExpired = false
-        self.askedSeconds = nil
-        self.warnedSeconds = nil
+        self.own = OwnToken(token, obtainedSeconds: obtainedSeconds)
     }
 
     /// Merges revocations that `verifySignature` accepts, all of them or none.
@@ -63,33 +33,87 @@ struct Membership: Sendable {
         _ entries: [Revocation],
         verifySignature: (Revocation) -> Bool
     ) throws(IdentityError) -> [Revocation]? {
-        let before = self.revocations
+        let before = self.revocations.set
         var after = before
         guard try after.merge(entries, verifySignature: verifySignature) > 0 else { return nil }
         self.replaceRevocations(with: after)
         return after.revocations.filter { before[$0.peerId] != $0 }
     }
 
+    mutating func replaceRevocations(with set: RevocationSet) {
+        self.revocations = KnownRevocations(set)
+        self.clock.note(set)
+    }
+}
+
+/// The revocations of one network that this node knows, and their digest.
+struct KnownRevocations: Sendable {
+    let set: RevocationSet
+    private var knownDigest: [UInt8]?
+
+    init(_ set: RevocationSet) {
+        self.set = set
+    }
+
+    /// The digest of the set, computed once.
+    var digest: [UInt8] {
+        mutating get {
+            if let digest = self.knownDigest { return digest }
+            let digest = self.set.digest
+            self.knownDigest = digest
+            return digest
+        }
+    }
+}
+
+/// The secrets of one network that only members know, as far as this node does.
+struct KnownSecrets: Sendable {
+    /// The keys of the beacons; nil until a member sent one.
+    private(set) var member: MemberSecrets?
+    /// The key to which a device without a member secret encrypts its probes.
+    var rendezvous: RendezvousKey?
+
     /// Adds a member secret; returns whether it is the one in use from now on.
     mutating func insert(_ secret: MemberSecret) -> Bool {
-        guard var secrets = self.secrets else {
-            self.secrets = MemberSecrets(secret)
+        guard var secrets = self.member else {
+            self.member = MemberSecrets(secret)
             return true
         }
         let isInUse = secrets.insert(secret)
-        self.secrets = secrets
+        self.member = secrets
         return isInUse
     }
+}
 
-    mutating func replaceRevocations(with set: RevocationSet) {
-        self.revocations = set
-        self.knownDigest = nil
-        self.noteSignedTimes()
+/// The time that decides about expiry in one network.
+///
+/// It is the wall clock, unless that is behind what the network's owner signed by more than clocks differ: a clock set
+/// back must not make tokens last longer.
+struct NetworkClock: Sendable {
+    /// The latest time that the network's key signed, as far as this node has seen.
+    private var latestSignedSeconds: UInt64 = 0
+    /// Whether it was reported that the wall clock is behind.
+    private var isLagReported = false
+
+    mutating func note(_ set: RevocationSet) {
+        for entry in set.revocations { self.latestSignedSeconds = max(self.latestSignedSeconds, entry.seconds) }
     }
 
-    private mutating func noteSignedTimes() {
-        for entry in self.revocations.revocations {
-            self.latestSignedSeconds = max(self.latestSignedSeconds, entry.seconds)
-        }
+    func expirySeconds(at wallSeconds: UInt64, tolerance: UInt64) -> UInt64 {
+        self.lag(at: wallSeconds, tolerance: tolerance) == nil ? wallSeconds : self.latestSignedSeconds
+    }
+
+    private func lag(at wallSeconds: UInt64, tolerance: UInt64) -> UInt64? {
+        guard self.latestSignedSeconds > wallSeconds else { return nil }
+        let lag = self.latestSignedSeconds - wallSeconds
+        return lag > tolerance ? lag : nil
+    }
+
+    /// Returns the seconds by which the wall clock is behind unless they were reported; nil if it is not.
+    mutating func takeLag(at wallSeconds: UInt64, tolerance: UInt64) -> UInt64? {
+        let lag = self.lag(at: wallSeconds, tolerance: tolerance)
+        let wasReported = self.isLagReported
+        self.isLagReported = lag != nil
+        return wasReported ? nil : lag
     }
 }

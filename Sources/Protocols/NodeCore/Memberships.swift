@@ -41,7 +41,7 @@ struct Memberships: Sendable {
         _ revocations: RevocationSet
     ) -> (isNew: Bool, revoked: [PeerId]) {
         let network = token.networkId
-        let known = self.byNetwork[network]?.revocations
+        let known = self.byNetwork[network]?.revocations.set
         var merged = known ?? RevocationSet(networkId: network)
         do {
             try merged.formUnion(revocations)
@@ -60,12 +60,12 @@ struct Memberships: Sendable {
     mutating func remove(_ network: NetworkId) { self.byNetwork.removeValue(forKey: network) }
 
     /// Whether this node is a member at present.
-    func isMember(of network: NetworkId) -> Bool { self.byNetwork[network]?.isExpired == false }
+    func isMember(of network: NetworkId) -> Bool { self.byNetwork[network]?.own.isExpired == false }
 
     /// Whether this node is a member at present and the peer was not revoked there.
     func mayShare(_ network: NetworkId, with peer: PeerId) -> Bool {
         guard let membership = self.byNetwork[network] else { return false }
-        return !membership.isExpired && !membership.revocations.contains(peer)
+        return !membership.own.isExpired && !membership.revocations.set.contains(peer)
     }
 
     /// The peers admitted in `network`, or in any, ascending.
@@ -84,7 +84,8 @@ struct Memberships: Sendable {
     /// Returns this node's token of a network while it may be shown; its signature was checked when it came.
     func ownToken(in network: NetworkId, _ now: NodeTime) -> AccessToken? {
         guard let membership = self.byNetwork[network] else { return nil }
-        return membership.token.isExpired(at: self.expiryTime(in: membership, now)) ? nil : membership.token
+        let token = membership.own.token
+        return token.isExpired(at: self.expiryTime(in: membership, now)) ? nil : token
     }
 
     /// Returns the reason why `token` cannot be this node's in its network, or nil.
@@ -94,7 +95,7 @@ struct Memberships: Sendable {
             at: membership.map { self.expiryTime(in: $0, now) } ?? now.wallSeconds,
             for: self.localPeerId,
             in: token.networkId,
-            revoked: { membership?.revocations.contains($0) ?? false },
+            revoked: { membership?.revocations.set.contains($0) ?? false },
             verifySignature: self.verifySignature
         )
     }
@@ -114,7 +115,7 @@ struct Memberships: Sendable {
             at: self.expiryTime(in: membership, now),
             for: peer,
             in: token.networkId,
-            revoked: { membership.revocations.contains($0) },
+            revoked: { membership.revocations.set.contains($0) },
             verifySignature: self.verifySignature
         )
     }
@@ -123,33 +124,22 @@ struct Memberships: Sendable {
     func isGood(_ peering: Peering, in network: NetworkId, _ now: NodeTime) -> Bool {
         guard let membership = self.byNetwork[network], let token = peering.token else { return false }
         let seconds = self.expiryTime(in: membership, now)
-        return !membership.token.isExpired(at: seconds) && !token.isExpired(at: seconds)
-            && !membership.revocations.contains(token.peerId)
+        return !membership.own.token.isExpired(at: seconds) && !token.isExpired(at: seconds)
+            && !membership.revocations.set.contains(token.peerId)
     }
 
     // MARK: The wall clock
 
     /// Returns the time that decides about expiry in a network.
-    ///
-    /// It is the wall clock, unless that is behind what the network's owner signed by more than clocks differ: a clock
-    /// set back must not make tokens last longer.
     func expiryTime(in membership: Membership, _ now: NodeTime) -> UInt64 {
-        self.lag(in: membership, now) == nil ? now.wallSeconds : membership.latestSignedSeconds
-    }
-
-    private func lag(in membership: Membership, _ now: NodeTime) -> UInt64? {
-        guard membership.latestSignedSeconds > now.wallSeconds else { return nil }
-        let lag = membership.latestSignedSeconds - now.wallSeconds
-        return lag > self.clockToleranceSeconds ? lag : nil
+        membership.clock.expirySeconds(at: now.wallSeconds, tolerance: self.clockToleranceSeconds)
     }
 
     /// Reports a clock that is behind, once.
     mutating func checkClock(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let membership = self.byNetwork[network] else { return }
-        let lag = self.lag(in: membership, now)
-        if let lag, !membership.isClockReported {
-            effects.append(.membership(.clockBehind(network, seconds: lag)))
-        }
-        self.byNetwork[network]?.isClockReported = lag != nil
+        let tolerance = self.clockToleranceSeconds
+        guard let lag = self.byNetwork[network]?.clock.takeLag(at: now.wallSeconds, tolerance: tolerance)
+        else { return }
+        effects.append(.membership(.clockBehind(network, seconds: lag)))
     }
 }

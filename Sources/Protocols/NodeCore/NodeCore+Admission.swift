@@ -3,6 +3,107 @@ internal import Kademlia
 internal import PubSub
 internal import Services
 
+// MARK: - Frames
+
+// Received frames are parsed, and passed on to their subsystem.
+extension NodeCore {
+    mutating func frameReceived(
+        _ bytes: [UInt8],
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard self.connections[id] != nil else { return }
+        guard bytes.count <= Frame.helloByteLimit || bytes.count <= self.frameByteLimit(on: id) else {
+            return self.punish(id, "a frame of \(bytes.count) bytes", now, &effects)
+        }
+        let frame: Frame
+        do throws(FrameError) {
+            frame = try Frame(bytes)
+        } catch {
+            return self.punish(id, "\(error)", now, &effects)
+        }
+        guard self.mayReceive(frame, on: id) else {
+            return self.punish(id, "a frame before admission", now, &effects)
+        }
+        self.handle(frame, on: id, now, &effects)
+    }
+
+    /// Whether the peer may send the frame at this stage of the connection.
+    ///
+    /// An admission may have ended while a frame was under way; the subsystem then ignores the frame.
+    private func mayReceive(_ frame: Frame, on id: ConnectionId) -> Bool {
+        guard frame.requiresAdmission, let state = self.connections[id], state.standing.admittedSince == nil
+        else { return true }
+        // The end of an admission may come before this side has noticed its beginning.
+        if case .admissionEnd = frame { return !state.indexes.isEmpty }
+        return false
+    }
+
+    private mutating func handle(
+        _ frame: Frame,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        switch frame {
+        case .hello(let hello): self.helloReceived(hello, on: id, now, &effects)
+        case .helloReply(let reply): self.replyReceived(reply, on: id, now, &effects)
+        case .helloAcknowledgement(let verdicts): self.acknowledgementReceived(verdicts, on: id, now, &effects)
+        case .admissionEnd(let index, let code): self.admissionEndReceived(index, code, on: id, now, &effects)
+        case .join(let proof): self.joinReceived(proof, on: id, now, &effects)
+        case .joinGrant(let token, let metadata): self.grantReceived(token, metadata, on: id, now, &effects)
+        case .joinRefusal(let code): self.joinRefusalReceived(code, on: id, now, &effects)
+        case .revocationDigest(let index, let count, let digest):
+            self.revocationDigestReceived(index, count, digest, on: id, now, &effects)
+        case .revocationsKnown(let index, let fingerprints):
+            self.fingerprintsReceived(index, fingerprints, on: id, now, &effects)
+        case .revocations(let index, let entries): self.revocationsReceived(index, entries, on: id, now, &effects)
+        case .memberSecret(let index, let secret): self.secretReceived(index, secret, on: id, now, &effects)
+        case .memberSecretKnown(let index, let stamp): self.secretStampReceived(index, stamp, on: id, &effects)
+        case .renewalRequest(let index, let token): self.renewalRequestReceived(index, token, on: id, now, &effects)
+        case .renewalGrant(let index, let token): self.renewalGrantReceived(index, token, on: id, now, &effects)
+        case .dht(let index, let bytes): self.dhtReceived(index, bytes, on: id, now, &effects)
+        case .events(let index, let bytes): self.eventsReceived(index, bytes, on: id, now, &effects)
+        case .services(let index, let bytes): self.servicesReceived(index, bytes, on: id, now, &effects)
+        case .reach(let index, let bytes): self.reachReceived(index, bytes, on: id, now, &effects)
+        }
+    }
+
+    // MARK: Frames of a network
+
+    /// Sends a frame of a network, made with its index there, to a member that is admitted; false if there is no way.
+    mutating func send(
+        to peer: PeerId,
+        in network: NetworkId,
+        _ now: NodeTime,
+        _ effects: inout [Effect],
+        _ frame: (UInt8) -> Frame
+    ) -> Bool {
+        guard let ids = self.peers[peer]?.connections,
+            let route = self.connections.route(among: ids, in: network)
+        else { return false }
+        self.connections[route.connection]?.usage.note(at: now.monotonic)
+        self.connections.send(frame(route.index), on: route.connection, &effects)
+        return true
+    }
+
+    /// Returns the sender and the network of a frame with this index, which counts as a use of the connection.
+    ///
+    /// Returns nil unless the two are admitted there.
+    mutating func sender(
+        of index: UInt8,
+        on id: ConnectionId,
+        _ now: NodeTime
+    ) -> (peer: PeerId, network: NetworkId)? {
+        guard let state = self.connections[id], let network = state.admittedNetwork(index) else { return nil }
+        self.connections[id]?.usage.note(at: now.monotonic)
+        return (state.link.peer, network)
+    }
+}
+
+// MARK: - Tokens
+
 // Tokens are shown, checked, answered and acknowledged.
 extension NodeCore {
     // MARK: Showing
@@ -29,7 +130,7 @@ extension NodeCore {
         var offers: [Frame.Offer] = []
         for network in networks {
             guard let token = self.memberships.ownToken(in: network, now),
-                self.mayShare(network, on: id), let index = self.connections[id]?.index(for: network)
+                self.mayShare(network, on: id), let index = self.connections[id]?.indexes.choose(for: network)
             else { continue }
             offers.append(Frame.Offer(index: index, token: token))
             if self.connections[id]?.noteOffer(of: network, under: index) == true {
@@ -40,7 +141,7 @@ extension NodeCore {
             let page = Array(offers[start..<min(start + Frame.tokenLimit, offers.count)])
             let hello = Frame.Hello(instance: self.configuration.instance, tokens: page)
             self.connections.send(.hello(hello), on: id, &effects)
-            self.connections[id]?.repliesAwaited += 1
+            self.connections[id]?.hello.noteSent()
         }
         return !offers.isEmpty
     }
@@ -59,7 +160,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let state = self.connections[id] else { return }
-        self.connections[id]?.hasShownHello = true
+        self.connections[id]?.hello.noteReceived()
         let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.hellosPerConnection)
         guard self.connections[id]?.allowances.hellos.take(under: rate, at: now.monotonic) == true else {
             return self.punish(id, "too many hellos", now, &effects)
@@ -70,12 +171,12 @@ extension NodeCore {
         for offer in hello.tokens {
             if let refusal = self.judge(offer, of: state.link.peer, on: id, now, &effects) {
                 reply.refusals.append(Frame.Verdict(index: offer.index, refusal: refusal))
-            } else if let own = self.memberships[offer.token.networkId]?.token {
+            } else if let own = self.memberships[offer.token.networkId]?.own.token {
                 self.prove(offer, on: id, now, &effects)
                 reply.proofs.append(Frame.Offer(index: offer.index, token: own))
             }
         }
-        guard !reply.proofs.isEmpty || self.connections[id]?.admittedSince != nil else {
+        guard !reply.proofs.isEmpty || self.connections[id]?.standing.admittedSince != nil else {
             let told = reply.refusals.compactMap(\.refusal)
             return self.close(id, told.first { $0 != .notAdmitted } ?? .notAdmitted, now, &effects)
         }
@@ -131,7 +232,7 @@ extension NodeCore {
     ) {
         guard let state = self.connections[id] else { return }
         if let violation = state.violation(by: reply) { return self.punish(id, violation, now, &effects) }
-        self.connections[id]?.repliesAwaited -= 1
+        self.connections[id]?.hello.noteReply()
         var verdicts: [Frame.Verdict] = []
         for proof in reply.proofs {
             let refusal = self.take(proof, on: id, now, &effects)
@@ -142,14 +243,14 @@ extension NodeCore {
             self.learnInstance(reply.instance, on: id, now, &effects)
         }
         for verdict in verdicts where verdict.refusal == nil {
-            if let network = state.networks[verdict.index] { self.admit(network, on: id, now, &effects) }
+            if let network = state.indexes[verdict.index] { self.admit(network, on: id, now, &effects) }
         }
         for verdict in verdicts where verdict.refusal != nil {
-            guard let network = state.networks[verdict.index] else { continue }
+            guard let network = state.indexes[verdict.index] else { continue }
             self.endAdmission(of: network, on: id, .notAdmitted, now, &effects)
         }
         for verdict in reply.refusals {
-            guard let network = state.networks[verdict.index] else { continue }
+            guard let network = state.indexes[verdict.index] else { continue }
             effects.append(.peer(.refusedByPeer(state.link.peer, network, verdict.refusal ?? .notAdmitted)))
             self.endAdmission(of: network, on: id, verdict.refusal ?? .notAdmitted, now, &effects, isPeersWish: true)
         }
@@ -162,7 +263,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) -> CloseCode? {
-        guard let state = self.connections[id], let network = state.networks[proof.index] else { return .notAdmitted }
+        guard let state = self.connections[id], let network = state.indexes[proof.index] else { return .notAdmitted }
         let problem =
             proof.token.networkId == network
             ? self.memberships.check(proof.token, of: state.link.peer, now) : .wrongNetwork
@@ -189,7 +290,7 @@ extension NodeCore {
         guard let state = self.connections[id] else { return }
         if let violation = state.violation(by: verdicts) { return self.punish(id, violation, now, &effects) }
         for verdict in verdicts {
-            guard let network = state.networks[verdict.index], let peering = state.peerings[network] else { continue }
+            guard let network = state.indexes[verdict.index], let peering = state.peerings[network] else { continue }
             if let refusal = verdict.refusal {
                 effects.append(.peer(.refusedByPeer(state.link.peer, network, refusal)))
                 self.endAdmission(of: network, on: id, .notAdmitted, now, &effects, isPeersWish: true)
@@ -209,7 +310,7 @@ extension NodeCore {
         self.peers[peer]?.parting = nil
         let isNew = self.connections.route(among: self.peers[peer]?.connections ?? [], in: network) == nil
         self.connections[id]?.peerings[network]?.state = .admitted
-        self.connections[id]?.deadline = nil
+        self.connections[id]?.endHello()
         self.noteAdmission(on: id, now, &effects)
         self.peers[peer]?.note(network)
         if isNew {
@@ -226,7 +327,7 @@ extension NodeCore {
         self.sendSecretStamp(of: network, on: id, &effects)
         self.askForRenewal(of: network, on: id, now, &effects)
         // The dialler showed all it could; we may have evidence that it lacks.
-        if state.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, now, &effects) }
+        if state.standing.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, now, &effects) }
         self.settle(id, now, &effects)
         self.tellOfSuspicion(of: peer, in: network, now, &effects)
         self.tellReachOfLink(to: peer, in: network, now, &effects)
@@ -241,10 +342,7 @@ extension NodeCore {
 
     /// The first admission makes a member of a stranger.
     private mutating func noteAdmission(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let state = self.connections[id], state.admittedSince == nil else { return }
-        self.connections[id]?.admittedSince = now.monotonic
-        self.connections[id]?.lastUsed = now.monotonic
-        self.connections.noteAdmission(on: id)
+        guard self.connections.noteAdmission(on: id, at: now.monotonic) else { return }
         effects.append(.connection(.admitted(id)))
         self.armBudget(now, &effects)
     }

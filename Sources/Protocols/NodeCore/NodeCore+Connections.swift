@@ -119,7 +119,7 @@ extension NodeCore {
         let peer = state.link.peer
         if let known = self.peers[peer], known.connections.isEmpty {
             let limits = self.configuration.limits
-            let isStable = state.admittedSince.map { now.monotonic - $0 >= limits.stableAfter } ?? false
+            let isStable = state.standing.admittedSince.map { now.monotonic - $0 >= limits.stableAfter } ?? false
             self.peers[peer]?.noteEnd(reason, wasStable: isStable, at: now.monotonic, limits)
             self.afterFailure(of: peer, now, &effects)
         }
@@ -159,7 +159,7 @@ extension NodeCore {
     /// Gives the other side the time of a hello.
     mutating func setDeadline(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         let deadline = now.monotonic + self.configuration.limits.helloTimeout
-        self.connections[id]?.deadline = deadline
+        self.connections[id]?.deadline = .hello(deadline)
         self.timers.arm(.connection(id), at: deadline, &effects)
     }
 
@@ -170,7 +170,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let state = self.connections[id], let network = state.networks[index],
+        guard let state = self.connections[id], let network = state.indexes[index],
             state.peerings[network] != nil
         else { return }
         if code.isFinal { effects.append(.peer(.refusedByPeer(state.link.peer, network, code))) }
@@ -237,17 +237,14 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let state = self.connections[id], state.remoteInstance == nil else { return }
-        let peer = state.link.peer
-        self.connections[id]?.remoteInstance = instance
+        guard let peer = self.connections[id]?.link.peer, self.connections[id]?.hello.learn(instance) == true
+        else { return }
         if self.peers[peer]?.pastInstances.contains(instance) == true {
             effects.append(.membership(.deviceKeyUsedTwice(peer)))
         }
         for other in self.peers[peer]?.connections ?? [] where other != id {
-            guard let otherState = self.connections[other], let otherInstance = otherState.remoteInstance else {
-                continue
-            }
-            guard otherInstance != instance else { continue }
+            guard let otherInstance = self.connections[other]?.hello.remoteInstance, otherInstance != instance
+            else { continue }
             self.peers[peer]?.notePast(otherInstance)
             self.close(other, .superseded, now, &effects)
         }
@@ -316,7 +313,7 @@ extension NodeCore {
 
     /// Whether an unadmitted peer may be admitted; several may have come for the last place.
     mutating func hasRoomForPeer(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
-        guard let state = self.connections[id], state.unadmittedSource != nil,
+        guard let state = self.connections[id], state.standing.unadmittedSource != nil,
             self.connections.peerCount >= self.configuration.limits.connections
         else { return true }
         effects.append(.peer(.refused(state.link.peer, nil, .tooManyPeers)))
@@ -344,8 +341,8 @@ extension NodeCore {
         var idle: [(lastUsed: Duration, id: ConnectionId)] = []
         var next = now.monotonic + limits.idlePause
         for (id, state) in self.connections.states where self.isDispensable(state) {
-            let end = state.lastUsed + limits.idlePause
-            if end <= now.monotonic { idle.append((state.lastUsed, id)) } else { next = min(next, end) }
+            let end = state.usage.lastUsed + limits.idlePause
+            if end <= now.monotonic { idle.append((state.usage.lastUsed, id)) } else { next = min(next, end) }
         }
         for (_, id) in idle.sorted(by: <) where surplus > 0 && !self.isWorthKeeping(id) {
             self.close(id, .surplus, now, &effects)
@@ -357,7 +354,7 @@ extension NodeCore {
     }
 
     private func isDispensable(_ state: ConnectionState) -> Bool {
-        guard state.isAdmitted, state.streams == 0, state.join == .none else { return false }
+        guard state.isAdmitted, !state.usage.hasStreams, state.join == .none else { return false }
         return self.peers[state.link.peer]?.reasons.isWanted != true
     }
 
@@ -373,7 +370,6 @@ extension NodeCore {
     }
 
     mutating func noteStream(_ change: Int, on id: ConnectionId, _ now: NodeTime) {
-        self.connections[id]?.streams += change
-        self.connections[id]?.lastUsed = now.monotonic
+        self.connections[id]?.usage.noteStreams(change, at: now.monotonic)
     }
 }

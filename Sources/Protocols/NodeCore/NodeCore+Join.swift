@@ -175,8 +175,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let deadline = now.monotonic + patience
-        self.connections[id]?.deadline = nil
-        self.connections[id]?.joinDeadline = deadline
+        self.connections[id]?.waitForJoin(until: deadline)
         self.timers.arm(.connection(id), at: deadline, &effects)
     }
 
@@ -184,8 +183,7 @@ extension NodeCore {
     mutating func endJoin(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
         if case .asked = state.join { self.forgetInvitation(of: state.link.peer) }
-        self.connections[id]?.join = JoinState.none
-        self.connections[id]?.joinDeadline = nil
+        self.connections[id]?.endJoin()
         if state.isAdmitted { self.settle(id, now, &effects) } else { self.setDeadline(on: id, now, &effects) }
     }
 
@@ -272,7 +270,7 @@ extension NodeCore {
             return self.refuseJoin(on: id, failure, now, &effects)
         }
         let network = open.invitation.networkId
-        guard self.memberships[network]?.revocations.contains(peer) == false else {
+        guard self.memberships[network]?.revocations.set.contains(peer) == false else {
             effects.append(.peer(.refused(peer, network, .token(.revoked))))
             effects.append(.join(.invitationEnded(open.invitation.id, network, .used)))
             return self.refuseJoin(on: id, .revoked, now, &effects)
@@ -303,7 +301,7 @@ extension NodeCore {
     ) {
         guard let state = self.connections[id], case .deciding(let network, _) = state.join else { return }
         let peer = state.link.peer
-        guard self.memberships[network]?.revocations.contains(peer) == false else {
+        guard self.memberships[network]?.revocations.set.contains(peer) == false else {
             return self.endRequest(on: id, in: network, .revoked, now, &effects)
         }
         guard let grant, grant.token.peerId == peer, grant.token.networkId == network,

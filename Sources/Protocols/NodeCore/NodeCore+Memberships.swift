@@ -35,7 +35,7 @@ extension NodeCore {
                 self.tellServices(.offered(offers), of: network, now, &effects)
             }
         }
-        if self.memberships[network]?.revocations.contains(self.configuration.peerId) == true {
+        if self.memberships[network]?.revocations.set.contains(self.configuration.peerId) == true {
             return self.endMembership(network, .revoked, now, &effects)
         }
         for peer in revoked {
@@ -47,7 +47,7 @@ extension NodeCore {
         self.tellEvents(.tokenChanged(token), of: network, now, &effects)
         self.expireTokens(of: network, now, &effects)
         self.armExpiry(of: token, now, &effects)
-        guard self.memberships[network]?.isExpired == false else { return }
+        guard self.memberships[network]?.own.isExpired == false else { return }
         self.lookAtRenewal(of: network, now, &effects)
         self.announce(network, now, &effects)
         for id in self.connections.ids {
@@ -70,7 +70,7 @@ extension NodeCore {
         self.endInvitations(to: network, now, &effects)
         self.tellDiscovery(.networkRemoved(network), now, &effects)
         if code == .tokenExpired {
-            self.memberships[network]?.isExpired = true
+            self.memberships[network]?.own.isExpired = true
         } else {
             self.memberships.remove(network)
             self.protocols.remove(network)
@@ -87,8 +87,8 @@ extension NodeCore {
 extension NodeCore {
     mutating func sendRevocationDigest(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
         guard let index = self.connections[id]?.peerings[network]?.index,
-            let count = self.memberships[network]?.revocations.count,
-            let digest = self.memberships[network]?.revocationDigest
+            let count = self.memberships[network]?.revocations.set.count,
+            let digest = self.memberships[network]?.revocations.digest
         else { return }
         self.connections.send(.revocationDigest(index: index, count: UInt32(count), digest: digest), on: id, &effects)
     }
@@ -102,7 +102,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let (network, set) = self.compare(index, on: id, now, &effects) else { return }
-        guard Int(count) != set.count || digest != self.memberships[network]?.revocationDigest else {
+        guard Int(count) != set.count || digest != self.memberships[network]?.revocations.digest else {
             return self.revocationsTold(in: network, on: id, &effects)
         }
         let fingerprints = set.revocations.map(\.fingerprint)
@@ -152,7 +152,7 @@ extension NodeCore {
             self.punish(id, "too many comparisons of revocations", now, &effects)
             return nil
         }
-        return self.memberships[network].map { (network, $0.revocations) }
+        return self.memberships[network].map { (network, $0.revocations.set) }
     }
 
     private mutating func send(_ entries: [Revocation], index: UInt8, on id: ConnectionId, _ effects: inout [Effect]) {
@@ -180,7 +180,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let before = self.memberships[network]?.revocations else { return }
+        guard let before = self.memberships[network]?.revocations.set else { return }
         let merged: [Revocation]?
         do throws(IdentityError) {
             let verify = self.configuration.verifier.revocation
@@ -241,8 +241,8 @@ extension NodeCore {
     ) {
         let network = secret.networkId
         guard let before = self.memberships[network] else { return }
-        let isInUse = self.memberships[network]?.insert(secret) ?? false
-        guard let secrets = self.memberships[network]?.secrets, secrets != before.secrets else { return }
+        let isInUse = self.memberships[network]?.secrets.insert(secret) ?? false
+        guard let secrets = self.memberships[network]?.secrets.member, secrets != before.secrets.member else { return }
         effects.append(.membership(.persistSecrets(secrets)))
         self.announce(network, now, &effects)
         guard isInUse else { return }
@@ -252,14 +252,14 @@ extension NodeCore {
     /// Names the secret in use here, so that a peer with a later one sends that.
     mutating func sendSecretStamp(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
         guard let index = self.connections[id]?.peerings[network]?.index else { return }
-        let stamp = SecretStamp(of: self.memberships[network]?.secrets?.newest)
+        let stamp = SecretStamp(of: self.memberships[network]?.secrets.member?.newest)
         self.connections.send(.memberSecretKnown(index: index, stamp), on: id, &effects)
     }
 
     /// Sends the secret in use, now or after the revocations.
     private mutating func offerSecret(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
         guard let peering = self.connections[id]?.peerings[network], peering.state == .admitted,
-            let secret = self.memberships[network]?.secrets?.newest
+            let secret = self.memberships[network]?.secrets.member?.newest
         else { return }
         guard peering.knowsRevocations else {
             self.connections[id]?.peerings[network]?.isOwedSecret = true
@@ -283,7 +283,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let network = self.connections[id]?.admittedNetwork(index),
-            SecretStamp(of: self.memberships[network]?.secrets?.newest).replaces(stamp)
+            SecretStamp(of: self.memberships[network]?.secrets.member?.newest).replaces(stamp)
         else { return }
         self.offerSecret(of: network, on: id, &effects)
     }
@@ -300,7 +300,7 @@ extension NodeCore {
             return self.punish(id, "a member secret of another network", now, &effects)
         }
         // A secret that is known already costs no signature check.
-        guard self.memberships[network]?.secrets?.all.contains(secret) != true else { return }
+        guard self.memberships[network]?.secrets.member?.all.contains(secret) != true else { return }
         guard self.configuration.verifier.memberSecret(secret) else {
             return self.punish(id, "a member secret that the network's key did not sign", now, &effects)
         }
@@ -314,17 +314,17 @@ extension NodeCore {
 extension NodeCore {
     /// Asks for a new token where two thirds of the old one's life are over, and warns of its end.
     mutating func lookAtRenewal(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let membership = self.memberships[network], !membership.isExpired else { return }
+        guard let membership = self.memberships[network], !membership.own.isExpired else { return }
         let seconds = self.memberships.expiryTime(in: membership, now)
-        if let left = self.memberships[network]?.takeWarning(at: seconds) {
+        if let left = self.memberships[network]?.own.takeWarning(at: seconds) {
             effects.append(.membership(.tokenExpiring(network, seconds: left)))
         }
-        if self.configuration.renewsTokens, self.memberships[network]?.takeRenewal(at: seconds) == true {
+        if self.configuration.renewsTokens, self.memberships[network]?.own.takeRenewal(at: seconds) == true {
             for id in membership.connections.elements { self.askForRenewal(of: network, on: id, now, &effects) }
         }
-        self.timers.armClock(self.memberships[network]?.warningSeconds, now, &effects)
+        self.timers.armClock(self.memberships[network]?.own.warningSeconds, now, &effects)
         guard self.configuration.renewsTokens else { return }
-        self.timers.armClock(self.memberships[network]?.renewalSeconds, now, &effects)
+        self.timers.armClock(self.memberships[network]?.own.renewalSeconds, now, &effects)
     }
 
     /// Asks one member if it is time.
@@ -335,10 +335,10 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let membership = self.memberships[network], self.configuration.renewsTokens,
-            membership.isRenewalDue(at: self.memberships.expiryTime(in: membership, now)),
+            membership.own.isRenewalDue(at: self.memberships.expiryTime(in: membership, now)),
             let peering = self.connections[id]?.peerings[network], peering.state == .admitted
         else { return }
-        self.connections.send(.renewalRequest(index: peering.index, membership.token), on: id, &effects)
+        self.connections.send(.renewalRequest(index: peering.index, membership.own.token), on: id, &effects)
     }
 
     // MARK: The owner
@@ -368,7 +368,7 @@ extension NodeCore {
     ) {
         guard let token, let state = self.connections[id], let peering = state.peerings[network],
             peering.state == .admitted, token.peerId == state.link.peer, token.networkId == network,
-            self.memberships[network]?.revocations.contains(token.peerId) == false
+            self.memberships[network]?.revocations.set.contains(token.peerId) == false
         else { return }
         self.connections.send(.renewalGrant(index: peering.index, token), on: id, &effects)
     }
@@ -386,13 +386,13 @@ extension NodeCore {
             let membership = self.memberships[network]
         else { return }
         // Several owners may have answered: one new token is enough.
-        guard membership.isRenewalDue(at: self.memberships.expiryTime(in: membership, now)),
-            let end = membership.token.expirationSeconds, (token.expirationSeconds ?? .max) > end
+        guard membership.own.isRenewalDue(at: self.memberships.expiryTime(in: membership, now)),
+            let end = membership.own.token.expirationSeconds, (token.expirationSeconds ?? .max) > end
         else { return }
         guard token.networkId == network, self.problem(with: token, at: now) == nil else {
             return self.punish(id, "a renewed token that is no good", now, &effects)
         }
         effects.append(.membership(.tokenRenewed(token)))
-        self.addMembership(token, obtainedSeconds: now.wallSeconds, membership.revocations, now, &effects)
+        self.addMembership(token, obtainedSeconds: now.wallSeconds, membership.revocations.set, now, &effects)
     }
 }

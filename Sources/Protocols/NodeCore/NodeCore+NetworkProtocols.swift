@@ -119,8 +119,8 @@ extension NodeCore {
         let peer = contact.peerId
         if self.send(to: peer, in: network, now, &effects, { .dht(index: $0, bytes) }) { return }
         let limits = self.configuration.limits
-        guard peer != self.configuration.peerId, self.memberships[network]?.isExpired == false,
-            self.memberships[network]?.revocations.contains(peer) == false, !self.isStopping,
+        guard peer != self.configuration.peerId, self.memberships[network]?.own.isExpired == false,
+            self.memberships[network]?.revocations.set.contains(peer) == false, !self.isStopping,
             self.peers[peer]?.hasJustFailed(contact.addresses, now, within: limits.failurePause) != true,
             self.pendingMessages.hasRoom(for: bytes, to: peer, within: limits)
         else { return self.tell(.unreachable(peer), of: network, now, &effects) }

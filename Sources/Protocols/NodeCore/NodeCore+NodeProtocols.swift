@@ -41,11 +41,11 @@ extension NodeCore {
 
     /// Says in a network who this node is, or asks for its member secret.
     mutating func announce(_ network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let membership = self.memberships[network], !membership.isExpired else { return }
-        if let secrets = membership.secrets {
-            self.tellDiscovery(.networkAdded(membership.token, secrets), now, &effects)
-        } else if let key = membership.rendezvous {
-            self.tellDiscovery(.networkKnown(membership.token, key), now, &effects)
+        guard let membership = self.memberships[network], !membership.own.isExpired else { return }
+        if let secrets = membership.secrets.member {
+            self.tellDiscovery(.networkAdded(membership.own.token, secrets), now, &effects)
+        } else if let key = membership.secrets.rendezvous {
+            self.tellDiscovery(.networkKnown(membership.own.token, key), now, &effects)
         }
     }
 
@@ -56,7 +56,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard self.memberships[network] != nil else { return }
-        self.memberships[network]?.rendezvous = key
+        self.memberships[network]?.secrets.rendezvous = key
         self.announce(network, now, &effects)
     }
 
@@ -67,7 +67,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let membership = self.memberships[network], !membership.revocations.contains(peer),
+        guard let membership = self.memberships[network], !membership.revocations.set.contains(peer),
             peer != self.configuration.peerId
         else { return }
         if membership.heard[peer] != addresses {

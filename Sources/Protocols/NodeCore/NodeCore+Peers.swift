@@ -60,7 +60,7 @@ extension NodeCore {
     /// Whether anything may be said to the peer: a shared network of which there is evidence, or an invitation.
     private func hasBusiness(with known: KnownPeer) -> Bool {
         if known.reasons.isInviter { return true }
-        for network in known.networks where self.memberships[network]?.isExpired == false { return true }
+        for network in known.networks where self.memberships[network]?.own.isExpired == false { return true }
         return false
     }
 

@@ -174,8 +174,7 @@ extension NodeCore {
     private func time(of cause: Deadlines.Cause) -> Duration? {
         switch cause {
         case .connection(let id):
-            guard let state = self.connections[id] else { return nil }
-            return state.deadline ?? state.joinDeadline
+            return self.connections[id]?.deadline?.time
         case .dial(let peer):
             guard case .waiting(let time)? = self.peers[peer]?.dial.state else { return nil }
             return time
@@ -223,7 +222,7 @@ extension NodeCore {
 
     private mutating func connectionOverdue(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
-        guard state.deadline != nil else { return self.joinOverdue(on: id, now, &effects) }
+        guard state.deadline?.isForHello == true else { return self.joinOverdue(on: id, now, &effects) }
         effects.append(.peer(.refused(state.link.peer, nil, .helloTimeout)))
         self.close(id, .helloTimeout, now, &effects)
     }
@@ -253,7 +252,7 @@ extension NodeCore {
         self.invitations.expire(now, &effects)
         for network in self.memberships.networks {
             guard let membership = self.memberships[network] else { continue }
-            self.armExpiry(of: membership.token, now, &effects)
+            self.armExpiry(of: membership.own.token, now, &effects)
             self.timers.armClock(membership.tokenEnds.next.map(Self.firstSecondAfter), now, &effects)
         }
         for open in self.invitations.open.values {
@@ -265,11 +264,11 @@ extension NodeCore {
     mutating func expireTokens(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let membership = self.memberships[network] else { return }
         let seconds = self.memberships.expiryTime(in: membership, now)
-        let isOver = membership.token.isExpired(at: seconds)
-        if isOver, !membership.isExpired {
+        let isOver = membership.own.token.isExpired(at: seconds)
+        if isOver, !membership.own.isExpired {
             self.endMembership(network, .tokenExpired, now, &effects)
-        } else if !isOver, membership.isExpired {
-            self.memberships[network]?.isExpired = false
+        } else if !isOver, membership.own.isExpired {
+            self.memberships[network]?.own.isExpired = false
             self.announce(network, now, &effects)
             self.dialMembers(of: network, now, &effects)
         }
@@ -293,7 +292,7 @@ extension NodeCore {
 
     /// The revocations known in a network.
     package func revocations(in network: NetworkId) -> RevocationSet? {
-        self.memberships[network]?.revocations
+        self.memberships[network]?.revocations.set
     }
 
     /// The connection and index to use for `peer`; with a nil `network` whichever admitted one comes first.
@@ -337,7 +336,7 @@ extension NodeCore {
         into effects: inout [Effect]
     ) -> NetworkId? {
         self.connections.beginInput()
-        guard let network = self.connections[id]?.networks[index],
+        guard let network = self.connections[id]?.indexes[index],
             let peering = self.connections[id]?.peerings[network],
             self.memberships.isGood(peering, in: network, now)
         else { return nil }

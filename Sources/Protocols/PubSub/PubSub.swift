@@ -16,6 +16,10 @@ internal import OrderedCollections
 ///   message, and whoever was away asks for everything from a number on.
 /// * **News are also told to a few members who are no neighbours**, some seconds long (anti-entropy), which reaches a
 ///   node whose neighbours all fell silent at once.
+///
+/// It is composed of values that own their state: the ``BatchValidator``, the ``EventPublisher``, the ``Mesh``, the
+/// ``PeerBudgets``, the ``Streams`` and the rounds of ``AntiEntropy``. None of them sees the others except as an
+/// argument. Extensions say how an input of one moves the others, and append the effects.
 package struct PubSub: Sendable {
     /// What is needed to start.
     package struct Configuration: Sendable {
@@ -101,51 +105,34 @@ package struct PubSub: Sendable {
         case isolated(Bool)
     }
 
-    let configuration: Configuration
+    let limits: Limits
+    /// Spreads choices; not a secret.
     var random: SeededGenerator
-    var token: AccessToken?
-    var revoked: Set<PeerId> = []
-    /// The memberships that were verified, by the publisher.
-    var verifiedPublishers: [PeerId: MembershipProof] = [:]
-
-    /// The admitted peers, in order.
-    var members = OrderedSet<PeerId>()
-    var neighbours: OrderedDictionary<PeerId, Neighbour> = [:]
-    /// What each member may still cause.
-    var allowances: [PeerId: Allowances] = [:]
-    /// Who was asked to be a neighbour and has not answered.
-    var requested = OrderedSet<PeerId>()
-    /// How often in a row a member declined.
-    var declines = 0
-
-    var streams: OrderedDictionary<StreamId, Stream> = [:]
-    /// The streams that wait for something that is missing.
-    var waiting = OrderedSet<StreamId>()
-    /// The number of this node's next event.
-    var nextNumber: UInt64 = 1
-    /// The bytes of all windows.
-    var windowBytes = 0
-    /// The bytes of all batches that wait for earlier ones.
-    var earlyBytes = 0
-    /// Up to when nothing counts any more of streams that made room for later ones of the same publisher: no number of a
-    /// forgotten stream must count twice.
-    var forgottenUntil: [PeerId: UInt64] = [:]
-
-    /// When news are told to others again, and how often still.
-    var rumourAt: Duration?
-    var rumourRoundsLeft = 0
-    var wasIsolated = true
-    /// When streams are next looked through for what is too old.
-    var ageAt: Duration?
-    /// The earliest wake that the driver was asked for.
-    var armed: Duration?
+    /// The checks of others' batches, and the revoked members.
+    var validator: BatchValidator
+    /// The signing of own events.
+    var publisher: EventPublisher
+    /// The members, and the neighbours among them.
+    var mesh: Mesh
+    /// The work that each member may still cause here.
+    var budgets: PeerBudgets
+    /// The streams that are followed, with their replay windows.
+    var streams: Streams
+    /// The rounds of news to members that are no neighbours.
+    var antiEntropy: AntiEntropy
+    /// The earliest wake that was requested from the driver.
+    private var wakeAt: Duration?
 
     package init(_ configuration: Configuration) {
-        self.configuration = configuration
+        self.limits = configuration.limits
         self.random = SeededGenerator(seed: configuration.randomSeed)
+        self.validator = BatchValidator(configuration)
+        self.publisher = EventPublisher(configuration)
+        self.mesh = Mesh(limits: configuration.limits)
+        self.budgets = PeerBudgets(limits: configuration.limits)
+        self.streams = Streams(own: self.publisher.stream, limits: configuration.limits)
+        self.antiEntropy = AntiEntropy(limits: configuration.limits)
     }
-
-    var limits: Limits { self.configuration.limits }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
@@ -155,19 +142,13 @@ package struct PubSub: Sendable {
         case .memberRevoked(let peer): self.memberRevoked(peer, &effects)
         case .congestionChanged(let peer, let isCongested): self.congestionChanged(peer, isCongested, &effects)
         case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, now, &effects)
-        case .tokenChanged(let token): self.token = token
+        case .tokenChanged(let token): self.publisher.token = token
         case .published(let topic, let content, let count): self.publish(topic, content, count, now, &effects)
         case .timeReached: self.timeReached(now, &effects)
-        case .stopping: for peer in self.neighbours.keys { effects.append(.send(peer, Message.neighbourEnd.bytes)) }
+        case .stopping: for peer in self.mesh.neighbours { effects.append(.send(peer, Message.neighbourEnd.bytes)) }
         }
-        self.tellIsolation(&effects)
+        if let isIsolated = self.mesh.takeIsolationChange() { effects.append(.host(.isolated(isIsolated))) }
         self.arm(&effects)
-    }
-
-    private mutating func tellIsolation(_ effects: inout [Effect]) {
-        guard self.neighbours.isEmpty != self.wasIsolated else { return }
-        self.wasIsolated = self.neighbours.isEmpty
-        effects.append(.host(.isolated(self.wasIsolated)))
     }
 
     private mutating func received(
@@ -176,7 +157,7 @@ package struct PubSub: Sendable {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard self.members.contains(peer) else { return }
+        guard self.mesh.members.contains(peer) else { return }
         let message: Message
         do {
             message = try Message(bytes)
@@ -194,49 +175,37 @@ package struct PubSub: Sendable {
         case .have(let states): self.announced(states, by: peer, now, &effects)
         case .want(let stream, let from, let isGraft):
             self.wanted(stream, from: from, isGraft: isGraft, by: peer, now, &effects)
-        case .prune: self.neighbours[peer]?.isEager = false
+        case .prune: self.mesh.setEager(false, peer)
         }
     }
 
     // MARK: Time
 
     private mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.armed = nil
-        let time = now.monotonic
-        for stream in Array(self.waiting) {
-            guard let due = self.streams[stream]?.dueAt, due <= time else { continue }
-            self.streamDue(stream, now, &effects)
+        self.wakeAt = nil
+        for stream in self.streams.waiting.elements {
+            guard let position = self.streams.takeDue(stream, at: now.monotonic) else { continue }
+            self.streamDue(at: position, now, &effects)
         }
-        if let rumourAt = self.rumourAt, rumourAt <= time { self.spreadRumours(now, &effects) }
-        if let ageAt = self.ageAt, ageAt <= time { self.forgetOld(now) }
+        if let dueAt = self.antiEntropy.dueAt, dueAt <= now.monotonic { self.spreadNews(now, &effects) }
+        if let ageAt = self.streams.ageAt, ageAt <= now.monotonic { self.streams.forgetOld(now) }
     }
 
     private mutating func arm(_ effects: inout [Effect]) {
-        var earliest = [self.rumourAt, self.ageAt].compactMap { $0 }.min()
-        for stream in self.waiting {
-            guard let due = self.streams[stream]?.dueAt else { continue }
-            earliest = min(earliest ?? due, due)
-        }
-        guard let earliest, earliest != self.armed else { return }
-        self.armed = earliest
+        let times = [self.antiEntropy.dueAt, self.streams.ageAt, self.streams.earliestDue]
+        guard let earliest = times.compactMap({ $0 }).min(), earliest != self.wakeAt else { return }
+        self.wakeAt = earliest
         effects.append(.wake(at: earliest))
     }
-}
 
-/// A member with whom events are exchanged unasked.
-struct Neighbour: Sendable {
-    /// Whether it gets batches; otherwise it is told which there are.
-    var isEager = true
-    /// Whether it reads too slowly at the moment to get batches.
-    var isCongested = false
-}
+    // MARK: Status
 
-/// What a member may still cause here.
-struct Allowances: Sendable {
-    /// In bytes of batches.
-    var answers = Allowance()
-    /// In requests to be a neighbour.
-    var requests = Allowance()
-    /// In announced streams.
-    var announcements = Allowance()
+    /// The batches in the replay window, each publisher's in order.
+    package var window: [EventBatch] { self.streams.window }
+
+    /// Whether no neighbour is left.
+    package var isIsolated: Bool { self.mesh.isIsolated }
+
+    /// Whether events are exchanged with the peer without a request.
+    package func isNeighbour(_ peer: PeerId) -> Bool { self.mesh.isNeighbour(peer) }
 }

@@ -1,44 +1,94 @@
 internal import DequeModule
 internal import Identity
+internal import OrderedCollections
 
-/// What is known of one publisher's events since it started.
+/// The events of one publisher since its process started: those delivered, those out of order, and those missing.
 struct Stream: Sendable {
-    /// A batch in the replay window.
+    /// A batch with what is known of its way here.
     struct Kept: Sendable {
         let batch: EventBatch
         let hops: UInt8
-        /// When it was published, by this node's monotonic clock.
+        /// The time of its publication, by this node's monotonic clock.
         let publishedAt: Duration
-        /// From whom it came; nil when this node published it.
+        /// The peer that sent it; nil for a batch of this node.
         let source: PeerId?
-        /// Whether it came unasked.
+        /// Whether it was sent without a request.
         let wasPushed: Bool
     }
 
     /// The number of the next event to deliver; nil before the first batch.
-    var next: UInt64?
-    /// The newest batches that were delivered, in order.
-    var window = Deque<Kept>()
-    var windowBytes = 0
-    /// Batches that wait for earlier ones, in order.
-    var early: [Kept] = []
-    var earlyBytes = 0
-    /// Who announced what is not here yet, in that order, and how far.
-    var announcers: [(peer: PeerId, end: UInt64)] = []
-    /// When what is missing is asked for.
-    var dueAt: Duration?
-    /// When the first event is given up that is missing now.
-    var gapEnds: Duration?
-    /// When the last batch came.
-    var touchedAt: Duration
-    /// The latest time that a batch said it was published.
-    var publishedSeconds: UInt64 = 0
+    private(set) var next: UInt64?
+    private(set) var window = ReplayWindow()
+    private(set) var early = OutOfOrderBuffer()
+    /// The peers that announced what is not here yet, in that order, and the end of what each has.
+    private var announcers: [(peer: PeerId, end: UInt64)] = []
+    /// The time at which what is missing is requested.
+    private(set) var dueAt: Duration?
+    /// The time at which the first missing event is given up.
+    private(set) var gapEnds: Duration?
+    /// The time at which the last batch came.
+    private(set) var touchedAt: Duration
+    /// The latest time at which a batch claims to be published.
+    private(set) var publishedSeconds: UInt64 = 0
 
     init(touchedAt: Duration) {
         self.touchedAt = touchedAt
     }
 
-    /// A peer has the stream up to `end`; only its last word counts.
+    // MARK: Batches
+
+    /// Whether a batch is here already, or was.
+    func has(_ batch: EventBatch) -> Bool {
+        self.next.map { batch.first < $0 } ?? false || self.early.contains(batch.first)
+    }
+
+    /// Whether a batch can be delivered at once.
+    ///
+    /// The answer to a request begins with the oldest batch that the peer has; so does a stream of which nothing came
+    /// before.
+    func canDeliver(_ kept: Kept) -> Bool {
+        self.next == kept.batch.first || self.next == nil && (kept.batch.first == 1 || !kept.wasPushed)
+    }
+
+    /// Notes that a valid batch came.
+    mutating func touch(by batch: EventBatch, at now: Duration) {
+        self.touchedAt = now
+        self.publishedSeconds = max(self.publishedSeconds, batch.publishedSeconds)
+    }
+
+    mutating func deliver(_ kept: Kept, within limits: PubSub.Limits) {
+        self.next = kept.batch.end
+        self.window.append(kept, within: limits)
+    }
+
+    /// Removes and returns the out-of-order batch that is next by now, and drops those that were delivered meanwhile.
+    mutating func takeNextEarly() -> Kept? {
+        while let first = self.early.first, let next = self.next, first <= next {
+            let kept = self.early.removeFirst()
+            if first == next { return kept }
+        }
+        return nil
+    }
+
+    /// Keeps an out-of-order batch of a peer, which has those before it.
+    mutating func buffer(_ kept: Kept, from peer: PeerId, gapEnds: Duration) {
+        self.early.insert(kept)
+        self.note(peer, end: kept.batch.first)
+        self.openGap(until: gapEnds)
+    }
+
+    mutating func dropOldest() { self.window.removeFirst() }
+
+    /// Drops batches from before `time`.
+    mutating func dropBatches(before time: Duration) {
+        while let first = self.window.batches.first, first.publishedAt < time { self.window.removeFirst() }
+        // Publishers are remembered for longer than their batches, whose room is not kept.
+        if self.window.batches.isEmpty { self.window = ReplayWindow() }
+    }
+
+    // MARK: Missing events
+
+    /// Notes that a peer has the stream up to `end`.
     mutating func note(_ peer: PeerId, end: UInt64) {
         guard let index = self.announcers.firstIndex(where: { $0.peer == peer }) else {
             return self.announcers.append((peer, end))
@@ -47,9 +97,101 @@ struct Stream: Sendable {
     }
 
     /// The end of what others have, as far as is known.
-    var knownEnd: UInt64 {
-        max(self.early.last?.batch.end ?? 0, self.announcers.reduce(0) { max($0, $1.end) })
+    private var knownEnd: UInt64 {
+        max(self.early.end ?? 0, self.announcers.reduce(0) { max($0, $1.end) })
     }
 
     var isMissing: Bool { self.knownEnd > (self.next ?? 0) }
+
+    /// Removes and returns the first member that announced what is missing; those before it are forgotten.
+    mutating func takeAnnouncer(among members: OrderedSet<PeerId>) -> PeerId? {
+        let next = self.next ?? 0
+        while !self.announcers.isEmpty {
+            let (peer, end) = self.announcers.removeFirst()
+            if end > next, members.contains(peer) { return peer }
+        }
+        return nil
+    }
+
+    /// Becomes due at `time`, or earlier if that was planned.
+    mutating func wait(until time: Duration) { self.dueAt = min(self.dueAt ?? time, time) }
+
+    mutating func clearDue() { self.dueAt = nil }
+
+    /// Plans the end of a gap before the first out-of-order batch, unless it is planned already.
+    mutating func openGap(until time: Duration) {
+        if !self.early.isEmpty, self.gapEnds == nil { self.gapEnds = time }
+    }
+
+    func isGapOver(at now: Duration) -> Bool { self.gapEnds.map { $0 <= now } ?? false }
+
+    /// Gives up the events before the first out-of-order batch; returns their count, or nil without such a batch.
+    mutating func skipGap() -> UInt64? {
+        self.gapEnds = nil
+        guard let first = self.early.first else { return nil }
+        let next = self.next ?? first
+        self.next = first
+        return next < first ? first - next : 0
+    }
+
+    /// Ends the wait for events that came.
+    mutating func reconsider() {
+        if self.early.isEmpty { self.gapEnds = nil }
+        guard !self.isMissing else { return }
+        self.announcers = []
+        self.dueAt = nil
+    }
+}
+
+/// The newest batches of one publisher that were delivered, in order.
+struct ReplayWindow: Sendable {
+    private(set) var batches = Deque<Stream.Kept>()
+    private(set) var byteCount = 0
+
+    /// Appends a batch and drops the oldest ones that have no room.
+    mutating func append(_ kept: Stream.Kept, within limits: PubSub.Limits) {
+        self.batches.append(kept)
+        self.byteCount += kept.batch.byteCount
+        while self.batches.count > limits.windowBatches || self.byteCount > limits.windowBytes { self.removeFirst() }
+    }
+
+    mutating func removeFirst() {
+        guard let oldest = self.batches.popFirst() else { return }
+        self.byteCount -= oldest.batch.byteCount
+    }
+
+    /// The state to announce: the end of the newest batch.
+    var state: Message.StreamState? {
+        self.batches.last.map { Message.StreamState(stream: $0.batch.stream, end: $0.batch.end, hops: $0.hops) }
+    }
+}
+
+/// The batches of one publisher that wait for earlier ones, in order.
+struct OutOfOrderBuffer: Sendable {
+    private var batches: [Stream.Kept] = []
+    private(set) var byteCount = 0
+
+    var isEmpty: Bool { self.batches.isEmpty }
+    /// The number of the first event.
+    var first: UInt64? { self.batches.first?.batch.first }
+    /// The number after the last event.
+    var end: UInt64? { self.batches.last?.batch.end }
+
+    func contains(_ first: UInt64) -> Bool { self.batches.contains { $0.batch.first == first } }
+
+    func hasRoom(for batch: EventBatch, within limits: PubSub.Limits) -> Bool {
+        self.batches.count < limits.earlyBatches && self.byteCount + batch.byteCount <= limits.earlyBytes
+    }
+
+    mutating func insert(_ kept: Stream.Kept) {
+        let place = self.batches.firstIndex { $0.batch.first > kept.batch.first } ?? self.batches.endIndex
+        self.batches.insert(kept, at: place)
+        self.byteCount += kept.batch.byteCount
+    }
+
+    mutating func removeFirst() -> Stream.Kept {
+        let kept = self.batches.removeFirst()
+        self.byteCount -= kept.batch.byteCount
+        return kept
+    }
 }

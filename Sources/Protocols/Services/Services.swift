@@ -8,6 +8,9 @@ internal import OrderedCollections
 /// requester knows beforehand whom to ask, and can tell a service that nobody has from one that pauses. Requests
 /// themselves do not pass here: the driver asks ``route(_:excluding:)`` and opens a stream to whom it names. The driver feeds the
 /// value ``Input``s with the time and carries out the ``Effect``s it appends, in order.
+///
+/// It is composed of values that own their state: the ``AdmittedMembers`` and the ``MemberOffers``, the
+/// ``ProviderRotation`` over these, the ``OwnAnnouncement`` and the ``OwnRecords``.
 package struct Services: Sendable {
     /// What can happen.
     package enum Input: Sendable {
@@ -55,110 +58,67 @@ package struct Services: Sendable {
         package let isIdempotent: Bool
     }
 
-    /// What a member offers.
-    private struct Known: Sendable {
-        let version: UInt64
-        let offers: [ServiceOffer]
-        let byteCount: Int
-    }
-
-    /// Who can be asked for a path, or why nobody can.
-    private struct Resolution: Sendable {
-        var providers: [Provider] = []
-        var failure: ServiceFailure?
-        /// Whose turn it is.
-        var turn: Int
-    }
-
-    let limits: Limits
-    /// The admitted peers, in order.
-    private var members = OrderedSet<PeerId>()
-    /// Those of them that may be gone.
-    private var suspects = OrderedSet<PeerId>()
-    private var known: OrderedDictionary<PeerId, Known> = [:]
-    /// How many announcements members may still send.
-    private var allowances: [PeerId: Allowance] = [:]
-    private var knownBytes = 0
-    /// What was found out about paths since the last change.
-    private var resolutions: [String: Resolution] = [:]
-    /// With whom a path that was not looked up before begins.
-    private var nextTurn = 0
-
-    /// What this node offers; nil as long as it never offered anything.
-    private var own: Announcement?
-    private var ownBytes: [UInt8] = []
-    /// When members were last told of a change.
-    private var toldAt: Duration?
-    /// When they are told next.
-    private var tellAt: Duration?
-    /// What stands in the hash table of what this node offers.
-    var records: OrderedDictionary<String, OwnRecord> = [:]
-    /// The earliest wake that the driver was asked for.
-    private var armed: Duration?
+    /// The admitted members.
+    private var members: AdmittedMembers
+    /// The services that they offer.
+    private var offers: MemberOffers
+    /// The turns of the providers.
+    private var rotation: ProviderRotation
+    /// The announcement of this node's own services.
+    private var own: OwnAnnouncement
+    /// The records of this node's own services in the hash table.
+    private var records: OwnRecords
+    /// The earliest wake that was requested from the driver.
+    private var wakeAt: Duration?
 
     package init(limits: Limits = Limits()) {
-        self.limits = limits
+        self.members = AdmittedMembers(limits: limits)
+        self.offers = MemberOffers(limits: limits)
+        self.rotation = ProviderRotation(limits: limits)
+        self.own = OwnAnnouncement(limits: limits)
+        self.records = OwnRecords(limits: limits)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
         switch input {
         case .memberUp(let peer):
-            guard self.members.append(peer).inserted, let own, !own.offers.isEmpty else { return }
-            effects.append(.send(peer, self.ownBytes))
+            if self.members.add(peer), !self.own.offers.isEmpty { effects.append(.send(peer, self.own.bytes)) }
         case .memberDown(let peer):
             self.members.remove(peer)
-            self.suspects.remove(peer)
-            self.allowances[peer] = nil
-            if self.forget(peer) { effects.append(.host(.changed(peer))) }
-        case .memberSuspected(let peer, let isSuspect):
-            self.suspects.remove(peer)
-            if isSuspect, self.members.contains(peer) { self.suspects.append(peer) }
+            self.rotation.reset()
+            if self.offers.remove(peer) { effects.append(.host(.changed(peer))) }
+        case .memberSuspected(let peer, let isSuspect): self.members.setSuspect(isSuspect, peer)
         case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, now, &effects)
         case .offered(let offers): self.offer(offers, now, &effects)
-        case .recordWritten(let service, let isWritten): self.recordWritten(service, isWritten, now, &effects)
+        case .recordWritten(let service, let isWritten):
+            self.records.noteWrite(service, isWritten, at: now.monotonic, &effects)
         case .timeReached:
-            self.armed = nil
-            if let tellAt, tellAt <= now.monotonic { self.tell(now, &effects) }
-            self.writeDueRecords(now, &effects)
+            self.wakeAt = nil
+            if let dueAt = self.own.dueAt, dueAt <= now.monotonic { self.announce(now, &effects) }
+            self.records.writeDue(at: now.monotonic, &effects)
         }
         self.arm(&effects)
     }
 
     private mutating func arm(_ effects: inout [Effect]) {
-        var earliest = self.tellAt
-        for record in self.records.values {
-            guard let dueAt = record.dueAt else { continue }
-            earliest = min(earliest ?? dueAt, dueAt)
-        }
-        guard let earliest, earliest != self.armed else { return }
-        self.armed = earliest
+        let times = [self.own.dueAt, self.records.earliestDue]
+        guard let earliest = times.compactMap({ $0 }).min(), earliest != self.wakeAt else { return }
+        self.wakeAt = earliest
         effects.append(.wake(at: earliest))
     }
 
-    // MARK: What this node offers
-
     private mutating func offer(_ offers: [ServiceOffer], _ now: NodeTime, _ effects: inout [Effect]) {
-        guard offers != self.own?.offers ?? [] else { return }
-        // Seconds in the upper bits: whoever knows an announcement from before a restart takes the later one.
-        let version = max((self.own?.version ?? 0) + 1, now.wallSeconds << 20)
-        let announcement = Announcement(version: version, offers: offers)
-        self.own = announcement
-        self.ownBytes = announcement.bytes
-        self.keepRecords(of: offers, &effects)
-        guard self.tellAt == nil else { return }
-        let earliest = self.toldAt.map { $0 + self.limits.announcementInterval } ?? now.monotonic
-        guard earliest > now.monotonic else { return self.tell(now, &effects) }
-        self.tellAt = earliest
+        guard offers != self.own.offers else { return }
+        self.own.replace(with: offers, at: now.wallSeconds)
+        self.records.setOffered(offers, &effects)
+        if self.own.plan(at: now.monotonic) { self.announce(now, &effects) }
     }
 
-    private mutating func tell(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.tellAt = nil
-        self.toldAt = now.monotonic
-        for peer in self.members { effects.append(.send(peer, self.ownBytes)) }
+    private mutating func announce(_ now: NodeTime, _ effects: inout [Effect]) {
+        self.own.noteSent(at: now.monotonic)
+        for peer in self.members.all { effects.append(.send(peer, self.own.bytes)) }
     }
-
-    // MARK: What others offer
 
     private mutating func received(
         _ bytes: ArraySlice<UInt8>,
@@ -167,8 +127,7 @@ package struct Services: Sendable {
         _ effects: inout [Effect]
     ) {
         guard self.members.contains(peer) else { return }
-        let rate = Rate(every: self.limits.announcementInterval, atOnce: self.limits.announcementsAtOnce)
-        guard self.allowances[peer, default: Allowance()].take(under: rate, at: now.monotonic) else {
+        guard self.members.takeAnnouncement(of: peer, at: now.monotonic) else {
             return effects.append(.offence(peer, "announces its services again and again"))
         }
         let announcement: Announcement
@@ -177,105 +136,40 @@ package struct Services: Sendable {
         } catch {
             return effects.append(.offence(peer, error.description))
         }
-        let before = self.known[peer]
-        guard announcement.version > before?.version ?? 0 else { return }
-        self.forget(peer)
-        let hasRoom = self.known.count < self.limits.peers && self.knownBytes + bytes.count <= self.limits.offerBytes
-        if hasRoom {
-            self.known[peer] = Known(
-                version: announcement.version,
-                offers: announcement.offers,
-                byteCount: bytes.count
-            )
-            self.knownBytes += bytes.count
+        guard self.offers.isNews(announcement, of: peer) else { return }
+        self.rotation.reset()
+        if self.offers.replace(announcement, byteCount: bytes.count, of: peer) {
+            effects.append(.host(.changed(peer)))
         }
-        if before?.offers ?? [] != self.offers(of: peer) { effects.append(.host(.changed(peer))) }
-    }
-
-    @discardableResult private mutating func forget(_ peer: PeerId) -> Bool {
-        self.resolutions.removeAll(keepingCapacity: true)
-        guard let known = self.known.removeValue(forKey: peer) else { return false }
-        self.knownBytes -= known.byteCount
-        return !known.offers.isEmpty
     }
 
     // MARK: - Routing
 
-    /// Whom to ask next for a path: those that run it take turns, and whoever may be gone comes after all others.
+    /// Returns the next provider of a path: those that run it take turns, and members that may be gone come last.
     package mutating func route(_ path: String, excluding: [PeerId] = []) -> Result<Provider, ServiceFailure> {
-        if self.resolutions[path] == nil {
-            if self.resolutions.count >= self.limits.rememberedPaths { self.resolutions.removeAll() }
-            self.resolutions[path] = self.resolve(path)
-            self.nextTurn &+= 1
-        }
-        guard let index = self.resolutions.index(forKey: path) else {
-            preconditionFailure("\(path) was just looked up")
-        }
-        return Self.take(from: &self.resolutions.values[index], excluding, self.suspects)
+        self.rotation.next(of: path, in: self.offers, excluding: excluding, suspects: self.members.suspects)
     }
 
-    /// Whether somebody can be asked for a path who is not suspected to be gone.
+    /// Whether a path has a provider that is not suspected to be gone.
     package func canRoute(_ path: String, excluding: [PeerId]) -> Bool {
-        let providers = (self.resolutions[path] ?? self.resolve(path)).providers
-        return providers.contains { !excluding.contains($0.peer) && !self.suspects.contains($0.peer) }
-    }
-
-    private static func take(
-        from resolution: inout Resolution,
-        _ excluded: [PeerId],
-        _ suspects: OrderedSet<PeerId>
-    ) -> Result<Provider, ServiceFailure> {
-        if let failure = resolution.failure { return .failure(failure) }
-        var lastResort: Provider?
-        for _ in resolution.providers {
-            let provider = resolution.providers[resolution.turn % resolution.providers.count]
-            resolution.turn = (resolution.turn + 1) % resolution.providers.count
-            if excluded.contains(provider.peer) { continue }
-            if !suspects.contains(provider.peer) { return .success(provider) }
-            lastResort = lastResort ?? provider
+        self.rotation.providers(of: path, in: self.offers).contains {
+            !excluding.contains($0.peer) && !self.members.suspects.contains($0.peer)
         }
-        return lastResort.map { .success($0) } ?? .failure(ServiceFailure(kind: .unreachable))
     }
 
-    private func resolve(_ path: String) -> Resolution {
-        let service = path.prefix { $0 != "/" }
-        var failure = ServiceFailure(kind: .noService, context: String(service))
-        var resolution = Resolution(turn: self.nextTurn)
-        guard let concrete = try? TopicPath(path) else {  // no service has an action that is no path
-            resolution.failure = failure
-            return resolution
-        }
-        for (peer, known) in self.known {
-            guard let offer = known.offers.first(where: { $0.path == service }) else { continue }
-            if failure.kind == .noService { failure = ServiceFailure(kind: .noAction, context: path) }
-            guard let action = offer.action(matching: concrete) else { continue }
-            if failure.kind == .noAction { failure = ServiceFailure(kind: .notRunning, context: String(service)) }
-            guard offer.isRunning else { continue }
-            resolution.providers.append(Provider(peer: peer, isIdempotent: action.isIdempotent))
-        }
-        if resolution.providers.isEmpty { resolution.failure = failure }
-        return resolution
-    }
+    // MARK: - Status
 
-    // MARK: - Questions
+    /// The services that this node offers.
+    package var ownOffers: [ServiceOffer] { self.own.offers }
 
-    /// What this node offers.
-    package var ownOffers: [ServiceOffer] { self.own?.offers ?? [] }
+    /// The services that a member offers.
+    package func offers(of peer: PeerId) -> [ServiceOffer] { self.offers[peer] }
 
-    /// What a member offers.
-    package func offers(of peer: PeerId) -> [ServiceOffer] { self.known[peer]?.offers ?? [] }
-
-    /// What every member offers that offers something, in the order in which they were heard of.
-    package var offersByPeer: [(peer: PeerId, offers: [ServiceOffer])] {
-        self.known.compactMap { $0.value.offers.isEmpty ? nil : ($0.key, $0.value.offers) }
-    }
+    /// The services of every member that offers some, in the order of the announcements.
+    package var offersByPeer: [(peer: PeerId, offers: [ServiceOffer])] { self.offers.byPeer }
 
     /// The members that offer a service, whether it runs or not.
-    package func providers(of servicePath: String) -> [PeerId] {
-        self.known.compactMap { peer, known in
-            known.offers.contains { $0.path == servicePath } ? peer : nil
-        }
-    }
+    package func providers(of servicePath: String) -> [PeerId] { self.offers.providers(of: servicePath) }
 }
 
 extension ServiceOffer {

@@ -4,7 +4,6 @@ internal import NodeCore
 
 /// A device: its identity and disk, and what the world notes about it.
 struct SimulatedNode {
-    let peerId: PeerId
     let signer: any Signer
     let token: AccessToken
     /// Seconds by which the wall clock is ahead.
@@ -23,11 +22,16 @@ struct SimulatedNode {
     var isAdmitted = false
     /// Whether it lies in the hash table.
     var isHostile = false
-    /// On which side of the partition it is.
-    var isCutOff = false
-    /// When it was seen with a connection across a healed partition first.
-    var firstContact: Int64?
+    private var side = PartitionSide.main
     var disk = Disk()
+
+    /// The side of a partition.
+    private enum PartitionSide {
+        /// The side of the owner. May become `cutOff` at the next partition.
+        case main
+        /// The time of the first connection to the other side since. May become `main` at the next partition.
+        case cutOff(firstContact: Int64?)
+    }
 
     /// What survives a stop.
     struct Disk {
@@ -59,12 +63,34 @@ struct SimulatedNode {
     }
 
     init(signer: any Signer, token: AccessToken, wallOffset: Int64) {
-        self.peerId = token.peerId
         self.signer = signer
         self.token = token
         self.wallOffset = wallOffset
     }
 
+    var peerId: PeerId { self.token.peerId }
+
+    /// Whether it is cut off by the latest partition; a new one has no contact yet.
+    var isCutOff: Bool {
+        get {
+            switch self.side {
+            case .main: false
+            case .cutOff: true
+            }
+        }
+        set { self.side = newValue ? .cutOff(firstContact: nil) : .main }
+    }
+
+    /// The time at which a node that was cut off was first connected to the other side again; always nil on that side.
+    var firstContact: Int64? {
+        get {
+            switch self.side {
+            case .main: nil
+            case .cutOff(let time): time
+            }
+        }
+        set { if self.isCutOff { self.side = .cutOff(firstContact: newValue) } }
+    }
 }
 
 /// Addresses of simulated nodes: each has a host of its own in 10.0.0.0/8, neighbours by number far apart.

@@ -1,13 +1,28 @@
 internal import Identity
 
-// The times at which a token is renewed, and at which its end is announced.
-extension Membership {
+/// This node's own token of a network, with the times at which it is renewed, and at which its end is announced.
+struct OwnToken: Sendable {
     /// The time before the end of a token at which its owner is first warned.
     private static let warningLead: UInt64 = 7 * 86_400
     /// The time between two warnings.
     private static let warningPause: UInt64 = 86_400
     /// The longest time between two rounds of requests for a new token.
     private static let longestPause: UInt64 = 3600
+
+    let token: AccessToken
+    /// The time at which this node got it, by the wall clock.
+    let obtainedSeconds: UInt64
+    /// Whether its end was reported; a clock set back makes it good again.
+    var isExpired = false
+    /// The time of the last round of requests for a new one, by the wall clock.
+    private var askedSeconds: UInt64?
+    /// The time of the last warning of its end, by the wall clock.
+    private var warnedSeconds: UInt64?
+
+    init(_ token: AccessToken, obtainedSeconds: UInt64) {
+        self.token = token
+        self.obtainedSeconds = obtainedSeconds
+    }
 
     /// The time at which two thirds of the token's life are over; nil for a token without end.
     private var twoThirds: UInt64? {

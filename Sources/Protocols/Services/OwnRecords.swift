@@ -18,9 +18,24 @@ extension Services {
 
     /// Whether a key of the hash table belongs to the records of a service, so that an application never wrote it.
     package static func isRecordKey(_ key: [UInt8]) -> Bool { key.starts(with: self.recordLabel.prefix) }
+}
 
-    /// Has records of services written that are new, and those deleted of services that are not offered any more.
-    mutating func keepRecords(of offers: [ServiceOffer], _ effects: inout [Effect]) {
+/// The records that this node writes of its own services, each with the state of its write.
+struct OwnRecords: Sendable {
+    private let renewal: Duration
+    private let retry: Duration
+    private var records: OrderedDictionary<String, OwnRecord> = [:]
+
+    init(limits: Services.Limits) {
+        self.renewal = limits.recordRenewal
+        self.retry = limits.recordRetry
+    }
+
+    /// The earliest time at which a record is written again.
+    var earliestDue: Duration? { self.records.values.lazy.compactMap(\.dueAt).min() }
+
+    /// Requests a write for each new service, and a deletion for each one that is no longer offered.
+    mutating func setOffered(_ offers: [ServiceOffer], _ effects: inout [Services.Effect]) {
         for name in self.records.keys { self.records[name]?.isOffered = false }
         for offer in offers { self.records[offer.path, default: OwnRecord()].isOffered = true }
         for (name, record) in self.records where !record.isWriting && record.stands != record.isOffered {
@@ -28,7 +43,7 @@ extension Services {
         }
     }
 
-    private mutating func write(_ name: String, _ effects: inout [Effect]) {
+    private mutating func write(_ name: String, _ effects: inout [Services.Effect]) {
         guard var record = self.records[name] else { return }
         record.isWriting = true
         record.written = record.isOffered
@@ -37,7 +52,13 @@ extension Services {
         effects.append(.record(name, isOffered: record.isOffered))
     }
 
-    mutating func recordWritten(_ name: String, _ isWritten: Bool, _ now: NodeTime, _ effects: inout [Effect]) {
+    /// Notes the outcome of a write.
+    mutating func noteWrite(
+        _ name: String,
+        _ isWritten: Bool,
+        at now: Duration,
+        _ effects: inout [Services.Effect]
+    ) {
         guard var record = self.records[name], record.isWriting else { return }
         record.isWriting = false
         if isWritten { record.stands = record.written }
@@ -46,25 +67,25 @@ extension Services {
             return
         }
         if record.stands == record.isOffered {
-            record.dueAt = now.monotonic + (isWritten ? self.limits.recordRenewal : self.limits.recordRetry)
+            record.dueAt = now + (isWritten ? self.renewal : self.retry)
         } else if !isWritten {
-            record.dueAt = now.monotonic + self.limits.recordRetry
+            record.dueAt = now + self.retry
         }
         self.records[name] = record
         // What it says changed while it was being written.
         if record.dueAt == nil { self.write(name, &effects) }
     }
 
-    mutating func writeDueRecords(_ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func writeDue(at now: Duration, _ effects: inout [Services.Effect]) {
         for (name, record) in self.records {
-            guard let dueAt = record.dueAt, dueAt <= now.monotonic else { continue }
+            guard let dueAt = record.dueAt, dueAt <= now else { continue }
             self.write(name, &effects)
         }
     }
 }
 
-/// What the hash table says of a service of this node.
-struct OwnRecord: Sendable {
+/// The record of a service of this node in the hash table.
+private struct OwnRecord: Sendable {
     /// Whether this node offers the service.
     var isOffered = false
     /// Whether a record says so.

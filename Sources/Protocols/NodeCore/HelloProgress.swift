@@ -1,0 +1,27 @@
+internal import Identity
+
+/// The hellos on one connection, and the process behind it that they name.
+struct HelloProgress: Sendable {
+    /// The process of the peer, once it proved a membership.
+    private(set) var remoteInstance: InstanceId?
+    /// Whether a hello of the peer came.
+    private(set) var isReceived = false
+    private var repliesAwaited = 0
+
+    /// Whether a hello of this node has no answer yet.
+    var awaitsReply: Bool { self.repliesAwaited > 0 }
+
+    /// Whether the peer names the process that it named before.
+    func isFrom(_ instance: InstanceId) -> Bool { self.remoteInstance ?? instance == instance }
+
+    mutating func noteSent() { self.repliesAwaited += 1 }
+    mutating func noteReceived() { self.isReceived = true }
+    mutating func noteReply() { self.repliesAwaited -= 1 }
+
+    /// Learns the process of the peer; returns false if it is known.
+    mutating func learn(_ instance: InstanceId) -> Bool {
+        guard self.remoteInstance == nil else { return false }
+        self.remoteInstance = instance
+        return true
+    }
+}

@@ -1,0 +1,52 @@
+internal import Identity
+
+/// The checks of batches that other members publish, with the memberships that were verified and the members that were
+/// revoked.
+struct BatchValidator: Sendable {
+    private let network: NetworkId
+    private let memoryLimit: Int
+    private let verifySignature: @Sendable (Ed25519PublicKey, _ message: [UInt8], _ signature: [UInt8]) -> Bool
+    private let verifyToken: @Sendable (AccessToken) -> Bool
+    /// The members that the owner of the network revoked.
+    private(set) var revoked: Set<PeerId> = []
+    /// The memberships that were verified, by publisher, so that each is verified once.
+    private var verifiedPublishers: [PeerId: MembershipProof] = [:]
+
+    init(_ configuration: PubSub.Configuration) {
+        self.network = configuration.networkId
+        self.memoryLimit = configuration.limits.streams
+        self.verifySignature = configuration.verifySignature
+        self.verifyToken = configuration.verifyToken
+    }
+
+    mutating func revoke(_ peer: PeerId) {
+        self.revoked.insert(peer)
+        self.verifiedPublishers[peer] = nil
+    }
+
+    /// Whether the publisher is neither revoked nor a member whose token ended.
+    func isMember(_ batch: EventBatch, at nowSeconds: UInt64) -> Bool {
+        !self.revoked.contains(batch.stream.publisher)
+            && batch.membership.expirationSeconds.map { UnixTime.isPast($0, at: nowSeconds) } != true
+    }
+
+    /// Returns the reason why no honest member would have forwarded a batch, or nil.
+    mutating func offence(in batch: EventBatch) -> String? {
+        let publisher = batch.stream.publisher
+        if self.verifiedPublishers[publisher] != batch.membership {
+            guard
+                let token = try? batch.membership.token(  // nil says that there is none
+                    of: publisher,
+                    in: self.network
+                ), self.verifyToken(token)
+            else { return "events of a publisher that is no member" }
+            if self.verifiedPublishers.count >= self.memoryLimit { self.verifiedPublishers = [:] }
+            self.verifiedPublishers[publisher] = batch.membership
+        }
+        let message = batch.signedBytes(in: self.network)
+        guard self.verifySignature(batch.publisherKey, message, batch.signature.bytes) else {
+            return "events that their publisher did not sign"
+        }
+        return nil
+    }
+}

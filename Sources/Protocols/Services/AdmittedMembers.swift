@@ -1,0 +1,39 @@
+internal import Identity
+internal import OrderedCollections
+
+/// The admitted members, those of them that may be gone, and the announcements that each may still send.
+struct AdmittedMembers: Sendable {
+    private let interval: Duration
+    private let atOnce: Int
+    /// The admitted members, in order.
+    private(set) var all = OrderedSet<PeerId>()
+    private(set) var suspects = OrderedSet<PeerId>()
+    private var allowances: [PeerId: Allowance] = [:]
+
+    init(limits: Services.Limits) {
+        self.interval = limits.announcementInterval
+        self.atOnce = limits.announcementsAtOnce
+    }
+
+    func contains(_ peer: PeerId) -> Bool { self.all.contains(peer) }
+
+    /// Adds a member; returns false if it was admitted before.
+    mutating func add(_ peer: PeerId) -> Bool { self.all.append(peer).inserted }
+
+    mutating func remove(_ peer: PeerId) {
+        self.all.remove(peer)
+        self.suspects.remove(peer)
+        self.allowances[peer] = nil
+    }
+
+    mutating func setSuspect(_ isSuspect: Bool, _ peer: PeerId) {
+        self.suspects.remove(peer)
+        if isSuspect, self.all.contains(peer) { self.suspects.append(peer) }
+    }
+
+    /// Counts an announcement of a member; returns false if it is one too many.
+    mutating func takeAnnouncement(of peer: PeerId, at now: Duration) -> Bool {
+        let rate = Rate(every: self.interval, atOnce: self.atOnce)
+        return self.allowances[peer, default: Allowance()].take(under: rate, at: now)
+    }
+}

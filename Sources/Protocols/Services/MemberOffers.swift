@@ -1,0 +1,83 @@
+internal import Identity
+internal import OrderedCollections
+
+/// The services that members offer, as they announced them, within bounds.
+struct MemberOffers: Sendable {
+    private struct Known: Sendable {
+        let version: UInt64
+        let offers: [ServiceOffer]
+        let byteCount: Int
+    }
+
+    private let peerLimit: Int
+    private let byteLimit: Int
+    /// In the order of the announcements.
+    private var known: OrderedDictionary<PeerId, Known> = [:]
+    private var byteCount = 0
+
+    init(limits: Services.Limits) {
+        self.peerLimit = limits.peers
+        self.byteLimit = limits.offerBytes
+    }
+
+    subscript(peer: PeerId) -> [ServiceOffer] { self.known[peer]?.offers ?? [] }
+
+    /// Whether an announcement is later than the one that is known.
+    func isNews(_ announcement: Announcement, of peer: PeerId) -> Bool {
+        announcement.version > self.known[peer]?.version ?? 0
+    }
+
+    /// Replaces the offers of a member, or forgets them without room for the new ones; returns whether they changed.
+    mutating func replace(_ announcement: Announcement, byteCount: Int, of peer: PeerId) -> Bool {
+        let before = self[peer]
+        self.remove(peer)
+        if self.known.count < self.peerLimit, self.byteCount + byteCount <= self.byteLimit {
+            self.known[peer] = Known(
+                version: announcement.version,
+                offers: announcement.offers,
+                byteCount: byteCount
+            )
+            self.byteCount += byteCount
+        }
+        return before != self[peer]
+    }
+
+    /// Forgets the offers of a member; returns whether it had any.
+    @discardableResult
+    mutating func remove(_ peer: PeerId) -> Bool {
+        guard let known = self.known.removeValue(forKey: peer) else { return false }
+        self.byteCount -= known.byteCount
+        return !known.offers.isEmpty
+    }
+
+    /// Returns the members that run a service with an action for `path`, or the reason why none does.
+    func resolve(_ path: String) -> Result<[Services.Provider], ServiceFailure> {
+        let service = path.prefix { $0 != "/" }
+        var failure = ServiceFailure(kind: .noService, context: String(service))
+        guard let concrete = try? TopicPath(path) else {  // no service has an action that is no path
+            return .failure(failure)
+        }
+        var providers: [Services.Provider] = []
+        for (peer, known) in self.known {
+            guard let offer = known.offers.first(where: { $0.path == service }) else { continue }
+            if failure.kind == .noService { failure = ServiceFailure(kind: .noAction, context: path) }
+            guard let action = offer.action(matching: concrete) else { continue }
+            if failure.kind == .noAction { failure = ServiceFailure(kind: .notRunning, context: String(service)) }
+            guard offer.isRunning else { continue }
+            providers.append(Services.Provider(peer: peer, isIdempotent: action.isIdempotent))
+        }
+        return providers.isEmpty ? .failure(failure) : .success(providers)
+    }
+
+    /// The offers of every member that offers something, in the order of the announcements.
+    var byPeer: [(peer: PeerId, offers: [ServiceOffer])] {
+        self.known.compactMap { $0.value.offers.isEmpty ? nil : ($0.key, $0.value.offers) }
+    }
+
+    /// The members that offer a service, whether it runs or not.
+    func providers(of servicePath: String) -> [PeerId] {
+        self.known.compactMap { peer, known in
+            known.offers.contains { $0.path == servicePath } ? peer : nil
+        }
+    }
+}

@@ -1,0 +1,71 @@
+internal import Identity
+internal import OrderedCollections
+
+/// The providers of the paths that were requested since the last change of offers: those of a path take turns.
+struct ProviderRotation: Sendable {
+    /// The providers of a path, or the reason why there are none.
+    private struct Resolution: Sendable {
+        let outcome: Result<[Services.Provider], ServiceFailure>
+        /// The number of the provider that is next.
+        var turn: Int
+    }
+
+    private let limit: Int
+    private var resolutions: [String: Resolution] = [:]
+    /// The provider with which the next new path begins.
+    private var nextTurn = 0
+
+    init(limits: Services.Limits) {
+        self.limit = limits.rememberedPaths
+    }
+
+    /// Forgets all paths, because the offers changed.
+    mutating func reset() { self.resolutions.removeAll(keepingCapacity: true) }
+
+    /// Returns the next provider of a path; suspects come after all others.
+    mutating func next(
+        of path: String,
+        in offers: MemberOffers,
+        excluding excluded: [PeerId],
+        suspects: OrderedSet<PeerId>
+    ) -> Result<Services.Provider, ServiceFailure> {
+        if self.resolutions[path] == nil {
+            if self.resolutions.count >= self.limit { self.resolutions.removeAll() }
+            self.resolutions[path] = Resolution(outcome: offers.resolve(path), turn: self.nextTurn)
+            self.nextTurn &+= 1
+        }
+        guard let index = self.resolutions.index(forKey: path) else {
+            preconditionFailure("\(path) was just looked up")
+        }
+        return Self.take(from: &self.resolutions.values[index], excluded, suspects)
+    }
+
+    private static func take(
+        from resolution: inout Resolution,
+        _ excluded: [PeerId],
+        _ suspects: OrderedSet<PeerId>
+    ) -> Result<Services.Provider, ServiceFailure> {
+        let providers: [Services.Provider]
+        switch resolution.outcome {
+        case .success(let found): providers = found
+        case .failure(let failure): return .failure(failure)
+        }
+        var lastResort: Services.Provider?
+        for _ in providers {
+            let provider = providers[resolution.turn % providers.count]
+            resolution.turn = (resolution.turn + 1) % providers.count
+            if excluded.contains(provider.peer) { continue }
+            if !suspects.contains(provider.peer) { return .success(provider) }
+            lastResort = lastResort ?? provider
+        }
+        return lastResort.map { .success($0) } ?? .failure(ServiceFailure(kind: .unreachable))
+    }
+
+    /// Returns the providers of a path without taking a turn.
+    func providers(of path: String, in offers: MemberOffers) -> [Services.Provider] {
+        switch self.resolutions[path]?.outcome ?? offers.resolve(path) {
+        case .success(let providers): providers
+        case .failure: []
+        }
+    }
+}
