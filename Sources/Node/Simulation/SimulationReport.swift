@@ -54,7 +54,7 @@ public struct SimulationReport: Sendable, Codable, Hashable {
         self.seed = world.seed
         self.nodes = world.scenario.nodeCount
         self.digest = world.digest.text
-        self.virtualSeconds = Duration.milliseconds(ofNanoseconds: world.now) / 1000
+        self.virtualSeconds = Duration.milliseconds(ofNanoseconds: world.queue.now) / 1000
         self.realSeconds = Duration.milliseconds(ofNanoseconds: elapsed.nanoseconds) / 1000
         self.messages = total.messages
         self.bytes = total.bytes

@@ -13,7 +13,7 @@ struct ChurnState {
 // Sessions end and others begin; the number of running nodes stays.
 extension World {
     mutating func beginChurn(_ churn: Scenario.Churn) {
-        self.churn = ChurnState(churn: churn, end: self.now + churn.lasting.nanoseconds)
+        self.churn = ChurnState(churn: churn, end: self.queue.now + churn.lasting.nanoseconds)
         for node in self.nodes.indices where self.nodes[node].isRunning && node != self.owner {
             self.scheduleDeparture(of: node)
         }
@@ -23,11 +23,11 @@ extension World {
     private mutating func scheduleDeparture(of node: Int) {
         guard let state = self.churn else { return }
         let session = state.churn.sessions.nanoseconds(at: self.drawShare())
-        guard self.now + session < state.end else { return }
+        guard self.queue.now + session < state.end else { return }
         let isAbrupt = self.lifeChance.decide(state.churn.abrupt)
         self.queue.schedule(
             .stop,
-            at: self.now + session,
+            at: self.queue.now + session,
             node: node,
             stamp: self.nodes[node].generation,
             payload: isAbrupt ? 1 : 0
@@ -42,13 +42,13 @@ extension World {
 
     /// Lets another node take the place of one that left: one that was here before, if one is due.
     private mutating func replace(_ node: Int) throws(IdentityError) {
-        guard let state = self.churn, self.now < state.end else { return }
+        guard let state = self.churn, self.queue.now < state.end else { return }
         if self.lifeChance.decide(state.churn.returning) {
             let absence = state.churn.absences.nanoseconds(at: self.drawShare())
-            self.churn?.absent.append((node, self.now + absence))
+            self.churn?.absent.append((node, self.queue.now + absence))
         }
         var next = self.nodes.count
-        if let index = state.absent.firstIndex(where: { $0.until <= self.now }),
+        if let index = state.absent.firstIndex(where: { $0.until <= self.queue.now }),
             self.lifeChance.decide(state.churn.returning)
         {
             next = state.absent[index].node

@@ -20,7 +20,7 @@ extension World {
         self.digest.mix(UInt64(dial.peerNumber) << 16 | UInt64(addresses.count))
         let slot = self.dials.insert(dial)
         for (index, address) in addresses.enumerated() {
-            let start = self.now + Self.dialStagger * Int64(index)
+            let start = self.queue.now + Self.dialStagger * Int64(index)
             let target = SimulatedAddress.number(at: address) ?? self.nodes.count
             let arrival = target < self.nodes.count ? self.arrival(of: node, at: target, sentAt: start) : nil
             let giveUp = start + self.scenario.network.dialTimeout.nanoseconds
@@ -36,8 +36,9 @@ extension World {
     mutating func answerDial(_ event: Event, by target: Int) {
         guard let dial = self.dials[event.slot] else { return }
         let node = Int(dial.node)
-        let giveUp = self.now + self.scenario.network.dialTimeout.nanoseconds
-        guard self.nodes[target].isRunning, let answer = self.arrival(of: target, at: node, sentAt: self.now) else {
+        let now = self.queue.now
+        let giveUp = now + self.scenario.network.dialTimeout.nanoseconds
+        guard self.nodes[target].isRunning, let answer = self.arrival(of: target, at: node, sentAt: now) else {
             return self.queue.schedule(.dialFailed, at: giveUp, node: node, slot: event.slot)
         }
         let isMeant = target == Int(dial.peerNumber)
@@ -111,7 +112,7 @@ extension World {
     /// Lets a node notice that nothing comes any more.
     mutating func silence(_ slot: UInt32, at node: Int) {
         guard let connection = self.connections[slot] else { return }
-        let time = self.now + self.scenario.network.idleTimeout.nanoseconds
+        let time = self.queue.now + self.scenario.network.idleTimeout.nanoseconds
         let code = Event.noCode
         self.queue.schedule(.down, at: time, node: node, slot: slot, stamp: connection.stamp, payload: code)
     }
@@ -147,7 +148,7 @@ extension World {
         let other = connection.other(than: node)
         let end = connection[other]
         let byteCount = end.lastByteCount + bytes.count
-        if end.lastSent == self.now, end.lastArrival > self.now, byteCount <= SimulatedPacket.byteLimit {
+        if end.lastSent == self.queue.now, end.lastArrival > self.queue.now, byteCount <= SimulatedPacket.byteLimit {
             self.packets[end.lastPacket]?.others.append(bytes)
             self.connections[id.slot]?[other].lastByteCount = byteCount
             return
@@ -155,7 +156,7 @@ extension World {
         guard let arrival = self.nextArrival(on: id.slot, from: node) else { return }
         let payload = self.packets.insert(SimulatedPacket(first: bytes))
         self.connections[id.slot]?[other].lastPacket = payload
-        self.connections[id.slot]?[other].lastSent = self.now
+        self.connections[id.slot]?[other].lastSent = self.queue.now
         self.connections[id.slot]?[other].lastByteCount = bytes.count
         self.queue.schedule(.frame, at: arrival, node: other, slot: id.slot, stamp: id.stamp, payload: payload)
     }
@@ -195,7 +196,7 @@ extension World {
         guard self.connections[id.slot]?.stamp == id.stamp else { return }
         let code = UInt32(truncatingIfNeeded: CloseCode.superseded.rawValue)
         self.post(.down, on: id.slot, from: node, payload: code)
-        self.queue.schedule(.down, at: self.now, node: node, slot: id.slot, stamp: id.stamp, payload: code)
+        self.queue.schedule(.down, at: self.queue.now, node: node, slot: id.slot, stamp: id.stamp, payload: code)
     }
 
     mutating func bringDown(_ event: Event, at node: Int) {
@@ -247,7 +248,7 @@ extension World {
     private mutating func nextArrival(on slot: UInt32, from node: Int) -> Int64? {
         guard let connection = self.connections[slot] else { return nil }
         let other = connection.other(than: node)
-        guard let free = self.arrival(of: node, at: other, sentAt: self.now) else { return nil }
+        guard let free = self.arrival(of: node, at: other, sentAt: self.queue.now) else { return nil }
         let arrival = max(free, connection[other].lastArrival)
         self.connections[slot]?[other].lastArrival = arrival
         return arrival

@@ -92,6 +92,6 @@ extension World {
     private mutating func schedule(wakeOf node: Int, at time: Int64) {
         self.nodes[node].wakeGeneration &+= 1
         let generation = self.nodes[node].wakeGeneration
-        self.queue.schedule(.wake, at: max(time, self.now), node: node, stamp: generation)
+        self.queue.schedule(.wake, at: max(time, self.queue.now), node: node, stamp: generation)
     }
 }

@@ -47,7 +47,7 @@ extension World {
         var other = 0
         for _ in 0..<8 {
             other = Int.random(in: self.nodes.indices, using: &self.lifeChance)
-            if self.now == 0 || self.nodes[other].isRunning { break }
+            if self.queue.now == 0 || self.nodes[other].isRunning { break }
         }
         return other
     }
@@ -55,7 +55,7 @@ extension World {
     mutating func start(_ node: Int) {
         guard !self.nodes[node].isRunning else { return }
         self.nodes[node].generation &+= 1
-        self.nodes[node].startedAt = self.now
+        self.nodes[node].startedAt = self.queue.now
         self.nodes[node].isAdmitted = false
         self.indexes = [:]
         self.note(.start, node, UInt64(self.nodes[node].generation))

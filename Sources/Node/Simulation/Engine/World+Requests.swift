@@ -39,7 +39,7 @@ extension World {
     /// Schedules the requests of a step, evenly over its time.
     mutating func schedule(_ work: Scenario.Work, of step: UInt32) {
         for index in 0..<work.count {
-            let time = self.now + work.over.nanoseconds / Int64(work.count) * Int64(index)
+            let time = self.queue.now + work.over.nanoseconds / Int64(work.count) * Int64(index)
             self.queue.schedule(.task, at: time, node: 0, payload: step)
         }
     }
@@ -145,7 +145,7 @@ extension World {
         self.requests[self.lastRequest] = RunningRequest(
             node: node,
             generation: self.nodes[node].generation,
-            startedAt: self.now,
+            startedAt: self.queue.now,
             purpose: purpose
         )
         self.note(.task, node, self.lastRequest)
@@ -175,7 +175,7 @@ extension World {
             return self.requestProbe.puts.noteFailure(outcome.error)
         }
         self.stored[number].version = record.version
-        self.requestProbe.puts.note(effort, after: self.now - request.startedAt, isCorrect: true)
+        self.requestProbe.puts.note(effort, after: self.queue.now - request.startedAt, isCorrect: true)
         self.requestProbe.holders.add(Int64(holders))
     }
 
@@ -192,7 +192,7 @@ extension World {
         let found = records.first.map(\.version)
         self.requestProbe.gets.note(
             effort,
-            after: self.now - request.startedAt,
+            after: self.queue.now - request.startedAt,
             isCorrect: found.map { $0 >= version } ?? false
         )
         if let found { self.requestProbe.stale += found < version ? 1 : 0 } else { self.requestProbe.missing += 1 }
@@ -214,7 +214,7 @@ extension World {
         let honest = self.memberIndex(honestOnly: true).nearest(to: target, count: 1, excluding: request.node)
         self.requestProbe.lookups.note(
             effort,
-            after: self.now - request.startedAt,
+            after: self.queue.now - request.startedAt,
             isCorrect: honest.allSatisfy { found.contains($0) }
         )
     }

@@ -39,7 +39,7 @@ extension World {
         let waiting = self.nodes.indices.filter { self.nodes[$0].generation == 0 }
         let chosen = waiting.prefix(count ?? waiting.count)
         for (index, node) in chosen.enumerated() {
-            let time = self.now + span / Int64(max(chosen.count, 1)) * Int64(index)
+            let time = self.queue.now + span / Int64(max(chosen.count, 1)) * Int64(index)
             self.queue.schedule(.start, at: time, node: node, stamp: 0)
         }
     }
@@ -59,7 +59,7 @@ extension World {
                 seconds: self.time(of: self.owner).wallSeconds
             )
             entries.append(entry)
-            self.revocations.begin(self.nodes[node].peerId, at: self.now, nodeCount: self.nodes.count)
+            self.revocations.begin(self.nodes[node].peerId, at: self.queue.now, nodeCount: self.nodes.count)
         }
         self.note(.step, self.owner, UInt64(entries.count))
         self.apply(.membership(.revocationsAdded(entries)), to: self.owner)

@@ -21,9 +21,6 @@ struct World {
     let owner = 0
 
     var queue = EventQueue()
-    /// Nanoseconds since the beginning.
-    var now: Int64 = 0
-    var eventCount = 0
     var nodes: [SimulatedNode] = []
     /// The cores of the nodes that run, apart from them so that looking at a node copies no core.
     var cores: [NodeCore?] = []
@@ -86,12 +83,7 @@ struct World {
 
     /// Lets the next event happen, unless it lies after `end`; false when nothing is left until then.
     mutating func advance(until end: Int64) throws(IdentityError) -> Bool {
-        guard let time = self.queue.nextTime, time <= end, let event = self.queue.next() else {
-            self.now = end
-            return false
-        }
-        self.now = time
-        self.eventCount += 1
+        guard let event = self.queue.next(until: end) else { return false }
         let node = Int(event.node)
         switch event.kind {
         case .frame: self.deliverPacket(event, to: node)
@@ -114,8 +106,8 @@ struct World {
 
     /// The two times as the node sees them.
     func time(of node: Int) -> NodeTime {
-        let seconds = Int64(Self.startSeconds) + self.now / 1_000_000_000 + self.nodes[node].wallOffset
-        return NodeTime(monotonic: .nanoseconds(self.now), wallSeconds: UInt64(max(seconds, 0)))
+        let seconds = Int64(Self.startSeconds) + self.queue.now / 1_000_000_000 + self.nodes[node].wallOffset
+        return NodeTime(monotonic: .nanoseconds(self.queue.now), wallSeconds: UInt64(max(seconds, 0)))
     }
 
     /// Gives an input to a node that runs, and carries out what comes of it.
@@ -134,7 +126,7 @@ struct World {
 
     /// Mixes an event into the digest.
     mutating func note(_ kind: Event.Kind, _ node: Int, _ what: UInt64) {
-        self.digest.mix(UInt64(bitPattern: self.now))
+        self.digest.mix(UInt64(bitPattern: self.queue.now))
         self.digest.mix(UInt64(kind.rawValue) << 56 | UInt64(node))
         self.digest.mix(what)
     }

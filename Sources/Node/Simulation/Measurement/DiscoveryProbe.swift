@@ -17,6 +17,6 @@ extension World {
         guard let other = self.numbers[peer] else { return }
         self.digest.mix(0xD15C << 48 | UInt64(node) << 24 | UInt64(other))
         guard self.discoveryProbe.isFirst(node, other) else { return }
-        self.discoveryProbe.samples.add(self.now - max(self.nodes[node].startedAt, self.nodes[other].startedAt))
+        self.discoveryProbe.samples.add(self.queue.now - max(self.nodes[node].startedAt, self.nodes[other].startedAt))
     }
 }

@@ -62,12 +62,12 @@ extension World {
         self.digest.mix(0xAD3 << 32 | UInt64(node) << 16 ^ UInt64(truncatingIfNeeded: other))
         if !self.nodes[node].isAdmitted {
             self.nodes[node].isAdmitted = true
-            self.admissions.samples.add(self.now - self.nodes[node].startedAt)
+            self.admissions.samples.add(self.queue.now - self.nodes[node].startedAt)
         }
-        guard other >= 0, self.now >= self.partition.end, self.nodes[node].firstContact == nil,
+        guard other >= 0, self.queue.now >= self.partition.end, self.nodes[node].firstContact == nil,
             self.nodes[node].isCutOff, !self.nodes[other].isCutOff
         else { return }
-        self.nodes[node].firstContact = self.now
+        self.nodes[node].firstContact = self.queue.now
     }
 
     mutating func noteRevocation(of victim: PeerId, knownTo node: Int) {
@@ -75,16 +75,16 @@ extension World {
         guard let time = self.revocations.learn(victim, by: node), self.nodes[node].peerId != victim else { return }
         if self.nodes[node].isCutOff {
             // Whoever hears of it from a neighbour before its own first contact waited for nothing.
-            self.revocations.afterContact.add(self.now - (self.nodes[node].firstContact ?? self.now))
+            self.revocations.afterContact.add(self.queue.now - (self.nodes[node].firstContact ?? self.queue.now))
         } else {
-            self.revocations.spread.add(self.now - time)
+            self.revocations.spread.add(self.queue.now - time)
         }
     }
 
     /// What came out.
     var figures: Figures {
         var figures = Figures()
-        figures["events"] = Double(self.eventCount)
+        figures["events"] = Double(self.queue.takenCount)
         figures["runningNodes"] = Double(self.nodes.count { $0.isRunning })
         figures["unadmittedNodes"] = Double(self.nodes.count { $0.isRunning && !$0.isAdmitted })
         figures["refusals"] = Double(self.admissions.refusals)

@@ -27,11 +27,11 @@ extension World {
         self.traffic.noteDatagram(byteCount: datagram.count)
         let first = node / model.size * model.size
         for other in first..<min(first + model.size, self.nodes.count) where self.nodes[other].isRunning {
-            guard self.passage(from: node, to: other, at: self.now) == self.now else { continue }
+            guard self.passage(from: node, to: other, at: self.queue.now) == self.queue.now else { continue }
             for delay in model.link.datagramDelays(using: &self.datagramChance) {
                 self.queue.schedule(
                     .datagram,
-                    at: self.now + delay.nanoseconds,
+                    at: self.queue.now + delay.nanoseconds,
                     node: other,
                     slot: UInt32(node),
                     payload: self.packets.insert(SimulatedPacket(first: datagram))

@@ -21,7 +21,7 @@ extension World {
 
     /// Begins a partition: connections across it fall silent.
     mutating func cutOff(share: Double, lasting: Int64, isOneWay: Bool) {
-        self.partition = Partition(end: self.now + lasting, lasting: lasting, isOneWay: isOneWay)
+        self.partition = Partition(end: self.queue.now + lasting, lasting: lasting, isOneWay: isOneWay)
         for node in self.nodes.indices {
             self.nodes[node].isCutOff = node != self.owner && self.stepChance.decide(share)
             self.nodes[node].firstContact = nil
