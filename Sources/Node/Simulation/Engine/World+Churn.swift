@@ -14,7 +14,7 @@ struct ChurnState {
 extension World {
     mutating func beginChurn(_ churn: Scenario.Churn) {
         self.churn = ChurnState(churn: churn, end: self.queue.now + churn.lasting.nanoseconds)
-        for node in self.nodes.indices where self.nodes[node].isRunning && node != self.owner {
+        for node in self.nodes.indices where self.nodes[node].isRunning && node != Population.owner {
             self.scheduleDeparture(of: node)
         }
     }

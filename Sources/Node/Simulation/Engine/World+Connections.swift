@@ -14,7 +14,7 @@ extension World {
         let dial = SimulatedDial(
             node: UInt32(node),
             generation: self.nodes[node].generation,
-            peerNumber: UInt32(self.numbers[peer] ?? Int(UInt32.max)),
+            peerNumber: UInt32(self.nodes.number(of: peer) ?? Int(UInt32.max)),
             attemptsLeft: addresses.count
         )
         self.digest.mix(UInt64(dial.peerNumber) << 16 | UInt64(addresses.count))

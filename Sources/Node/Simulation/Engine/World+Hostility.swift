@@ -23,7 +23,7 @@ struct Conspiracy {
 extension World {
     /// Marks the hostile nodes, and adds those that gather around the first keys.
     mutating func recruit(_ hostility: Scenario.Hostility) throws(IdentityError) {
-        for node in self.nodes.indices where node != self.owner {
+        for node in self.nodes.indices where node != Population.owner {
             self.nodes[node].isHostile = self.lifeChance.decide(hostility.share)
         }
         for number in 0..<hostility.besiegedKeys {
@@ -38,7 +38,7 @@ extension World {
     private mutating func besiege(_ location: Bytes32, by count: Int) throws(IdentityError) {
         let honest = self.nodes.indices.filter { !self.nodes[$0].isHostile }
         let index = MemberIndex(honest.map { (self.nodes[$0].peerId, $0) })
-        let place = Self.holderCount - count
+        let place = MemberIndex.holderCount - count
         guard let limit = index.nearest(to: location, count: place + 1).last else { return }
         let border = self.nodes[limit].peerId.words.first ^ location.first
         for _ in 0..<count {
@@ -77,7 +77,7 @@ extension World {
     }
 
     private func conspirators(near target: Bytes32) -> [Contact] {
-        self.conspirators.nearest(to: target, count: Self.holderCount).map {
+        self.conspirators.nearest(to: target, count: MemberIndex.holderCount).map {
             Contact(peerId: self.nodes[$0].peerId, addresses: [SimulatedAddress.of($0)])
         }
     }

@@ -16,9 +16,7 @@ extension World {
         )
         let skew = self.scenario.clocks.skew.components.seconds
         let offset = skew > 0 ? Int64.random(in: -skew...skew, using: &self.lifeChance) : 0
-        self.nodes.append(SimulatedNode(signer: signer, token: token, wallOffset: offset))
-        self.cores.append(nil)
-        self.numbers[token.peerId] = number
+        self.nodes.add(SimulatedNode(signer: signer, token: token, wallOffset: offset))
         if let localNetwork = self.scenario.localNetwork, localNetwork.knows == .secret {
             self.nodes[number].disk.secrets = MemberSecrets(self.secret)
         }
@@ -54,14 +52,8 @@ extension World {
 
     mutating func start(_ node: Int) {
         guard !self.nodes[node].isRunning else { return }
-        self.nodes[node].generation &+= 1
-        self.nodes[node].startedAt = self.queue.now
-        self.nodes[node].isAdmitted = false
-        self.indexes = [:]
-        self.note(.start, node, UInt64(self.nodes[node].generation))
         var limits = Limits()
         if let kept = self.scenario.keptConnections { limits.keptConnections = kept }
-        self.nodes[node].isRunning = true
         var configuration = NodeCore.Configuration(
             signer: self.nodes[node].signer,
             instance: InstanceId(generating: &self.instances),
@@ -72,7 +64,8 @@ extension World {
         )
         // Connections have no paths here: who does not answer is gone.
         configuration.callsPeers = false
-        self.cores[node] = NodeCore(configuration)
+        self.nodes.switchOn(node, configuration, at: self.queue.now)
+        self.note(.start, node, UInt64(self.nodes[node].generation))
         self.readDisk(of: node)
     }
 
@@ -85,7 +78,7 @@ extension World {
             .membership(.added(self.nodes[node].token, obtainedSeconds: Self.startSeconds, revocations)),
             to: node
         )
-        let secrets = disk.secrets?.all ?? (node == self.owner ? [self.secret] : [])
+        let secrets = disk.secrets?.all ?? (node == Population.owner ? [self.secret] : [])
         for secret in secrets { self.apply(.membership(.secretAdded(secret)), to: node) }
         if let localNetwork = self.scenario.localNetwork {
             if localNetwork.knows == .rendezvous {
@@ -109,15 +102,12 @@ extension World {
         self.note(.stop, node, isAbrupt ? 1 : 0)
         if !isAbrupt { self.apply(.stopping, to: node) }
         self.abandonRequests(of: node)
-        self.indexes = [:]
         let links = self.nodes[node].links
         for slot in links {
             guard let connection = self.connections[slot] else { continue }
             self.silence(slot, at: connection.other(than: node))
             _ = self.takeDown(slot, connection.stamp, at: node)
         }
-        self.cores[node] = nil
-        self.nodes[node].isRunning = false
-        self.nodes[node].generation &+= 1
+        self.nodes.switchOff(node)
     }
 }

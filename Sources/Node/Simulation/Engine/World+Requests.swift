@@ -207,11 +207,11 @@ extension World {
         guard case .peers(let contacts) = outcome else {
             return self.requestProbe.lookups.noteFailure(outcome.error)
         }
-        let found = Set(contacts.compactMap { self.numbers[$0.peerId] })
-        let index = self.memberIndex(honestOnly: false)
-        let nearest = index.nearest(to: target, count: Self.holderCount, excluding: request.node)
+        let found = Set(contacts.compactMap { self.nodes.number(of: $0.peerId) })
+        let index = self.nodes.memberIndex(honestOnly: false)
+        let nearest = index.nearest(to: target, count: MemberIndex.holderCount, excluding: request.node)
         self.requestProbe.overlap.add(Int64(nearest.count { found.contains($0) }))
-        let honest = self.memberIndex(honestOnly: true).nearest(to: target, count: 1, excluding: request.node)
+        let honest = self.nodes.memberIndex(honestOnly: true).nearest(to: target, count: 1, excluding: request.node)
         self.requestProbe.lookups.note(
             effort,
             after: self.queue.now - request.startedAt,

@@ -29,7 +29,7 @@ extension World {
     /// Lets nodes vanish together, the owner's and the publisher excepted.
     private mutating func silenceNodes(share: Double) {
         let running = self.nodes.indices.filter {
-            self.nodes[$0].isRunning && $0 != self.owner && $0 != self.eventProbe.publisher
+            self.nodes[$0].isRunning && $0 != Population.owner && $0 != self.eventProbe.publisher
         }
         let count = Int((Double(running.count) * share).rounded())
         for node in running.shuffled(using: &self.stepChance).prefix(count) { self.stop(node, isAbrupt: true) }
@@ -47,7 +47,7 @@ extension World {
     /// The owner's device revokes running members, never itself.
     private mutating func revoke(_ count: Int) throws(IdentityError) {
         let running = self.nodes.indices.filter {
-            $0 != self.owner && self.nodes[$0].isRunning && !self.nodes[$0].isCutOff
+            $0 != Population.owner && self.nodes[$0].isRunning && !self.nodes[$0].isCutOff
                 && !self.revocations.isVictim(self.nodes[$0].peerId)
         }
         var entries: [Revocation] = []
@@ -56,15 +56,16 @@ extension World {
                 peerId: self.nodes[node].peerId,
                 networkId: self.keys.networkId,
                 signer: self.keys.network,
-                seconds: self.time(of: self.owner).wallSeconds
+                seconds: self.time(of: Population.owner).wallSeconds
             )
             entries.append(entry)
             self.revocations.begin(self.nodes[node].peerId, at: self.queue.now, nodeCount: self.nodes.count)
         }
-        self.note(.step, self.owner, UInt64(entries.count))
-        self.apply(.membership(.revocationsAdded(entries)), to: self.owner)
+        self.note(.step, Population.owner, UInt64(entries.count))
+        self.apply(.membership(.revocationsAdded(entries)), to: Population.owner)
         // Who is out must not read the beacons of those who stay.
-        let secret = try self.keys.memberSecret(epoch: self.time(of: self.owner).wallSeconds, using: &self.stepChance)
-        self.apply(.membership(.secretAdded(secret)), to: self.owner)
+        let epoch = self.time(of: Population.owner).wallSeconds
+        let secret = try self.keys.memberSecret(epoch: epoch, using: &self.stepChance)
+        self.apply(.membership(.secretAdded(secret)), to: Population.owner)
     }
 }

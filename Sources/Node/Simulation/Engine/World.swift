@@ -17,15 +17,9 @@ struct World {
     /// The network's first member secret.
     let secret: MemberSecret
     let latency: LatencyMap
-    /// The number of the node that owns the network.
-    let owner = 0
 
     var queue = EventQueue()
-    var nodes: [SimulatedNode] = []
-    /// The cores of the nodes that run, apart from them so that looking at a node copies no core.
-    var cores: [NodeCore?] = []
-    /// The number of each node by its id; looked up, never iterated.
-    var numbers: [PeerId: Int] = [:]
+    var nodes: Population
     var connections = Slab<SimulatedConnection>()
     var lastStamp: UInt32 = 0
     var dials = Slab<SimulatedDial>()
@@ -50,8 +44,6 @@ struct World {
     var requestProbe = RequestProbe()
     var tableProbe = TableProbe()
     var eventProbe = EventProbe()
-    /// All running nodes, and all running honest ones (true); made when they are needed.
-    var indexes: [Bool: MemberIndex] = [:]
 
     var stored: [StoredKey] = []
     /// By number; looked up, never iterated in an order that matters.
@@ -72,7 +64,7 @@ struct World {
         self.lifeChance = SeededGenerator(seed: seed, name: "lives")
         self.stepChance = SeededGenerator(seed: seed, name: "steps")
         self.instances = SeededGenerator(seed: seed, name: "instances")
-        self.nodes.reserveCapacity(scenario.nodeCount)
+        self.nodes = Population(capacity: scenario.nodeCount)
         for _ in 0..<scenario.nodeCount { try self.addNode() }
         if let hostility = scenario.hostility { try self.recruit(hostility) }
         for number in self.nodes.indices { self.giveContacts(to: number) }
@@ -114,7 +106,7 @@ struct World {
     mutating func apply(_ input: Input, to node: Int) {
         let time = self.time(of: node)
         self.effects.removeAll(keepingCapacity: true)
-        self.cores[node]?.handle(input, at: time, into: &self.effects)
+        self.nodes.handle(input, at: time, by: node, into: &self.effects)
         for index in self.effects.indices { self.carryOut(self.effects[index], of: node) }
     }
 

@@ -14,7 +14,7 @@ struct DiscoveryProbe {
 
 extension World {
     mutating func noteDiscovery(of peer: PeerId, by node: Int) {
-        guard let other = self.numbers[peer] else { return }
+        guard let other = self.nodes.number(of: peer) else { return }
         self.digest.mix(0xD15C << 48 | UInt64(node) << 24 | UInt64(other))
         guard self.discoveryProbe.isFirst(node, other) else { return }
         self.discoveryProbe.samples.add(self.queue.now - max(self.nodes[node].startedAt, self.nodes[other].startedAt))

@@ -94,10 +94,10 @@ extension World {
 
     mutating func noteEvents(_ batch: EventBatch, _ hops: UInt8, at node: Int) {
         self.digest.mix(0xE7E7 << 32 | batch.first)
-        if self.numbers[batch.stream.publisher] != node {
+        if self.nodes.number(of: batch.stream.publisher) != node {
             self.eventProbe.noteDelivery(batch, hops, at: self.queue.now)
         } else if self.eventProbe.isCounting {
-            let audience = self.nodes.indices.count { self.nodes[$0].isRunning && self.nodes[$0].isAdmitted } - 1
+            let audience = self.nodes.admittedCount - 1
             self.eventProbe.note(batch, at: self.queue.now, audience: audience)
         }
     }

@@ -2,6 +2,9 @@ internal import Identity
 
 /// All running nodes by id: what a table would know that knows everything.
 struct MemberIndex {
+    /// The number of nodes that are near: the places of a bucket, and the holders of a record.
+    static let holderCount = 20
+
     private struct Entry {
         let id: Bytes32
         let node: Int

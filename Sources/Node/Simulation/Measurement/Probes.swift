@@ -42,11 +42,11 @@ struct RevocationProbe {
 
     /// How many pairs of a revocation and a node there are in which the node does not know it, and in how many of them a
     /// node still admits the victim.
-    func gaps(in nodes: [SimulatedNode], _ cores: [NodeCore?]) -> (ignorant: Int, admitting: Int) {
+    func gaps(in nodes: Population) -> (ignorant: Int, admitting: Int) {
         var gaps = (ignorant: 0, admitting: 0)
         for revocation in self.cases {
             for (number, node) in nodes.enumerated() where node.peerId != revocation.victim {
-                guard let core = cores[number] else { continue }
+                guard let core = nodes.cores[number] else { continue }
                 let isKnown = number < revocation.knowing.count && revocation.knowing[number]
                 if !isKnown { gaps.ignorant += 1 }
                 if core.route(to: revocation.victim) != nil { gaps.admitting += 1 }
@@ -58,16 +58,11 @@ struct RevocationProbe {
 
 extension World {
     mutating func noteAdmission(of peer: PeerId, at node: Int) {
-        let other = self.numbers[peer] ?? -1
+        let other = self.nodes.number(of: peer) ?? -1
         self.digest.mix(0xAD3 << 32 | UInt64(node) << 16 ^ UInt64(truncatingIfNeeded: other))
-        if !self.nodes[node].isAdmitted {
-            self.nodes[node].isAdmitted = true
-            self.admissions.samples.add(self.queue.now - self.nodes[node].startedAt)
-        }
-        guard other >= 0, self.queue.now >= self.partition.end, self.nodes[node].firstContact == nil,
-            self.nodes[node].isCutOff, !self.nodes[other].isCutOff
-        else { return }
-        self.nodes[node].firstContact = self.queue.now
+        if let delay = self.nodes.admit(node, at: self.queue.now) { self.admissions.samples.add(delay) }
+        guard other >= 0, self.queue.now >= self.partition.end else { return }
+        self.nodes.noteContact(of: node, with: other, at: self.queue.now)
     }
 
     mutating func noteRevocation(of victim: PeerId, knownTo node: Int) {
@@ -96,7 +91,7 @@ extension World {
         guard !self.revocations.isEmpty else { return figures }
         figures.add("revocationKnown", self.revocations.spread)
         figures.add("revocationKnownAfterContact", self.revocations.afterContact)
-        let gaps = self.revocations.gaps(in: self.nodes, self.cores)
+        let gaps = self.revocations.gaps(in: self.nodes)
         figures["revocationUnknownNodes"] = Double(gaps.ignorant)
         figures["revokedStillAdmitted"] = Double(gaps.admitting)
         return figures

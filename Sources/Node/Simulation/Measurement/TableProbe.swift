@@ -37,20 +37,6 @@ struct TableProbe {
 }
 
 extension World {
-    /// How many nodes are near: the places of a bucket, and the holders of a record.
-    static let holderCount = 20
-
-    /// All running nodes by id; made anew after somebody started or stopped.
-    mutating func memberIndex(honestOnly: Bool) -> MemberIndex {
-        if let index = self.indexes[honestOnly] { return index }
-        let running = self.nodes.indices.filter {
-            self.nodes[$0].isRunning && !(honestOnly && self.nodes[$0].isHostile)
-        }
-        let index = MemberIndex(running.map { (self.nodes[$0].peerId, $0) })
-        self.indexes[honestOnly] = index
-        return index
-    }
-
     mutating func measure(_ what: Scenario.Measure) {
         switch what {
         case .tables: self.measureTables()
@@ -59,10 +45,11 @@ extension World {
     }
 
     private mutating func measureTables() {
-        let index = self.memberIndex(honestOnly: false)
+        let index = self.nodes.memberIndex(honestOnly: false)
         for node in self.nodes.indices {
-            guard !self.nodes[node].isHostile, let core = self.cores[node] else { continue }
-            let nearest = index.nearest(to: self.nodes[node].peerId.words, count: Self.holderCount, excluding: node)
+            guard !self.nodes[node].isHostile, let core = self.nodes.cores[node] else { continue }
+            let own = self.nodes[node].peerId.words
+            let nearest = index.nearest(to: own, count: MemberIndex.holderCount, excluding: node)
             let contacts = core.contacts(in: self.keys.networkId)
             let known = Set(contacts.map(\.peerId))
             let missing = nearest.count { !known.contains(self.nodes[$0].peerId) }
@@ -76,14 +63,14 @@ extension World {
     }
 
     private mutating func measureRecords() {
-        let index = self.memberIndex(honestOnly: true)
+        let index = self.nodes.memberIndex(honestOnly: true)
         let running = self.nodes.indices.filter { self.nodes[$0].isRunning && !self.nodes[$0].isHostile }
         self.tableProbe.lost = 0
         self.tableProbe.records = 0
         for stored in self.stored {
             guard let version = stored.version else { continue }
             let id = RecordId(location: stored.location, writer: self.nodes[stored.writer].peerId)
-            let near = index.nearest(to: stored.location, count: Self.holderCount)
+            let near = index.nearest(to: stored.location, count: MemberIndex.holderCount)
             let holders = near.count { self.holds(id, version, at: $0) }
             self.tableProbe.records += 1
             self.tableProbe.holders.add(Int64(holders))
@@ -92,7 +79,7 @@ extension World {
     }
 
     private func holds(_ id: RecordId, _ version: UInt64, at node: Int) -> Bool {
-        guard let held = self.cores[node]?.heldVersion(of: id, in: self.keys.networkId) else { return false }
+        guard let held = self.nodes.cores[node]?.heldVersion(of: id, in: self.keys.networkId) else { return false }
         return held >= version
     }
 }

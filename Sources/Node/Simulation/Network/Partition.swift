@@ -23,7 +23,7 @@ extension World {
     mutating func cutOff(share: Double, lasting: Int64, isOneWay: Bool) {
         self.partition = Partition(end: self.queue.now + lasting, lasting: lasting, isOneWay: isOneWay)
         for node in self.nodes.indices {
-            self.nodes[node].isCutOff = node != self.owner && self.stepChance.decide(share)
+            self.nodes[node].isCutOff = node != Population.owner && self.stepChance.decide(share)
             self.nodes[node].firstContact = nil
         }
         guard lasting >= self.scenario.network.idleTimeout.nanoseconds else { return }
