@@ -49,17 +49,17 @@ public struct SimulationReport: Sendable, Codable, Hashable {
 
     init(_ world: World, elapsed: Duration) {
         let figures = world.figures.values
-        let total = world.traffic.total
+        let total = world.record.traffic.total
         self.scenario = world.scenario.name
         self.seed = world.seed
         self.nodes = world.scenario.nodeCount
-        self.digest = world.digest.text
+        self.digest = world.record.digest.text
         self.virtualSeconds = Duration.milliseconds(ofNanoseconds: world.queue.now) / 1000
         self.realSeconds = Duration.milliseconds(ofNanoseconds: elapsed.nanoseconds) / 1000
         self.messages = total.messages
         self.bytes = total.bytes
         self.traffic = Dictionary(
-            uniqueKeysWithValues: world.traffic.byKind.map { kind, count in
+            uniqueKeysWithValues: world.record.traffic.byKind.map { kind, count in
                 (String(kind), Traffic(messages: count.messages, bytes: count.bytes))
             }
         )

@@ -17,7 +17,7 @@ extension World {
             peerNumber: UInt32(self.nodes.number(of: peer) ?? Int(UInt32.max)),
             attemptsLeft: addresses.count
         )
-        self.digest.mix(UInt64(dial.peerNumber) << 16 | UInt64(addresses.count))
+        self.record.noteDial(of: dial.peerNumber, addressCount: addresses.count)
         let slot = self.dials.insert(dial)
         for (index, address) in addresses.enumerated() {
             let start = self.queue.now + Self.dialStagger * Int64(index)
@@ -81,7 +81,7 @@ extension World {
         guard dial.attemptsLeft == 0, !dial.isConnected, self.nodes[node].isRunning,
             self.nodes[node].generation == dial.generation, Int(dial.peerNumber) < self.nodes.count
         else { return }
-        self.note(.dialFailed, node, UInt64(dial.peerNumber))
+        self.record.note(.dialFailed, at: self.queue.now, of: node, UInt64(dial.peerNumber))
         self.apply(.peer(.dialFailed(self.nodes[Int(dial.peerNumber)].peerId)), to: node)
     }
 
@@ -120,7 +120,7 @@ extension World {
     private mutating func bringUp(_ slot: UInt32, _ stamp: UInt32, at node: Int, to other: Int, isDialler: Bool) {
         self.connections[slot]?[node].stage = .up
         self.nodes[node].links.append(slot)
-        self.note(isDialler ? .dialledUp : .acceptedUp, node, UInt64(other))
+        self.record.note(isDialler ? .dialledUp : .acceptedUp, at: self.queue.now, of: node, UInt64(other))
         let link = Link(
             peer: self.nodes[other].peerId,
             isDialler: isDialler,
@@ -144,7 +144,7 @@ extension World {
             return
         }
         let bytes = frame.bytes
-        self.traffic.note(bytes.first ?? 0, byteCount: bytes.count + Self.lengthByteCount(bytes.count))
+        self.record.traffic.note(bytes.first ?? 0, byteCount: bytes.count + Self.lengthByteCount(bytes.count))
         let other = connection.other(than: node)
         let end = connection[other]
         let byteCount = end.lastByteCount + bytes.count
@@ -174,9 +174,7 @@ extension World {
         guard let connection = self.connections[event.slot], connection.stamp == event.stamp,
             connection[node].stage == .up
         else { return }
-        self.note(.frame, node, UInt64(bytes.count) << 8 | UInt64(bytes.first ?? 0))
-        if Frame.hasNoSignature(kind: bytes.first ?? 0) { self.digest.mix(bytes) }
-        self.eventProbe.noteFrame(bytes)
+        self.record.noteFrame(bytes, at: self.queue.now, of: node)
         let id = SimulatedConnection.id(slot: event.slot, stamp: event.stamp)
         if self.nodes[node].isHostile, self.answerFalsely(bytes, on: id, by: node) { return }
         self.apply(.connection(.frameReceived(id, bytes)), to: node)
@@ -202,7 +200,7 @@ extension World {
     mutating func bringDown(_ event: Event, at node: Int) {
         guard self.takeDown(event.slot, event.stamp, at: node) else { return }
         let code = event.payload == Event.noCode ? nil : UInt64(event.payload)
-        self.note(.down, node, code ?? 0)
+        self.record.note(.down, at: self.queue.now, of: node, code ?? 0)
         let id = SimulatedConnection.id(slot: event.slot, stamp: event.stamp)
         self.apply(.connection(.down(id, code: code)), to: node)
     }
@@ -271,9 +269,4 @@ extension Array {
         self.swapAt(index, self.count - 1)
         self.removeLast()
     }
-}
-
-extension Frame {
-    /// Whether frames of a kind say the same in every run, so that their bytes may enter a digest.
-    static func hasNoSignature(kind: UInt8) -> Bool { [3, 6, 7, 16, 17].contains(kind) }
 }

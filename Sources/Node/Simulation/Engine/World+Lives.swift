@@ -65,7 +65,7 @@ extension World {
         // Connections have no paths here: who does not answer is gone.
         configuration.callsPeers = false
         self.nodes.switchOn(node, configuration, at: self.queue.now)
-        self.note(.start, node, UInt64(self.nodes[node].generation))
+        self.record.note(.start, at: self.queue.now, of: node, UInt64(self.nodes[node].generation))
         self.readDisk(of: node)
     }
 
@@ -99,7 +99,7 @@ extension World {
 
     mutating func stop(_ node: Int, isAbrupt: Bool) {
         guard self.nodes[node].isRunning else { return }
-        self.note(.stop, node, isAbrupt ? 1 : 0)
+        self.record.note(.stop, at: self.queue.now, of: node, isAbrupt ? 1 : 0)
         if !isAbrupt { self.apply(.stopping, to: node) }
         self.abandonRequests(of: node)
         let links = self.nodes[node].links

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Identity
 internal import Kademlia
 internal import NodeCore
+internal import PubSub
 
 /// A record that a scenario lets somebody write.
 struct StoredKey {
@@ -52,7 +53,9 @@ extension World {
         case .get(_, let reading): self.get(reading)
         case .lookup: self.lookUp()
         case .publish(let publishing): self.publish(publishing)
-        case .measure(let what, _, _): self.measure(what)
+        case .measure(.tables, _, _): self.record.tables.measureTables(of: &self.nodes, in: self.keys.networkId)
+        case .measure(.records, _, _):
+            self.record.tables.measureRecords(self.stored, in: &self.nodes, of: self.keys.networkId)
         case .start, .partition, .revoke, .clockJump, .churn, .silence:
             // These happen at once, as a step.
             break
@@ -108,10 +111,19 @@ extension World {
         self.ask(.nearest(to: target), Kademlia.RequestPolicy(), for: .lookup(target), by: node)
     }
 
+    private mutating func publish(_ publishing: Scenario.Publishing) {
+        if self.record.events.publisher == nil { self.record.events.publisher = self.drawAsker() }
+        guard let node = publishing.isByAnybody ? self.drawAsker() : self.record.events.publisher else { return }
+        self.record.events.begin(isWarmUp: publishing.isWarmUp)
+        let content = EventBatch.content(of: [self.stepChance.bytes(publishing.byteCount)])
+        self.record.note(.task, at: self.queue.now, of: node, UInt64(content.count))
+        self.apply(.events(.published(self.keys.networkId, topic: "news", content: content, count: 1)), to: node)
+    }
+
     /// Whether a record was acknowledged and its writer is still a member: a revoked one's records go with it.
     private func isReadable(_ number: Int) -> Bool {
         let stored = self.stored[number]
-        return stored.version != nil && !self.revocations.isVictim(self.nodes[stored.writer].peerId)
+        return stored.version != nil && !self.record.revocations.isVictim(self.nodes[stored.writer].peerId)
     }
 
     private mutating func drawReadable(ofRunningWriter: Bool) -> Int? {
@@ -127,7 +139,7 @@ extension World {
         for _ in 0..<256 {
             let node = Int.random(in: self.nodes.indices, using: &self.stepChance)
             if self.nodes[node].isRunning, self.nodes[node].isAdmitted, !self.nodes[node].isHostile,
-                !self.revocations.isVictim(self.nodes[node].peerId)
+                !self.record.revocations.isVictim(self.nodes[node].peerId)
             {
                 return node
             }
@@ -148,7 +160,7 @@ extension World {
             startedAt: self.queue.now,
             purpose: purpose
         )
-        self.note(.task, node, self.lastRequest)
+        self.record.note(.task, at: self.queue.now, of: node, self.lastRequest)
         let id = Kademlia.RequestId(self.lastRequest)
         self.apply(.table(.requested(id, self.keys.networkId, request, policy)), to: node)
     }
@@ -157,7 +169,7 @@ extension World {
 
     mutating func finish(_ id: Kademlia.RequestId, _ outcome: Kademlia.Outcome, _ effort: Kademlia.Effort) {
         guard let request = self.requests.removeValue(forKey: id.number) else { return }
-        self.digest.mix(UInt64(effort.hops) << 32 | UInt64(effort.questions) << 16 | UInt64(effort.answers))
+        self.record.noteEffort(effort)
         switch request.purpose {
         case .put(let number): self.putFinished(number, request, outcome, effort)
         case .get(let number, let version): self.getFinished(number, version, request, outcome, effort)
@@ -172,11 +184,11 @@ extension World {
         _ effort: Kademlia.Effort
     ) {
         guard case .stored(let record, let holders) = outcome else {
-            return self.requestProbe.puts.noteFailure(outcome.error)
+            return self.record.requests.puts.noteFailure(outcome.error)
         }
         self.stored[number].version = record.version
-        self.requestProbe.puts.note(effort, after: self.queue.now - request.startedAt, isCorrect: true)
-        self.requestProbe.holders.add(Int64(holders))
+        self.record.requests.puts.note(effort, after: self.queue.now - request.startedAt, isCorrect: true)
+        self.record.requests.holders.add(Int64(holders))
     }
 
     private mutating func getFinished(
@@ -187,15 +199,15 @@ extension World {
         _ effort: Kademlia.Effort
     ) {
         guard case .found(let records) = outcome else {
-            return self.requestProbe.gets.noteFailure(outcome.error)
+            return self.record.requests.gets.noteFailure(outcome.error)
         }
         let found = records.first.map(\.version)
-        self.requestProbe.gets.note(
+        self.record.requests.gets.note(
             effort,
             after: self.queue.now - request.startedAt,
             isCorrect: found.map { $0 >= version } ?? false
         )
-        if let found { self.requestProbe.stale += found < version ? 1 : 0 } else { self.requestProbe.missing += 1 }
+        self.record.requests.noteVersion(found, expected: version)
     }
 
     private mutating func lookupFinished(
@@ -205,14 +217,14 @@ extension World {
         _ effort: Kademlia.Effort
     ) {
         guard case .peers(let contacts) = outcome else {
-            return self.requestProbe.lookups.noteFailure(outcome.error)
+            return self.record.requests.lookups.noteFailure(outcome.error)
         }
         let found = Set(contacts.compactMap { self.nodes.number(of: $0.peerId) })
         let index = self.nodes.memberIndex(honestOnly: false)
         let nearest = index.nearest(to: target, count: MemberIndex.holderCount, excluding: request.node)
-        self.requestProbe.overlap.add(Int64(nearest.count { found.contains($0) }))
+        self.record.requests.overlap.add(Int64(nearest.count { found.contains($0) }))
         let honest = self.nodes.memberIndex(honestOnly: true).nearest(to: target, count: 1, excluding: request.node)
-        self.requestProbe.lookups.note(
+        self.record.requests.lookups.note(
             effort,
             after: self.queue.now - request.startedAt,
             isCorrect: honest.allSatisfy { found.contains($0) }
@@ -226,9 +238,9 @@ extension World {
         for (id, request) in abandoned {
             self.requests[id] = nil
             switch request.purpose {
-            case .put: self.requestProbe.puts.abandoned += 1
-            case .get: self.requestProbe.gets.abandoned += 1
-            case .lookup: self.requestProbe.lookups.abandoned += 1
+            case .put: self.record.requests.puts.abandoned += 1
+            case .get: self.record.requests.gets.abandoned += 1
+            case .lookup: self.record.requests.lookups.abandoned += 1
             }
         }
     }

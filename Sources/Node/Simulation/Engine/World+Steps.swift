@@ -29,7 +29,7 @@ extension World {
     /// Lets nodes vanish together, the owner's and the publisher excepted.
     private mutating func silenceNodes(share: Double) {
         let running = self.nodes.indices.filter {
-            self.nodes[$0].isRunning && $0 != Population.owner && $0 != self.eventProbe.publisher
+            self.nodes[$0].isRunning && $0 != Population.owner && $0 != self.record.events.publisher
         }
         let count = Int((Double(running.count) * share).rounded())
         for node in running.shuffled(using: &self.stepChance).prefix(count) { self.stop(node, isAbrupt: true) }
@@ -48,7 +48,7 @@ extension World {
     private mutating func revoke(_ count: Int) throws(IdentityError) {
         let running = self.nodes.indices.filter {
             $0 != Population.owner && self.nodes[$0].isRunning && !self.nodes[$0].isCutOff
-                && !self.revocations.isVictim(self.nodes[$0].peerId)
+                && !self.record.revocations.isVictim(self.nodes[$0].peerId)
         }
         var entries: [Revocation] = []
         for node in running.shuffled(using: &self.stepChance).prefix(count) {
@@ -59,9 +59,9 @@ extension World {
                 seconds: self.time(of: Population.owner).wallSeconds
             )
             entries.append(entry)
-            self.revocations.begin(self.nodes[node].peerId, at: self.queue.now, nodeCount: self.nodes.count)
+            self.record.revocations.begin(self.nodes[node].peerId, at: self.queue.now, nodeCount: self.nodes.count)
         }
-        self.note(.step, Population.owner, UInt64(entries.count))
+        self.record.note(.step, at: self.queue.now, of: Population.owner, UInt64(entries.count))
         self.apply(.membership(.revocationsAdded(entries)), to: Population.owner)
         // Who is out must not read the beacons of those who stay.
         let epoch = self.time(of: Population.owner).wallSeconds

@@ -36,14 +36,7 @@ struct World {
     var stepChance: SeededGenerator
     var instances: SeededGenerator
 
-    var digest = RunDigest()
-    var traffic = Traffic()
-    var admissions = AdmissionProbe()
-    var revocations = RevocationProbe()
-    var discoveryProbe = DiscoveryProbe()
-    var requestProbe = RequestProbe()
-    var tableProbe = TableProbe()
-    var eventProbe = EventProbe()
+    var record = RunRecord()
 
     var stored: [StoredKey] = []
     /// By number; looked up, never iterated in an order that matters.
@@ -112,14 +105,16 @@ struct World {
 
     private mutating func wake(_ node: Int, _ generation: UInt32) {
         guard self.nodes[node].wakeGeneration == generation, self.nodes[node].isRunning else { return }
-        self.note(.wake, node, 0)
+        self.record.note(.wake, at: self.queue.now, of: node, 0)
         self.apply(.timeReached, to: node)
     }
 
-    /// Mixes an event into the digest.
-    mutating func note(_ kind: Event.Kind, _ node: Int, _ what: UInt64) {
-        self.digest.mix(UInt64(bitPattern: self.queue.now))
-        self.digest.mix(UInt64(kind.rawValue) << 56 | UInt64(node))
-        self.digest.mix(what)
+    /// The measurements until the present moment.
+    var figures: Figures {
+        var figures = Figures()
+        figures["events"] = Double(self.queue.takenCount)
+        if self.scenario.localNetwork != nil { figures.add("discovery", self.record.discovery.samples) }
+        self.record.add(to: &figures, of: self.nodes)
+        return figures
     }
 }

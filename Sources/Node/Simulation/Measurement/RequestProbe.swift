@@ -55,6 +55,11 @@ struct RequestProbe {
     var missing = 0
     var stale = 0
 
+    /// Notes the version that a read found, if any, beside the one that was stored when it began.
+    mutating func noteVersion(_ found: UInt64?, expected: UInt64) {
+        if let found { self.stale += found < expected ? 1 : 0 } else { self.missing += 1 }
+    }
+
     func add(to figures: inout Figures) {
         self.puts.add("dhtPut", to: &figures)
         self.gets.add("dhtGet", to: &figures)

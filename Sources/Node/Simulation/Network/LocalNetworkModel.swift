@@ -24,7 +24,7 @@ extension World {
     /// they send to a group.
     mutating func multicast(_ datagram: [UInt8], from node: Int) {
         guard let model = self.scenario.localNetwork else { return }
-        self.traffic.noteDatagram(byteCount: datagram.count)
+        self.record.traffic.noteDatagram(byteCount: datagram.count)
         let first = node / model.size * model.size
         for other in first..<min(first + model.size, self.nodes.count) where self.nodes[other].isRunning {
             guard self.passage(from: node, to: other, at: self.queue.now) == self.queue.now else { continue }
@@ -42,7 +42,7 @@ extension World {
 
     mutating func deliverDatagram(_ event: Event, to node: Int) {
         guard let bytes = self.packets.remove(event.payload)?.first, self.nodes[node].isRunning else { return }
-        self.note(.datagram, node, UInt64(event.slot) << 16 | UInt64(bytes.count))
+        self.record.note(.datagram, at: self.queue.now, of: node, UInt64(event.slot) << 16 | UInt64(bytes.count))
         self.apply(.discovery(.datagramReceived(bytes, from: SimulatedAddress.of(Int(event.slot)))), to: node)
     }
 }
