@@ -1,3 +1,5 @@
+internal import NodeCore
+
 /// What happens at one moment to one node, small enough to be moved about in a heap.
 struct Event {
     /// What happens; the other fields mean something else for each.
@@ -54,6 +56,9 @@ struct Event {
         }
         return kind
     }
+
+    /// The connection of an event that has one.
+    var connection: ConnectionId { ConnectionId(slot: self.slot, stamp: self.stamp) }
 
     static func < (first: Event, second: Event) -> Bool {
         first.time != second.time ? first.time < second.time : first.orderAndKind < second.orderAndKind

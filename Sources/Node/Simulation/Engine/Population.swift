@@ -68,6 +68,16 @@ struct Population: RandomAccessCollection, MutableCollection {
         return now - self.nodes[number].startedAt
     }
 
+    /// The way from one node to another, with the sides of a partition on which they are.
+    func way(from source: Int, to target: Int) -> Way {
+        Way(
+            source: source,
+            target: target,
+            isSourceCutOff: self.nodes[source].isCutOff,
+            isTargetCutOff: self.nodes[target].isCutOff
+        )
+    }
+
     /// Notes a connection of two nodes after a partition.
     mutating func noteContact(of number: Int, with other: Int, at now: Int64) {
         guard self.nodes[number].firstContact == nil, self.nodes[number].isCutOff, !self.nodes[other].isCutOff else {

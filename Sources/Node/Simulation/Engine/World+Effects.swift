@@ -54,7 +54,7 @@ extension World {
     private mutating func admit(_ peer: PeerId, at node: Int) {
         let other = self.nodes.number(of: peer)
         self.record.noteAdmission(of: other, at: node, after: self.nodes.admit(node, at: self.queue.now))
-        guard let other, self.queue.now >= self.partition.end else { return }
+        guard let other, self.queue.now >= self.network.partition.end else { return }
         self.nodes.noteContact(of: node, with: other, at: self.queue.now)
     }
 

@@ -17,7 +17,7 @@ extension World {
         let skew = self.scenario.clocks.skew.components.seconds
         let offset = skew > 0 ? Int64.random(in: -skew...skew, using: &self.lifeChance) : 0
         self.nodes.add(SimulatedNode(signer: signer, token: token, wallOffset: offset))
-        if let localNetwork = self.scenario.localNetwork, localNetwork.knows == .secret {
+        if let localNetwork = self.network.model.local, localNetwork.knows == .secret {
             self.nodes[number].disk.secrets = MemberSecrets(self.secret)
         }
     }
@@ -80,7 +80,7 @@ extension World {
         )
         let secrets = disk.secrets?.all ?? (node == Population.owner ? [self.secret] : [])
         for secret in secrets { self.apply(.membership(.secretAdded(secret)), to: node) }
-        if let localNetwork = self.scenario.localNetwork {
+        if let localNetwork = self.network.model.local {
             if localNetwork.knows == .rendezvous {
                 self.apply(.membership(.rendezvousLearnt(network, self.secret.rendezvous.publicKey)), to: node)
             }
@@ -104,9 +104,10 @@ extension World {
         self.abandonRequests(of: node)
         let links = self.nodes[node].links
         for slot in links {
-            guard let connection = self.connections[slot] else { continue }
-            self.silence(slot, at: connection.other(than: node))
-            _ = self.takeDown(slot, connection.stamp, at: node)
+            guard let connection = self.network.connections[slot] else { continue }
+            let id = ConnectionId(slot: slot, stamp: connection.stamp)
+            self.silence(id, at: connection.other(than: node))
+            _ = self.takeDown(id, at: node)
         }
         self.nodes.switchOff(node)
     }

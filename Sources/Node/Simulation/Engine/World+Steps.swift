@@ -35,6 +35,23 @@ extension World {
         for node in running.shuffled(using: &self.stepChance).prefix(count) { self.stop(node, isAbrupt: true) }
     }
 
+    /// Begins a partition: connections across it fall silent.
+    private mutating func cutOff(share: Double, lasting: Int64, isOneWay: Bool) {
+        let end = self.queue.now + lasting
+        self.network.partition = Partition(end: end, lasting: lasting, isOneWay: isOneWay)
+        for node in self.nodes.indices {
+            self.nodes[node].isCutOff = node != Population.owner && self.stepChance.decide(share)
+            self.nodes[node].firstContact = nil
+        }
+        guard lasting >= self.network.model.idleTimeout.nanoseconds else { return }
+        for slot in self.network.connections.slots {
+            guard let connection = self.network.connections[slot] else { continue }
+            let ends = [Int(connection.dialler.node), Int(connection.acceptor.node)]
+            guard self.nodes[ends[0]].isCutOff != self.nodes[ends[1]].isCutOff else { continue }
+            for node in ends { self.silence(ConnectionId(slot: slot, stamp: connection.stamp), at: node) }
+        }
+    }
+
     private mutating func startNodes(_ count: Int?, over span: Int64) {
         let waiting = self.nodes.indices.filter { self.nodes[$0].generation == 0 }
         let chosen = waiting.prefix(count ?? waiting.count)

@@ -16,22 +16,14 @@ struct World {
     let keys: SimulatedKeys
     /// The network's first member secret.
     let secret: MemberSecret
-    let latency: LatencyMap
 
     var queue = EventQueue()
     var nodes: Population
-    var connections = Slab<SimulatedConnection>()
-    var lastStamp: UInt32 = 0
-    var dials = Slab<SimulatedDial>()
-    /// The packets of connections, and the datagrams to groups, that are under way.
-    var packets = Slab<SimulatedPacket>()
+    var network: VirtualNetwork
     /// Used again for each input.
     var effects: [Effect] = []
 
-    var partition = Partition()
     var churn: ChurnState?
-    var connectionChance: SeededGenerator
-    var datagramChance: SeededGenerator
     var lifeChance: SeededGenerator
     var stepChance: SeededGenerator
     var instances: SeededGenerator
@@ -51,9 +43,7 @@ struct World {
         self.keys = SimulatedKeys(scenario.signatures, seed: seed)
         var random = SeededGenerator(seed: seed, name: "member secret")
         self.secret = try self.keys.memberSecret(epoch: Self.startSeconds, using: &random)
-        self.latency = LatencyMap(scenario.network, seed: seed)
-        self.connectionChance = SeededGenerator(seed: seed, name: "connections")
-        self.datagramChance = SeededGenerator(seed: seed, name: "datagrams")
+        self.network = VirtualNetwork(scenario.network, seed: seed)
         self.lifeChance = SeededGenerator(seed: seed, name: "lives")
         self.stepChance = SeededGenerator(seed: seed, name: "steps")
         self.instances = SeededGenerator(seed: seed, name: "instances")
@@ -113,7 +103,7 @@ struct World {
     var figures: Figures {
         var figures = Figures()
         figures["events"] = Double(self.queue.takenCount)
-        if self.scenario.localNetwork != nil { figures.add("discovery", self.record.discovery.samples) }
+        if self.network.model.local != nil { figures.add("discovery", self.record.discovery.samples) }
         self.record.add(to: &figures, of: self.nodes)
         return figures
     }
