@@ -24,7 +24,7 @@ extension World {
     /// Marks the hostile nodes, and adds those that gather around the first keys.
     mutating func recruit(_ hostility: Scenario.Hostility) throws(IdentityError) {
         for node in self.nodes.indices where node != Population.owner {
-            self.nodes[node].isHostile = self.lifeChance.decide(hostility.share)
+            self.nodes[node].isHostile = self.lives.isHostile(share: hostility.share)
         }
         for number in 0..<hostility.besiegedKeys {
             let location = Record.location(of: StoredKey.key(number), in: self.keys.networkId)

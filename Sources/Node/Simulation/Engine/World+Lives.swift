@@ -15,7 +15,7 @@ extension World {
             expirationSeconds: nil
         )
         let skew = self.scenario.clocks.skew.components.seconds
-        let offset = skew > 0 ? Int64.random(in: -skew...skew, using: &self.lifeChance) : 0
+        let offset = self.lives.wallOffset(within: skew)
         self.nodes.add(SimulatedNode(signer: signer, token: token, wallOffset: offset))
         if let localNetwork = self.network.model.local, localNetwork.knows == .secret {
             self.nodes[number].disk.secrets = MemberSecrets(self.secret)
@@ -33,37 +33,19 @@ extension World {
             case .none: return
             case .ring: other = (node + 1 + turn) % self.nodes.count
             case .first: other = turn
-            case .random: other = self.drawContact()
+            case .random: other = self.lives.contact(in: self.nodes, at: self.queue.now)
             }
             if other == node { other = (node + 1) % self.nodes.count }
             self.nodes[node].disk.remember(self.nodes[other].peerId, at: [SimulatedAddress.of(other)])
         }
     }
 
-    /// Any node; once the simulation goes on preferably one that runs, because somebody let the newcomer in.
-    private mutating func drawContact() -> Int {
-        var other = 0
-        for _ in 0..<8 {
-            other = Int.random(in: self.nodes.indices, using: &self.lifeChance)
-            if self.queue.now == 0 || self.nodes[other].isRunning { break }
-        }
-        return other
-    }
-
     mutating func start(_ node: Int) {
         guard !self.nodes[node].isRunning else { return }
         var limits = Limits()
         if let kept = self.scenario.keptConnections { limits.keptConnections = kept }
-        var configuration = NodeCore.Configuration(
-            signer: self.nodes[node].signer,
-            instance: InstanceId(generating: &self.instances),
-            randomSeed: self.instances.next(),
-            nonceKey: SecretBytes(copying: self.instances.bytes(32)),
-            limits: limits,
-            verifier: self.keys.verifier
-        )
-        // Connections have no paths here: who does not answer is gone.
-        configuration.callsPeers = false
+        let signer = self.nodes[node].signer
+        let configuration = self.lives.configuration(for: signer, limits, self.keys.verifier)
         self.nodes.switchOn(node, configuration, at: self.queue.now)
         self.record.note(.start, at: self.queue.now, of: node, UInt64(self.nodes[node].generation))
         self.readDisk(of: node)
@@ -110,5 +92,42 @@ extension World {
             _ = self.takeDown(id, at: node)
         }
         self.nodes.switchOff(node)
+    }
+
+    // MARK: Churn
+
+    mutating func beginChurn(_ churn: Scenario.Churn) {
+        self.lives.begin(churn, at: self.queue.now)
+        for node in self.nodes.indices where self.nodes[node].isRunning && node != Population.owner {
+            self.scheduleDeparture(of: node)
+        }
+    }
+
+    /// Draws how long a node stays that starts now.
+    private mutating func scheduleDeparture(of node: Int) {
+        guard let departure = self.lives.departure(at: self.queue.now) else { return }
+        self.queue.schedule(
+            .stop,
+            at: departure.at,
+            node: node,
+            stamp: self.nodes[node].generation,
+            payload: departure.isAbrupt ? 1 : 0
+        )
+    }
+
+    /// Ends a session; another node takes the place of the one that leaves.
+    mutating func end(_ node: Int, isAbrupt: Bool) throws(IdentityError) {
+        self.stop(node, isAbrupt: isAbrupt)
+        let next: Int
+        switch self.lives.successor(of: node, at: self.queue.now) {
+        case nil: return
+        case .returning(let number): next = number
+        case .newcomer:
+            next = self.nodes.count
+            try self.addNode()
+            self.giveContacts(to: next)
+        }
+        self.start(next)
+        self.scheduleDeparture(of: next)
     }
 }

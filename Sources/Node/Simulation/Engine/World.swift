@@ -23,10 +23,8 @@ struct World {
     /// Used again for each input.
     var effects: [Effect] = []
 
-    var churn: ChurnState?
-    var lifeChance: SeededGenerator
+    var lives: Lives
     var stepChance: SeededGenerator
-    var instances: SeededGenerator
 
     var record = RunRecord()
 
@@ -44,9 +42,8 @@ struct World {
         var random = SeededGenerator(seed: seed, name: "member secret")
         self.secret = try self.keys.memberSecret(epoch: Self.startSeconds, using: &random)
         self.network = VirtualNetwork(scenario.network, seed: seed)
-        self.lifeChance = SeededGenerator(seed: seed, name: "lives")
+        self.lives = Lives(seed: seed)
         self.stepChance = SeededGenerator(seed: seed, name: "steps")
-        self.instances = SeededGenerator(seed: seed, name: "instances")
         self.nodes = Population(capacity: scenario.nodeCount)
         for _ in 0..<scenario.nodeCount { try self.addNode() }
         if let hostility = scenario.hostility { try self.recruit(hostility) }
