@@ -83,7 +83,9 @@ extension World {
         guard self.nodes[node].isRunning else { return }
         self.record.note(.stop, at: self.queue.now, of: node, isAbrupt ? 1 : 0)
         if !isAbrupt { self.apply(.stopping, to: node) }
-        self.abandonRequests(of: node)
+        for purpose in self.requests.abandon(of: node, self.nodes[node].generation) {
+            self.record.requests.noteAbandoned(purpose)
+        }
         let links = self.nodes[node].links
         for slot in links {
             guard let connection = self.network.connections[slot] else { continue }

@@ -28,11 +28,7 @@ struct World {
 
     var record = RunRecord()
 
-    var stored: [StoredKey] = []
-    /// By number; looked up, never iterated in an order that matters.
-    var requests: [UInt64: RunningRequest] = [:]
-    var lastRequest: UInt64 = 0
-    var conspirators = MemberIndex([])
+    var requests = TableRequests()
     var conspiracy = Conspiracy()
 
     init(_ scenario: Scenario, seed: UInt64) throws(IdentityError) {
