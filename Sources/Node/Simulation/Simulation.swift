@@ -54,7 +54,7 @@ public struct Simulation: Sendable {
             let elapsed = start.duration(to: clock.now)
             let virtual = Duration.nanoseconds(world.queue.now)
             try progress(SimulationProgress(virtual: virtual, total: self.scenario.duration, elapsed: elapsed))
-            guard isGoingOn else { return SimulationReport(world, elapsed: elapsed) }
+            guard isGoingOn else { return SimulationReport(world, seed: self.seed, elapsed: elapsed) }
         }
     }
 }

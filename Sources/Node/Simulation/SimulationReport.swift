@@ -47,11 +47,11 @@ public struct SimulationReport: Sendable, Codable, Hashable {
     /// Whether every expectation was met.
     public let ok: Bool
 
-    init(_ world: World, elapsed: Duration) {
+    init(_ world: World, seed: UInt64, elapsed: Duration) {
         let figures = world.figures.values
         let total = world.record.traffic.total
         self.scenario = world.scenario.name
-        self.seed = world.seed
+        self.seed = seed
         self.nodes = world.scenario.nodeCount
         self.digest = world.record.digest.text
         self.virtualSeconds = Duration.milliseconds(ofNanoseconds: world.queue.now) / 1000

@@ -1,7 +1,5 @@
-internal import Bytes
 internal import Identity
 internal import Kademlia
-internal import NodeCore
 
 /// A record that a scenario makes a node write.
 struct StoredKey {

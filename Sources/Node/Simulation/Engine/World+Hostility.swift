@@ -1,4 +1,3 @@
-internal import Bytes
 internal import Identity
 internal import Kademlia
 internal import NodeCore

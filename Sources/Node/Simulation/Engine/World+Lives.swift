@@ -1,4 +1,3 @@
-internal import Bytes
 internal import Identity
 internal import NodeCore
 
@@ -18,7 +17,7 @@ extension World {
         let offset = self.lives.wallOffset(within: skew)
         self.nodes.add(SimulatedNode(signer: signer, token: token, wallOffset: offset))
         if let localNetwork = self.network.model.local, localNetwork.knows == .secret {
-            self.nodes[number].disk.secrets = MemberSecrets(self.secret)
+            self.nodes[number].disk.secrets = MemberSecrets(self.keys.firstSecret)
         }
     }
 
@@ -60,11 +59,12 @@ extension World {
             .membership(.added(self.nodes[node].token, obtainedSeconds: Self.startSeconds, revocations)),
             to: node
         )
-        let secrets = disk.secrets?.all ?? (node == Population.owner ? [self.secret] : [])
+        let secrets = disk.secrets?.all ?? (node == Population.owner ? [self.keys.firstSecret] : [])
         for secret in secrets { self.apply(.membership(.secretAdded(secret)), to: node) }
         if let localNetwork = self.network.model.local {
             if localNetwork.knows == .rendezvous {
-                self.apply(.membership(.rendezvousLearnt(network, self.secret.rendezvous.publicKey)), to: node)
+                let key = self.keys.firstSecret.rendezvous.publicKey
+                self.apply(.membership(.rendezvousLearnt(network, key)), to: node)
             }
             self.apply(.addressesChanged([SimulatedAddress.of(node)]), to: node)
             self.apply(.discovery(.started), to: node)

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Identity
 internal import NodeCore
 
-/// Everything in a run: nodes, what is under way between them, and the one queue of events that moves the time.
+/// Everything in a run: nodes, the network between them, and the one queue of events that moves the time.
 ///
 /// Event after event is taken from the queue and given to one node's core as an input; the effects that come back
 /// schedule further events. Nothing else happens, and chance comes from generators that the seed starts, so a run
@@ -12,31 +12,23 @@ struct World {
     static let startSeconds: UInt64 = 1_900_000_000
 
     let scenario: Scenario
-    let seed: UInt64
     let keys: SimulatedKeys
-    /// The network's first member secret.
-    let secret: MemberSecret
 
     var queue = EventQueue()
     var nodes: Population
     var network: VirtualNetwork
-    /// Used again for each input.
-    var effects: [Effect] = []
-
     var lives: Lives
+    /// The chance in the steps of the scenario and in its requests.
     var stepChance: SeededGenerator
-
-    var record = RunRecord()
-
     var requests = TableRequests()
     var conspiracy = Conspiracy()
+    var record = RunRecord()
+    /// Used again for each input.
+    private var effects: [Effect] = []
 
     init(_ scenario: Scenario, seed: UInt64) throws(IdentityError) {
         self.scenario = scenario
-        self.seed = seed
-        self.keys = SimulatedKeys(scenario.signatures, seed: seed)
-        var random = SeededGenerator(seed: seed, name: "member secret")
-        self.secret = try self.keys.memberSecret(epoch: Self.startSeconds, using: &random)
+        self.keys = try SimulatedKeys(scenario.signatures, seed: seed, epoch: Self.startSeconds)
         self.network = VirtualNetwork(scenario.network, seed: seed)
         self.lives = Lives(seed: seed)
         self.stepChance = SeededGenerator(seed: seed, name: "steps")
