@@ -11,10 +11,12 @@ internal import Testing
         let times = (0..<5000).map { _ in Int64.random(in: 0..<300, using: &random) }
         for (number, time) in times.enumerated() { queue.schedule(.wake, at: time, node: number) }
         var found: [(time: Int64, node: UInt32)] = []
-        while let event = queue.next() { found.append((event.time, event.node)) }
+        while let event = queue.next(until: 300) { found.append((event.time, event.node)) }
         let expected = times.enumerated().sorted { ($0.element, $0.offset) < ($1.element, $1.offset) }
         #expect(found.map(\.node) == expected.map { UInt32($0.offset) })
         #expect(found.map(\.time) == expected.map(\.element))
+        #expect(queue.takenCount == 5000)
+        #expect(queue.now == 300)
     }
 
     @Test func `a slab gives numbers again only after they are free`() {

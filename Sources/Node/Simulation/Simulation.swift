@@ -52,9 +52,9 @@ public struct Simulation: Sendable {
             var isGoingOn = true
             for _ in 0..<Self.eventsPerReport where isGoingOn { isGoingOn = try world.advance(until: end) }
             let elapsed = start.duration(to: clock.now)
-            let virtual = Duration.nanoseconds(world.now)
+            let virtual = Duration.nanoseconds(world.queue.now)
             try progress(SimulationProgress(virtual: virtual, total: self.scenario.duration, elapsed: elapsed))
-            guard isGoingOn else { return SimulationReport(world, elapsed: elapsed) }
+            guard isGoingOn else { return SimulationReport(world, seed: self.seed, elapsed: elapsed) }
         }
     }
 }

@@ -47,19 +47,19 @@ public struct SimulationReport: Sendable, Codable, Hashable {
     /// Whether every expectation was met.
     public let ok: Bool
 
-    init(_ world: World, elapsed: Duration) {
+    init(_ world: World, seed: UInt64, elapsed: Duration) {
         let figures = world.figures.values
-        let total = world.traffic.total
+        let total = world.record.traffic.total
         self.scenario = world.scenario.name
-        self.seed = world.seed
+        self.seed = seed
         self.nodes = world.scenario.nodeCount
-        self.digest = world.digest.text
-        self.virtualSeconds = Duration.milliseconds(ofNanoseconds: world.now) / 1000
+        self.digest = world.record.digest.text
+        self.virtualSeconds = Duration.milliseconds(ofNanoseconds: world.queue.now) / 1000
         self.realSeconds = Duration.milliseconds(ofNanoseconds: elapsed.nanoseconds) / 1000
         self.messages = total.messages
         self.bytes = total.bytes
         self.traffic = Dictionary(
-            uniqueKeysWithValues: world.traffic.byKind.map { kind, count in
+            uniqueKeysWithValues: world.record.traffic.byKind.map { kind, count in
                 (String(kind), Traffic(messages: count.messages, bytes: count.bytes))
             }
         )

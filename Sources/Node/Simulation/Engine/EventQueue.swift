@@ -1,3 +1,5 @@
+internal import NodeCore
+
 /// What happens at one moment to one node, small enough to be moved about in a heap.
 struct Event {
     /// What happens; the other fields mean something else for each.
@@ -55,20 +57,24 @@ struct Event {
         return kind
     }
 
+    /// The connection of an event that has one.
+    var connection: ConnectionId { ConnectionId(slot: self.slot, stamp: self.stamp) }
+
     static func < (first: Event, second: Event) -> Bool {
         first.time != second.time ? first.time < second.time : first.orderAndKind < second.orderAndKind
     }
 }
 
-/// The events to come, the next one first: a heap with four children per parent, which is flat and so kind to caches.
+/// The virtual time and the events to come.
+///
+/// A heap with four children per parent keeps the next event first; it is flat and so kind to caches.
 struct EventQueue {
+    /// Nanoseconds since the beginning.
+    private(set) var now: Int64 = 0
+    /// The number of events that were taken out.
+    private(set) var takenCount = 0
     private var heap: [Event] = []
     private var lastOrder: UInt64 = 0
-
-    var count: Int { self.heap.count }
-
-    /// When the next event happens.
-    var nextTime: Int64? { self.heap.first?.time }
 
     /// Schedules an event after all others of its moment.
     mutating func schedule(
@@ -93,10 +99,15 @@ struct EventQueue {
         self.rise(event)
     }
 
-    /// Takes the next event out.
-    mutating func next() -> Event? {
-        guard let first = self.heap.first, let last = self.heap.popLast() else { return nil }
+    /// Takes the next event out and moves the time to it; nil, at the time `end`, if none is left until then.
+    mutating func next(until end: Int64) -> Event? {
+        guard let first = self.heap.first, first.time <= end, let last = self.heap.popLast() else {
+            self.now = end
+            return nil
+        }
         if !self.heap.isEmpty { self.sink(last) }
+        self.now = first.time
+        self.takenCount += 1
         return first
     }
 

@@ -38,11 +38,10 @@ extension World {
     private mutating func carryOut(_ effect: PeerEffect, of node: Int) {
         switch effect {
         case .dial(let peer, let addresses): self.dial(peer, at: addresses, by: node)
-        case .joined(let peer, _): self.noteAdmission(of: peer, at: node)
-        case .left(let peer, _, _): self.digest.mix(0x1EF7 << 32 | peer.words.first >> 32)
+        case .joined(let peer, _): self.admit(peer, at: node)
+        case .left(let peer, _, _): self.record.noteLoss(of: peer)
         case .refused(let peer, _, _), .refusedByPeer(let peer, _, _):
-            self.digest.mix(0x4EF0 << 32 | peer.words.first >> 32)
-            self.admissions.refusals += 1
+            self.record.noteRefusal(of: peer)
         case .persist(let peer, _, let address):
             self.nodes[node].disk.remember(peer, at: address.map { [$0] } ?? [])
         case .discovered(let peer, _, _): self.noteDiscovery(of: peer, by: node)
@@ -52,11 +51,26 @@ extension World {
         }
     }
 
+    private mutating func admit(_ peer: PeerId, at node: Int) {
+        let other = self.nodes.number(of: peer)
+        self.record.noteAdmission(of: other, at: node, after: self.nodes.admit(node, at: self.queue.now))
+        guard let other, self.queue.now >= self.network.partition.end else { return }
+        self.nodes.noteContact(of: node, with: other, at: self.queue.now)
+    }
+
+    private mutating func noteDiscovery(of peer: PeerId, by node: Int) {
+        guard let other = self.nodes.number(of: peer) else { return }
+        let start = max(self.nodes[node].startedAt, self.nodes[other].startedAt)
+        self.record.noteDiscovery(of: other, by: node, after: self.queue.now - start)
+    }
+
     private mutating func carryOut(_ effect: MembershipEffect, of node: Int) {
         switch effect {
         case .persistRevocations(let entries):
             self.nodes[node].disk.revocations += entries
-            for entry in entries { self.noteRevocation(of: entry.peerId, knownTo: node) }
+            for entry in entries {
+                self.record.noteRevocation(of: entry.peerId, at: self.queue.now, by: node, self.nodes[node])
+            }
         case .persistSecrets(let secrets): self.nodes[node].disk.secrets = secrets
         case .tokenRenewed, .tokenExpiring, .renewalRequested:
             // Tokens have no end here.
@@ -79,10 +93,9 @@ extension World {
 
     private mutating func carryOut(_ effect: PubSub.HostEffect, of node: Int) {
         switch effect {
-        case .deliver(let batch, _, let hops): self.noteEvents(batch, hops, at: node)
-        case .missed(let stream, let count):
-            self.digest.mix(stream.publisher.words.first)
-            self.eventProbe.gaps += Int(clamping: count)
+        case .deliver(let batch, _, let hops):
+            self.record.noteBatch(batch, hops, at: self.queue.now, of: node, in: self.nodes)
+        case .missed(let stream, let count): self.record.noteGap(in: stream, count: count)
         case .isolated:
             // A report that no figure counts.
             break
@@ -92,6 +105,6 @@ extension World {
     private mutating func schedule(wakeOf node: Int, at time: Int64) {
         self.nodes[node].wakeGeneration &+= 1
         let generation = self.nodes[node].wakeGeneration
-        self.queue.schedule(.wake, at: max(time, self.now), node: node, stamp: generation)
+        self.queue.schedule(.wake, at: max(time, self.queue.now), node: node, stamp: generation)
     }
 }

@@ -1,4 +1,3 @@
-internal import Bytes
 internal import Identity
 internal import NodeCore
 
@@ -15,12 +14,10 @@ extension World {
             expirationSeconds: nil
         )
         let skew = self.scenario.clocks.skew.components.seconds
-        let offset = skew > 0 ? Int64.random(in: -skew...skew, using: &self.lifeChance) : 0
-        self.nodes.append(SimulatedNode(signer: signer, token: token, wallOffset: offset))
-        self.cores.append(nil)
-        self.numbers[token.peerId] = number
-        if let localNetwork = self.scenario.localNetwork, localNetwork.knows == .secret {
-            self.nodes[number].disk.secrets = MemberSecrets(self.secret)
+        let offset = self.lives.wallOffset(within: skew)
+        self.nodes.add(SimulatedNode(signer: signer, token: token, wallOffset: offset))
+        if let localNetwork = self.network.model.local, localNetwork.knows == .secret {
+            self.nodes[number].disk.secrets = MemberSecrets(self.keys.firstSecret)
         }
     }
 
@@ -35,44 +32,21 @@ extension World {
             case .none: return
             case .ring: other = (node + 1 + turn) % self.nodes.count
             case .first: other = turn
-            case .random: other = self.drawContact()
+            case .random: other = self.lives.contact(in: self.nodes, at: self.queue.now)
             }
             if other == node { other = (node + 1) % self.nodes.count }
             self.nodes[node].disk.remember(self.nodes[other].peerId, at: [SimulatedAddress.of(other)])
         }
     }
 
-    /// Any node; once the simulation goes on preferably one that runs, because somebody let the newcomer in.
-    private mutating func drawContact() -> Int {
-        var other = 0
-        for _ in 0..<8 {
-            other = Int.random(in: self.nodes.indices, using: &self.lifeChance)
-            if self.now == 0 || self.nodes[other].isRunning { break }
-        }
-        return other
-    }
-
     mutating func start(_ node: Int) {
         guard !self.nodes[node].isRunning else { return }
-        self.nodes[node].generation &+= 1
-        self.nodes[node].startedAt = self.now
-        self.nodes[node].isAdmitted = false
-        self.indexes = [:]
-        self.note(.start, node, UInt64(self.nodes[node].generation))
         var limits = Limits()
         if let kept = self.scenario.keptConnections { limits.keptConnections = kept }
-        self.nodes[node].isRunning = true
-        var configuration = NodeCore.Configuration(
-            signer: self.nodes[node].signer,
-            instance: InstanceId(generating: &self.instances),
-            randomSeed: self.instances.next(),
-            nonceKey: SecretBytes(copying: self.instances.bytes(32)),
-            limits: limits,
-            verifier: self.keys.verifier
-        )
-        // Connections have no paths here: who does not answer is gone.
-        configuration.callsPeers = false
-        self.cores[node] = NodeCore(configuration)
+        let signer = self.nodes[node].signer
+        let configuration = self.lives.configuration(for: signer, limits, self.keys.verifier)
+        self.nodes.switchOn(node, configuration, at: self.queue.now)
+        self.record.note(.start, at: self.queue.now, of: node, UInt64(self.nodes[node].generation))
         self.readDisk(of: node)
     }
 
@@ -85,11 +59,12 @@ extension World {
             .membership(.added(self.nodes[node].token, obtainedSeconds: Self.startSeconds, revocations)),
             to: node
         )
-        let secrets = disk.secrets?.all ?? (node == self.owner ? [self.secret] : [])
+        let secrets = disk.secrets?.all ?? (node == Population.owner ? [self.keys.firstSecret] : [])
         for secret in secrets { self.apply(.membership(.secretAdded(secret)), to: node) }
-        if let localNetwork = self.scenario.localNetwork {
+        if let localNetwork = self.network.model.local {
             if localNetwork.knows == .rendezvous {
-                self.apply(.membership(.rendezvousLearnt(network, self.secret.rendezvous.publicKey)), to: node)
+                let key = self.keys.firstSecret.rendezvous.publicKey
+                self.apply(.membership(.rendezvousLearnt(network, key)), to: node)
             }
             self.apply(.addressesChanged([SimulatedAddress.of(node)]), to: node)
             self.apply(.discovery(.started), to: node)
@@ -106,18 +81,55 @@ extension World {
 
     mutating func stop(_ node: Int, isAbrupt: Bool) {
         guard self.nodes[node].isRunning else { return }
-        self.note(.stop, node, isAbrupt ? 1 : 0)
+        self.record.note(.stop, at: self.queue.now, of: node, isAbrupt ? 1 : 0)
         if !isAbrupt { self.apply(.stopping, to: node) }
-        self.abandonRequests(of: node)
-        self.indexes = [:]
+        for purpose in self.requests.abandon(of: node, self.nodes[node].generation) {
+            self.record.requests.noteAbandoned(purpose)
+        }
         let links = self.nodes[node].links
         for slot in links {
-            guard let connection = self.connections[slot] else { continue }
-            self.silence(slot, at: connection.other(than: node))
-            _ = self.takeDown(slot, connection.stamp, at: node)
+            guard let connection = self.network.connections[slot] else { continue }
+            let id = ConnectionId(slot: slot, stamp: connection.stamp)
+            self.silence(id, at: connection.other(than: node))
+            _ = self.takeDown(id, at: node)
         }
-        self.cores[node] = nil
-        self.nodes[node].isRunning = false
-        self.nodes[node].generation &+= 1
+        self.nodes.switchOff(node)
+    }
+
+    // MARK: Churn
+
+    mutating func beginChurn(_ churn: Scenario.Churn) {
+        self.lives.begin(churn, at: self.queue.now)
+        for node in self.nodes.indices where self.nodes[node].isRunning && node != Population.owner {
+            self.scheduleDeparture(of: node)
+        }
+    }
+
+    /// Draws how long a node stays that starts now.
+    private mutating func scheduleDeparture(of node: Int) {
+        guard let departure = self.lives.departure(at: self.queue.now) else { return }
+        self.queue.schedule(
+            .stop,
+            at: departure.at,
+            node: node,
+            stamp: self.nodes[node].generation,
+            payload: departure.isAbrupt ? 1 : 0
+        )
+    }
+
+    /// Ends a session; another node takes the place of the one that leaves.
+    mutating func end(_ node: Int, isAbrupt: Bool) throws(IdentityError) {
+        self.stop(node, isAbrupt: isAbrupt)
+        let next: Int
+        switch self.lives.successor(of: node, at: self.queue.now) {
+        case nil: return
+        case .returning(let number): next = number
+        case .newcomer:
+            next = self.nodes.count
+            try self.addNode()
+            self.giveContacts(to: next)
+        }
+        self.start(next)
+        self.scheduleDeparture(of: next)
     }
 }

@@ -2,44 +2,14 @@ internal import Bytes
 internal import Identity
 internal import Kademlia
 internal import NodeCore
+internal import PubSub
 
-/// A record that a scenario lets somebody write.
-struct StoredKey {
-    let key: [UInt8]
-    let location: Bytes32
-    let writer: Int
-    let valueByteCount: Int
-    let lifetime: Duration
-    /// The newest version of which the writer was told that it is stored; nil until then.
-    var version: UInt64?
-
-    /// The name of key number `number`, which is known before anybody writes it.
-    static func key(_ number: Int) -> [UInt8] { Array("key \(number)".utf8) }
-}
-
-/// A request of a node that is under way.
-struct RunningRequest {
-    enum Purpose {
-        /// The number of the key.
-        case put(Int)
-        /// The number of the key, and the version that was stored when it was asked for.
-        case get(Int, UInt64)
-        case lookup(Bytes32)
-    }
-
-    let node: Int
-    /// The node's generation: if it stops meanwhile, nobody waits any more.
-    let generation: UInt32
-    let startedAt: Int64
-    let purpose: Purpose
-}
-
-// Requests to the hash table, and what became of them.
+// Requests to the hash table with their outcomes, and publications.
 extension World {
     /// Schedules the requests of a step, evenly over its time.
     mutating func schedule(_ work: Scenario.Work, of step: UInt32) {
         for index in 0..<work.count {
-            let time = self.now + work.over.nanoseconds / Int64(work.count) * Int64(index)
+            let time = self.queue.now + work.over.nanoseconds / Int64(work.count) * Int64(index)
             self.queue.schedule(.task, at: time, node: 0, payload: step)
         }
     }
@@ -52,7 +22,10 @@ extension World {
         case .get(_, let reading): self.get(reading)
         case .lookup: self.lookUp()
         case .publish(let publishing): self.publish(publishing)
-        case .measure(let what, _, _): self.measure(what)
+        case .measure(.tables, _, _): self.record.tables.measureTables(of: &self.nodes, in: self.keys.networkId)
+        case .measure(.records, _, _):
+            let stored = self.requests.stored
+            self.record.tables.measureRecords(stored, in: &self.nodes, of: self.keys.networkId)
         case .start, .partition, .revoke, .clockJump, .churn, .silence:
             // These happen at once, as a step.
             break
@@ -61,17 +34,8 @@ extension World {
 
     private mutating func putNew(byteCount: Int, lifetime: Duration) {
         guard let node = self.drawAsker() else { return }
-        let key = StoredKey.key(self.stored.count)
-        self.stored.append(
-            StoredKey(
-                key: key,
-                location: Record.location(of: key, in: self.keys.networkId),
-                writer: node,
-                valueByteCount: byteCount,
-                lifetime: lifetime
-            )
-        )
-        self.put(self.stored.count - 1)
+        let network = self.keys.networkId
+        self.put(self.requests.addKey(of: node, in: network, byteCount: byteCount, lifetime: lifetime))
     }
 
     private mutating func update() {
@@ -79,7 +43,7 @@ extension World {
     }
 
     private mutating func put(_ number: Int) {
-        let stored = self.stored[number]
+        let stored = self.requests.stored[number]
         let request = Kademlia.Request.put(
             key: stored.key,
             value: self.stepChance.bytes(stored.valueByteCount),
@@ -90,7 +54,7 @@ extension World {
 
     private mutating func get(_ reading: Scenario.Reading) {
         guard let node = self.drawAsker(), let number = self.drawReadable(ofRunningWriter: false),
-            let version = self.stored[number].version
+            let version = self.requests.stored[number].version
         else { return }
         var policy = Kademlia.RequestPolicy()
         switch reading {
@@ -98,7 +62,7 @@ extension World {
         case .agreeing: break
         case .everyone: policy.reading = .everyone
         }
-        self.ask(.get(key: self.stored[number].key), policy, for: .get(number, version), by: node)
+        self.ask(.get(key: self.requests.stored[number].key), policy, for: .get(number, version), by: node)
     }
 
     private mutating func lookUp() {
@@ -108,16 +72,24 @@ extension World {
         self.ask(.nearest(to: target), Kademlia.RequestPolicy(), for: .lookup(target), by: node)
     }
 
+    private mutating func publish(_ publishing: Scenario.Publishing) {
+        if self.record.events.publisher == nil { self.record.events.publisher = self.drawAsker() }
+        guard let node = publishing.isByAnybody ? self.drawAsker() : self.record.events.publisher else { return }
+        self.record.events.begin(isWarmUp: publishing.isWarmUp)
+        let content = EventBatch.content(of: [self.stepChance.bytes(publishing.byteCount)])
+        self.record.note(.task, at: self.queue.now, of: node, UInt64(content.count))
+        self.apply(.events(.published(self.keys.networkId, topic: "news", content: content, count: 1)), to: node)
+    }
+
     /// Whether a record was acknowledged and its writer is still a member: a revoked one's records go with it.
-    private func isReadable(_ number: Int) -> Bool {
-        let stored = self.stored[number]
-        return stored.version != nil && !self.revocations.isVictim(self.nodes[stored.writer].peerId)
+    private func isReadable(_ stored: StoredKey) -> Bool {
+        stored.version != nil && !self.record.revocations.isVictim(self.nodes[stored.writer].peerId)
     }
 
     private mutating func drawReadable(ofRunningWriter: Bool) -> Int? {
         var candidates: [Int] = []
-        for number in self.stored.indices where self.isReadable(number) {
-            if !ofRunningWriter || self.nodes[self.stored[number].writer].isRunning { candidates.append(number) }
+        for (number, stored) in self.requests.stored.enumerated() where self.isReadable(stored) {
+            if !ofRunningWriter || self.nodes[stored.writer].isRunning { candidates.append(number) }
         }
         return candidates.randomElement(using: &self.stepChance)
     }
@@ -127,7 +99,7 @@ extension World {
         for _ in 0..<256 {
             let node = Int.random(in: self.nodes.indices, using: &self.stepChance)
             if self.nodes[node].isRunning, self.nodes[node].isAdmitted, !self.nodes[node].isHostile,
-                !self.revocations.isVictim(self.nodes[node].peerId)
+                !self.record.revocations.isVictim(self.nodes[node].peerId)
             {
                 return node
             }
@@ -141,103 +113,54 @@ extension World {
         for purpose: RunningRequest.Purpose,
         by node: Int
     ) {
-        self.lastRequest += 1
-        self.requests[self.lastRequest] = RunningRequest(
+        let running = RunningRequest(
             node: node,
             generation: self.nodes[node].generation,
-            startedAt: self.now,
+            startedAt: self.queue.now,
             purpose: purpose
         )
-        self.note(.task, node, self.lastRequest)
-        let id = Kademlia.RequestId(self.lastRequest)
+        let id = self.requests.begin(running)
+        self.record.note(.task, at: self.queue.now, of: node, id.number)
         self.apply(.table(.requested(id, self.keys.networkId, request, policy)), to: node)
     }
 
     // MARK: Outcomes
 
     mutating func finish(_ id: Kademlia.RequestId, _ outcome: Kademlia.Outcome, _ effort: Kademlia.Effort) {
-        guard let request = self.requests.removeValue(forKey: id.number) else { return }
-        self.digest.mix(UInt64(effort.hops) << 32 | UInt64(effort.questions) << 16 | UInt64(effort.answers))
-        switch request.purpose {
-        case .put(let number): self.putFinished(number, request, outcome, effort)
-        case .get(let number, let version): self.getFinished(number, version, request, outcome, effort)
-        case .lookup(let target): self.lookupFinished(target, request, outcome, effort)
+        guard let request = self.requests.end(id) else { return }
+        self.record.noteEffort(effort)
+        let delay = self.queue.now - request.startedAt
+        switch (request.purpose, outcome) {
+        case (.put(let number), .stored(let record, let holders)):
+            self.requests.noteVersion(record.version, of: number)
+            self.record.requests.notePut(effort, after: delay, holders: holders)
+        case (.get(_, let version), .found(let records)):
+            self.record.requests.noteGet(effort, after: delay, found: records.first?.version, expected: version)
+        case (.lookup(let target), .peers(let contacts)):
+            self.noteLookup(of: target, by: request.node, contacts, effort, after: delay)
+        case (_, .failed(let error)): self.record.requests.noteFailure(of: request.purpose, error)
+        case (.put, _), (.get, _), (.lookup, _):
+            preconditionFailure("an outcome of another kind than was asked for: \(outcome)")
         }
     }
 
-    private mutating func putFinished(
-        _ number: Int,
-        _ request: RunningRequest,
-        _ outcome: Kademlia.Outcome,
-        _ effort: Kademlia.Effort
+    /// Compares the result of a lookup with the members that are nearest in truth.
+    private mutating func noteLookup(
+        of target: Bytes32,
+        by node: Int,
+        _ contacts: [Contact],
+        _ effort: Kademlia.Effort,
+        after delay: Int64
     ) {
-        guard case .stored(let record, let holders) = outcome else {
-            return self.requestProbe.puts.noteFailure(outcome.error)
-        }
-        self.stored[number].version = record.version
-        self.requestProbe.puts.note(effort, after: self.now - request.startedAt, isCorrect: true)
-        self.requestProbe.holders.add(Int64(holders))
-    }
-
-    private mutating func getFinished(
-        _ number: Int,
-        _ version: UInt64,
-        _ request: RunningRequest,
-        _ outcome: Kademlia.Outcome,
-        _ effort: Kademlia.Effort
-    ) {
-        guard case .found(let records) = outcome else {
-            return self.requestProbe.gets.noteFailure(outcome.error)
-        }
-        let found = records.first.map(\.version)
-        self.requestProbe.gets.note(
+        let found = Set(contacts.compactMap { self.nodes.number(of: $0.peerId) })
+        let index = self.nodes.memberIndex(honestOnly: false)
+        let nearest = index.nearest(to: target, count: MemberIndex.holderCount, excluding: node)
+        let honest = self.nodes.memberIndex(honestOnly: true).nearest(to: target, count: 1, excluding: node)
+        self.record.requests.noteLookup(
             effort,
-            after: self.now - request.startedAt,
-            isCorrect: found.map { $0 >= version } ?? false
-        )
-        if let found { self.requestProbe.stale += found < version ? 1 : 0 } else { self.requestProbe.missing += 1 }
-    }
-
-    private mutating func lookupFinished(
-        _ target: Bytes32,
-        _ request: RunningRequest,
-        _ outcome: Kademlia.Outcome,
-        _ effort: Kademlia.Effort
-    ) {
-        guard case .peers(let contacts) = outcome else {
-            return self.requestProbe.lookups.noteFailure(outcome.error)
-        }
-        let found = Set(contacts.compactMap { self.numbers[$0.peerId] })
-        let index = self.memberIndex(honestOnly: false)
-        let nearest = index.nearest(to: target, count: Self.holderCount, excluding: request.node)
-        self.requestProbe.overlap.add(Int64(nearest.count { found.contains($0) }))
-        let honest = self.memberIndex(honestOnly: true).nearest(to: target, count: 1, excluding: request.node)
-        self.requestProbe.lookups.note(
-            effort,
-            after: self.now - request.startedAt,
+            after: delay,
+            overlap: nearest.count { found.contains($0) },
             isCorrect: honest.allSatisfy { found.contains($0) }
         )
-    }
-
-    /// Counts the requests of a node that stops: nobody waits for them any more.
-    mutating func abandonRequests(of node: Int) {
-        let generation = self.nodes[node].generation
-        let abandoned = self.requests.filter { $0.value.node == node && $0.value.generation == generation }
-        for (id, request) in abandoned {
-            self.requests[id] = nil
-            switch request.purpose {
-            case .put: self.requestProbe.puts.abandoned += 1
-            case .get: self.requestProbe.gets.abandoned += 1
-            case .lookup: self.requestProbe.lookups.abandoned += 1
-            }
-        }
-    }
-}
-
-extension Kademlia.Outcome {
-    /// Why nothing came of it; an outcome of another kind than was asked for would be a broken invariant.
-    fileprivate var error: KademliaError {
-        guard case .failed(let error) = self else { preconditionFailure("an outcome that nobody asked for: \(self)") }
-        return error
     }
 }

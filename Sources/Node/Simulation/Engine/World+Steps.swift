@@ -29,17 +29,34 @@ extension World {
     /// Lets nodes vanish together, the owner's and the publisher excepted.
     private mutating func silenceNodes(share: Double) {
         let running = self.nodes.indices.filter {
-            self.nodes[$0].isRunning && $0 != self.owner && $0 != self.eventProbe.publisher
+            self.nodes[$0].isRunning && $0 != Population.owner && $0 != self.record.events.publisher
         }
         let count = Int((Double(running.count) * share).rounded())
         for node in running.shuffled(using: &self.stepChance).prefix(count) { self.stop(node, isAbrupt: true) }
+    }
+
+    /// Begins a partition: connections across it fall silent.
+    private mutating func cutOff(share: Double, lasting: Int64, isOneWay: Bool) {
+        let end = self.queue.now + lasting
+        self.network.partition = Partition(end: end, lasting: lasting, isOneWay: isOneWay)
+        for node in self.nodes.indices {
+            self.nodes[node].isCutOff = node != Population.owner && self.stepChance.decide(share)
+            self.nodes[node].firstContact = nil
+        }
+        guard lasting >= self.network.model.idleTimeout.nanoseconds else { return }
+        for slot in self.network.connections.slots {
+            guard let connection = self.network.connections[slot] else { continue }
+            let ends = [Int(connection.dialler.node), Int(connection.acceptor.node)]
+            guard self.nodes[ends[0]].isCutOff != self.nodes[ends[1]].isCutOff else { continue }
+            for node in ends { self.silence(ConnectionId(slot: slot, stamp: connection.stamp), at: node) }
+        }
     }
 
     private mutating func startNodes(_ count: Int?, over span: Int64) {
         let waiting = self.nodes.indices.filter { self.nodes[$0].generation == 0 }
         let chosen = waiting.prefix(count ?? waiting.count)
         for (index, node) in chosen.enumerated() {
-            let time = self.now + span / Int64(max(chosen.count, 1)) * Int64(index)
+            let time = self.queue.now + span / Int64(max(chosen.count, 1)) * Int64(index)
             self.queue.schedule(.start, at: time, node: node, stamp: 0)
         }
     }
@@ -47,8 +64,8 @@ extension World {
     /// The owner's device revokes running members, never itself.
     private mutating func revoke(_ count: Int) throws(IdentityError) {
         let running = self.nodes.indices.filter {
-            $0 != self.owner && self.nodes[$0].isRunning && !self.nodes[$0].isCutOff
-                && !self.revocations.isVictim(self.nodes[$0].peerId)
+            $0 != Population.owner && self.nodes[$0].isRunning && !self.nodes[$0].isCutOff
+                && !self.record.revocations.isVictim(self.nodes[$0].peerId)
         }
         var entries: [Revocation] = []
         for node in running.shuffled(using: &self.stepChance).prefix(count) {
@@ -56,15 +73,16 @@ extension World {
                 peerId: self.nodes[node].peerId,
                 networkId: self.keys.networkId,
                 signer: self.keys.network,
-                seconds: self.time(of: self.owner).wallSeconds
+                seconds: self.time(of: Population.owner).wallSeconds
             )
             entries.append(entry)
-            self.revocations.begin(self.nodes[node].peerId, at: self.now, nodeCount: self.nodes.count)
+            self.record.revocations.begin(self.nodes[node].peerId, at: self.queue.now, nodeCount: self.nodes.count)
         }
-        self.note(.step, self.owner, UInt64(entries.count))
-        self.apply(.membership(.revocationsAdded(entries)), to: self.owner)
+        self.record.note(.step, at: self.queue.now, of: Population.owner, UInt64(entries.count))
+        self.apply(.membership(.revocationsAdded(entries)), to: Population.owner)
         // Who is out must not read the beacons of those who stay.
-        let secret = try self.keys.memberSecret(epoch: self.time(of: self.owner).wallSeconds, using: &self.stepChance)
-        self.apply(.membership(.secretAdded(secret)), to: self.owner)
+        let epoch = self.time(of: Population.owner).wallSeconds
+        let secret = try self.keys.memberSecret(epoch: epoch, using: &self.stepChance)
+        self.apply(.membership(.secretAdded(secret)), to: Population.owner)
     }
 }

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Identity
 internal import NodeCore
 
-/// Everything in a run: nodes, what is under way between them, and the one queue of events that moves the time.
+/// Everything in a run: nodes, the network between them, and the one queue of events that moves the time.
 ///
 /// Event after event is taken from the queue and given to one node's core as an input; the effects that come back
 /// schedule further events. Nothing else happens, and chance comes from generators that the seed starts, so a run
@@ -12,70 +12,27 @@ struct World {
     static let startSeconds: UInt64 = 1_900_000_000
 
     let scenario: Scenario
-    let seed: UInt64
     let keys: SimulatedKeys
-    /// The network's first member secret.
-    let secret: MemberSecret
-    let latency: LatencyMap
-    /// The number of the node that owns the network.
-    let owner = 0
 
     var queue = EventQueue()
-    /// Nanoseconds since the beginning.
-    var now: Int64 = 0
-    var eventCount = 0
-    var nodes: [SimulatedNode] = []
-    /// The cores of the nodes that run, apart from them so that looking at a node copies no core.
-    var cores: [NodeCore?] = []
-    /// The number of each node by its id; looked up, never iterated.
-    var numbers: [PeerId: Int] = [:]
-    var connections = Slab<SimulatedConnection>()
-    var lastStamp: UInt32 = 0
-    var dials = Slab<SimulatedDial>()
-    /// The packets of connections, and the datagrams to groups, that are under way.
-    var packets = Slab<SimulatedPacket>()
-    /// Used again for each input.
-    var effects: [Effect] = []
-
-    var partition = Partition()
-    var churn: ChurnState?
-    var connectionChance: SeededGenerator
-    var datagramChance: SeededGenerator
-    var lifeChance: SeededGenerator
+    var nodes: Population
+    var network: VirtualNetwork
+    var lives: Lives
+    /// The chance in the steps of the scenario and in its requests.
     var stepChance: SeededGenerator
-    var instances: SeededGenerator
-
-    var digest = RunDigest()
-    var traffic = Traffic()
-    var admissions = AdmissionProbe()
-    var revocations = RevocationProbe()
-    var discoveryProbe = DiscoveryProbe()
-    var requestProbe = RequestProbe()
-    var tableProbe = TableProbe()
-    var eventProbe = EventProbe()
-    /// All running nodes, and all running honest ones (true); made when they are needed.
-    var indexes: [Bool: MemberIndex] = [:]
-
-    var stored: [StoredKey] = []
-    /// By number; looked up, never iterated in an order that matters.
-    var requests: [UInt64: RunningRequest] = [:]
-    var lastRequest: UInt64 = 0
-    var conspirators = MemberIndex([])
+    var requests = TableRequests()
     var conspiracy = Conspiracy()
+    var record = RunRecord()
+    /// Used again for each input.
+    private var effects: [Effect] = []
 
     init(_ scenario: Scenario, seed: UInt64) throws(IdentityError) {
         self.scenario = scenario
-        self.seed = seed
-        self.keys = SimulatedKeys(scenario.signatures, seed: seed)
-        var random = SeededGenerator(seed: seed, name: "member secret")
-        self.secret = try self.keys.memberSecret(epoch: Self.startSeconds, using: &random)
-        self.latency = LatencyMap(scenario.network, seed: seed)
-        self.connectionChance = SeededGenerator(seed: seed, name: "connections")
-        self.datagramChance = SeededGenerator(seed: seed, name: "datagrams")
-        self.lifeChance = SeededGenerator(seed: seed, name: "lives")
+        self.keys = try SimulatedKeys(scenario.signatures, seed: seed, epoch: Self.startSeconds)
+        self.network = VirtualNetwork(scenario.network, seed: seed)
+        self.lives = Lives(seed: seed)
         self.stepChance = SeededGenerator(seed: seed, name: "steps")
-        self.instances = SeededGenerator(seed: seed, name: "instances")
-        self.nodes.reserveCapacity(scenario.nodeCount)
+        self.nodes = Population(capacity: scenario.nodeCount)
         for _ in 0..<scenario.nodeCount { try self.addNode() }
         if let hostility = scenario.hostility { try self.recruit(hostility) }
         for number in self.nodes.indices { self.giveContacts(to: number) }
@@ -86,12 +43,7 @@ struct World {
 
     /// Lets the next event happen, unless it lies after `end`; false when nothing is left until then.
     mutating func advance(until end: Int64) throws(IdentityError) -> Bool {
-        guard let time = self.queue.nextTime, time <= end, let event = self.queue.next() else {
-            self.now = end
-            return false
-        }
-        self.now = time
-        self.eventCount += 1
+        guard let event = self.queue.next(until: end) else { return false }
         let node = Int(event.node)
         switch event.kind {
         case .frame: self.deliverPacket(event, to: node)
@@ -114,28 +66,30 @@ struct World {
 
     /// The two times as the node sees them.
     func time(of node: Int) -> NodeTime {
-        let seconds = Int64(Self.startSeconds) + self.now / 1_000_000_000 + self.nodes[node].wallOffset
-        return NodeTime(monotonic: .nanoseconds(self.now), wallSeconds: UInt64(max(seconds, 0)))
+        let seconds = Int64(Self.startSeconds) + self.queue.now / 1_000_000_000 + self.nodes[node].wallOffset
+        return NodeTime(monotonic: .nanoseconds(self.queue.now), wallSeconds: UInt64(max(seconds, 0)))
     }
 
     /// Gives an input to a node that runs, and carries out what comes of it.
     mutating func apply(_ input: Input, to node: Int) {
         let time = self.time(of: node)
         self.effects.removeAll(keepingCapacity: true)
-        self.cores[node]?.handle(input, at: time, into: &self.effects)
+        self.nodes.handle(input, at: time, by: node, into: &self.effects)
         for index in self.effects.indices { self.carryOut(self.effects[index], of: node) }
     }
 
     private mutating func wake(_ node: Int, _ generation: UInt32) {
         guard self.nodes[node].wakeGeneration == generation, self.nodes[node].isRunning else { return }
-        self.note(.wake, node, 0)
+        self.record.note(.wake, at: self.queue.now, of: node, 0)
         self.apply(.timeReached, to: node)
     }
 
-    /// Mixes an event into the digest.
-    mutating func note(_ kind: Event.Kind, _ node: Int, _ what: UInt64) {
-        self.digest.mix(UInt64(bitPattern: self.now))
-        self.digest.mix(UInt64(kind.rawValue) << 56 | UInt64(node))
-        self.digest.mix(what)
+    /// The measurements until the present moment.
+    var figures: Figures {
+        var figures = Figures()
+        figures["events"] = Double(self.queue.takenCount)
+        if self.network.model.local != nil { figures.add("discovery", self.record.discovery.samples) }
+        self.record.add(to: &figures, of: self.nodes)
+        return figures
     }
 }

@@ -1,5 +1,3 @@
-internal import Bytes
-internal import Identity
 internal import NodeCore
 internal import PubSub
 
@@ -79,26 +77,4 @@ struct EventProbe {
     }
 
     private static func share(_ part: Int, of whole: Int) -> Double { whole == 0 ? 0 : Double(part) / Double(whole) }
-}
-
-extension World {
-    /// Lets a node publish an event.
-    mutating func publish(_ publishing: Scenario.Publishing) {
-        if self.eventProbe.publisher == nil { self.eventProbe.publisher = self.drawAsker() }
-        guard let node = publishing.isByAnybody ? self.drawAsker() : self.eventProbe.publisher else { return }
-        self.eventProbe.begin(isWarmUp: publishing.isWarmUp)
-        let content = EventBatch.content(of: [self.stepChance.bytes(publishing.byteCount)])
-        self.note(.task, node, UInt64(content.count))
-        self.apply(.events(.published(self.keys.networkId, topic: "news", content: content, count: 1)), to: node)
-    }
-
-    mutating func noteEvents(_ batch: EventBatch, _ hops: UInt8, at node: Int) {
-        self.digest.mix(0xE7E7 << 32 | batch.first)
-        if self.numbers[batch.stream.publisher] != node {
-            self.eventProbe.noteDelivery(batch, hops, at: self.now)
-        } else if self.eventProbe.isCounting {
-            let audience = self.nodes.indices.count { self.nodes[$0].isRunning && self.nodes[$0].isAdmitted } - 1
-            self.eventProbe.note(batch, at: self.now, audience: audience)
-        }
-    }
 }

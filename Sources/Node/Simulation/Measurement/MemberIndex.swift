@@ -2,6 +2,9 @@ internal import Identity
 
 /// All running nodes by id: what a table would know that knows everything.
 struct MemberIndex {
+    /// The number of nodes that are near: the places of a bucket, and the holders of a record.
+    static let holderCount = 20
+
     private struct Entry {
         let id: Bytes32
         let node: Int
@@ -15,13 +18,22 @@ struct MemberIndex {
 
     /// The nodes nearest to `target`, the nearest first; `excluded` is none of them.
     func nearest(to target: Bytes32, count: Int, excluding excluded: Int? = nil) -> [Int] {
+        self.nearestMembers(to: target, count: count, excluding: excluded).map(\.node)
+    }
+
+    /// The members nearest to `target` with their ids, the nearest first; `excluded` is none of them.
+    func nearestMembers(
+        to target: Bytes32,
+        count: Int,
+        excluding excluded: Int? = nil
+    ) -> [(id: PeerId, node: Int)] {
         var found: [Entry] = []
         // One more, because the excluded one may be among them.
         let wanted = count + (excluded == nil ? 0 : 1)
         self.collect(target, wanted, self.entries.startIndex..<self.entries.endIndex, 0, &found)
         return found.filter { $0.node != excluded }
             .sorted { Self.distance($0.id, target) < Self.distance($1.id, target) }
-            .prefix(count).map(\.node)
+            .prefix(count).map { (PeerId(words: $0.id), $0.node) }
     }
 
     /// Collects those nearest among entries that share their first `bit` bits, from the half on the target's side first.

@@ -42,63 +42,16 @@ struct RevocationProbe {
 
     /// How many pairs of a revocation and a node there are in which the node does not know it, and in how many of them a
     /// node still admits the victim.
-    func gaps(in nodes: [SimulatedNode], _ cores: [NodeCore?]) -> (ignorant: Int, admitting: Int) {
+    func gaps(in nodes: Population) -> (ignorant: Int, admitting: Int) {
         var gaps = (ignorant: 0, admitting: 0)
         for revocation in self.cases {
             for (number, node) in nodes.enumerated() where node.peerId != revocation.victim {
-                guard let core = cores[number] else { continue }
+                guard let core = nodes.cores[number] else { continue }
                 let isKnown = number < revocation.knowing.count && revocation.knowing[number]
                 if !isKnown { gaps.ignorant += 1 }
                 if core.route(to: revocation.victim) != nil { gaps.admitting += 1 }
             }
         }
         return gaps
-    }
-}
-
-extension World {
-    mutating func noteAdmission(of peer: PeerId, at node: Int) {
-        let other = self.numbers[peer] ?? -1
-        self.digest.mix(0xAD3 << 32 | UInt64(node) << 16 ^ UInt64(truncatingIfNeeded: other))
-        if !self.nodes[node].isAdmitted {
-            self.nodes[node].isAdmitted = true
-            self.admissions.samples.add(self.now - self.nodes[node].startedAt)
-        }
-        guard other >= 0, self.now >= self.partition.end, self.nodes[node].firstContact == nil,
-            self.nodes[node].isCutOff, !self.nodes[other].isCutOff
-        else { return }
-        self.nodes[node].firstContact = self.now
-    }
-
-    mutating func noteRevocation(of victim: PeerId, knownTo node: Int) {
-        self.digest.mix(0x4E40 << 32 | UInt64(node))
-        guard let time = self.revocations.learn(victim, by: node), self.nodes[node].peerId != victim else { return }
-        if self.nodes[node].isCutOff {
-            // Whoever hears of it from a neighbour before its own first contact waited for nothing.
-            self.revocations.afterContact.add(self.now - (self.nodes[node].firstContact ?? self.now))
-        } else {
-            self.revocations.spread.add(self.now - time)
-        }
-    }
-
-    /// What came out.
-    var figures: Figures {
-        var figures = Figures()
-        figures["events"] = Double(self.eventCount)
-        figures["runningNodes"] = Double(self.nodes.count { $0.isRunning })
-        figures["unadmittedNodes"] = Double(self.nodes.count { $0.isRunning && !$0.isAdmitted })
-        figures["refusals"] = Double(self.admissions.refusals)
-        figures.add("admission", self.admissions.samples)
-        if self.scenario.localNetwork != nil { figures.add("discovery", self.discoveryProbe.samples) }
-        self.requestProbe.add(to: &figures)
-        self.tableProbe.add(to: &figures)
-        self.eventProbe.add(to: &figures)
-        guard !self.revocations.isEmpty else { return figures }
-        figures.add("revocationKnown", self.revocations.spread)
-        figures.add("revocationKnownAfterContact", self.revocations.afterContact)
-        let gaps = self.revocations.gaps(in: self.nodes, self.cores)
-        figures["revocationUnknownNodes"] = Double(gaps.ignorant)
-        figures["revokedStillAdmitted"] = Double(gaps.admitting)
-        return figures
     }
 }

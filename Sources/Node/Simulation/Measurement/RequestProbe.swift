@@ -13,7 +13,7 @@ struct RequestProbe {
         /// How often each failure was the end.
         private var failures: [String: Int] = [:]
         /// Whose node stopped meanwhile.
-        var abandoned = 0
+        fileprivate(set) var abandoned = 0
 
         var isUsed: Bool { self.finished + self.abandoned > 0 }
 
@@ -44,16 +44,52 @@ struct RequestProbe {
         }
     }
 
-    var puts = Kind()
-    var gets = Kind()
-    var lookups = Kind()
+    private var puts = Kind()
+    private var gets = Kind()
+    private var lookups = Kind()
     /// Other nodes at which a record stood when its put was done.
-    var holders = Samples()
+    private var holders = Samples()
     /// How many of the true nearest a lookup found.
-    var overlap = Samples()
+    private var overlap = Samples()
     /// Reads that found nothing, and those that found something old.
-    var missing = 0
-    var stale = 0
+    private var missing = 0
+    private var stale = 0
+
+    // MARK: Outcomes
+
+    mutating func notePut(_ effort: Kademlia.Effort, after delay: Int64, holders: Int) {
+        self.puts.note(effort, after: delay, isCorrect: true)
+        self.holders.add(Int64(holders))
+    }
+
+    /// Notes the version that a read found, if any, beside the one that was stored when it began.
+    mutating func noteGet(_ effort: Kademlia.Effort, after delay: Int64, found: UInt64?, expected: UInt64) {
+        self.gets.note(effort, after: delay, isCorrect: found.map { $0 >= expected } ?? false)
+        if let found { self.stale += found < expected ? 1 : 0 } else { self.missing += 1 }
+    }
+
+    mutating func noteLookup(_ effort: Kademlia.Effort, after delay: Int64, overlap: Int, isCorrect: Bool) {
+        self.lookups.note(effort, after: delay, isCorrect: isCorrect)
+        self.overlap.add(Int64(overlap))
+    }
+
+    mutating func noteFailure(of purpose: RunningRequest.Purpose, _ error: KademliaError) {
+        switch purpose {
+        case .put: self.puts.noteFailure(error)
+        case .get: self.gets.noteFailure(error)
+        case .lookup: self.lookups.noteFailure(error)
+        }
+    }
+
+    mutating func noteAbandoned(_ purpose: RunningRequest.Purpose) {
+        switch purpose {
+        case .put: self.puts.abandoned += 1
+        case .get: self.gets.abandoned += 1
+        case .lookup: self.lookups.abandoned += 1
+        }
+    }
+
+    // MARK: Figures
 
     func add(to figures: inout Figures) {
         self.puts.add("dhtPut", to: &figures)

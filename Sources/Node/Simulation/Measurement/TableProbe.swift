@@ -36,63 +36,48 @@ struct TableProbe {
     }
 }
 
-extension World {
-    /// How many nodes are near: the places of a bucket, and the holders of a record.
-    static let holderCount = 20
-
-    /// All running nodes by id; made anew after somebody started or stopped.
-    mutating func memberIndex(honestOnly: Bool) -> MemberIndex {
-        if let index = self.indexes[honestOnly] { return index }
-        let running = self.nodes.indices.filter {
-            self.nodes[$0].isRunning && !(honestOnly && self.nodes[$0].isHostile)
-        }
-        let index = MemberIndex(running.map { (self.nodes[$0].peerId, $0) })
-        self.indexes[honestOnly] = index
-        return index
-    }
-
-    mutating func measure(_ what: Scenario.Measure) {
-        switch what {
-        case .tables: self.measureTables()
-        case .records: self.measureRecords()
-        }
-    }
-
-    private mutating func measureTables() {
-        let index = self.memberIndex(honestOnly: false)
-        for node in self.nodes.indices {
-            guard !self.nodes[node].isHostile, let core = self.cores[node] else { continue }
-            let nearest = index.nearest(to: self.nodes[node].peerId.words, count: Self.holderCount, excluding: node)
-            let contacts = core.contacts(in: self.keys.networkId)
+extension TableProbe {
+    /// Compares the table of each honest node with its true neighbourhood.
+    mutating func measureTables(of nodes: inout Population, in network: NetworkId) {
+        let index = nodes.memberIndex(honestOnly: false)
+        for node in nodes.indices {
+            guard !nodes[node].isHostile, let core = nodes.cores[node] else { continue }
+            let own = nodes[node].peerId.words
+            let nearest = index.nearest(to: own, count: MemberIndex.holderCount, excluding: node)
+            let contacts = core.contacts(in: network)
             let known = Set(contacts.map(\.peerId))
-            let missing = nearest.count { !known.contains(self.nodes[$0].peerId) }
-            self.tableProbe.tables += 1
-            if missing == 0 { self.tableProbe.knowingAll += 1 }
-            if missing <= 2 { self.tableProbe.knowingMost += 1 }
-            if nearest.count - missing < 5 { self.tableProbe.knowingFew += 1 }
-            self.tableProbe.contacts.add(Int64(contacts.count))
-            self.tableProbe.connections.add(Int64(self.nodes[node].links.count))
+            let missing = nearest.count { !known.contains(nodes[$0].peerId) }
+            self.tables += 1
+            if missing == 0 { self.knowingAll += 1 }
+            if missing <= 2 { self.knowingMost += 1 }
+            if nearest.count - missing < 5 { self.knowingFew += 1 }
+            self.contacts.add(Int64(contacts.count))
+            self.connections.add(Int64(nodes[node].links.count))
         }
     }
 
-    private mutating func measureRecords() {
-        let index = self.memberIndex(honestOnly: true)
-        let running = self.nodes.indices.filter { self.nodes[$0].isRunning && !self.nodes[$0].isHostile }
-        self.tableProbe.lost = 0
-        self.tableProbe.records = 0
-        for stored in self.stored {
+    /// Compares the places of each record with the nodes that are nearest to it.
+    mutating func measureRecords(_ stored: [StoredKey], in nodes: inout Population, of network: NetworkId) {
+        let index = nodes.memberIndex(honestOnly: true)
+        let running = nodes.indices.filter { nodes[$0].isRunning && !nodes[$0].isHostile }
+        self.lost = 0
+        self.records = 0
+        for stored in stored {
             guard let version = stored.version else { continue }
-            let id = RecordId(location: stored.location, writer: self.nodes[stored.writer].peerId)
-            let near = index.nearest(to: stored.location, count: Self.holderCount)
-            let holders = near.count { self.holds(id, version, at: $0) }
-            self.tableProbe.records += 1
-            self.tableProbe.holders.add(Int64(holders))
-            if holders == 0, !running.contains(where: { self.holds(id, version, at: $0) }) { self.tableProbe.lost += 1 }
+            let id = RecordId(location: stored.location, writer: nodes[stored.writer].peerId)
+            let near = index.nearest(to: stored.location, count: MemberIndex.holderCount)
+            let holders = near.count { nodes.holds(id, version, at: $0, in: network) }
+            self.records += 1
+            self.holders.add(Int64(holders))
+            let isHeld = holders > 0 || running.contains { nodes.holds(id, version, at: $0, in: network) }
+            if !isHeld { self.lost += 1 }
         }
     }
+}
 
-    private func holds(_ id: RecordId, _ version: UInt64, at node: Int) -> Bool {
-        guard let held = self.cores[node]?.heldVersion(of: id, in: self.keys.networkId) else { return false }
+extension Population {
+    fileprivate func holds(_ id: RecordId, _ version: UInt64, at node: Int, in network: NetworkId) -> Bool {
+        guard let held = self.cores[node]?.heldVersion(of: id, in: network) else { return false }
         return held >= version
     }
 }

@@ -7,10 +7,14 @@ struct Traffic {
 
     private var kinds = [Count](repeating: Count(), count: 256)
 
-    mutating func note(_ kind: UInt8, byteCount: Int) {
-        self.kinds[Int(kind)].messages += 1
-        self.kinds[Int(kind)].bytes += byteCount
+    mutating func noteFrame(_ bytes: [UInt8]) {
+        let kind = Int(bytes.first ?? 0)
+        self.kinds[kind].messages += 1
+        self.kinds[kind].bytes += bytes.count + Self.lengthByteCount(bytes.count)
     }
+
+    /// The bytes of a QUIC varint.
+    private static func lengthByteCount(_ count: Int) -> Int { count < 64 ? 1 : count < 16384 ? 2 : 4 }
 
     /// Datagrams to groups, one for each that was sent.
     private(set) var datagrams = Count()

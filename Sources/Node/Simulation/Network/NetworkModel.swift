@@ -21,4 +21,6 @@ struct NetworkModel: Sendable, Hashable {
     var dialTimeout = Duration.seconds(10)
     /// How long a connection survives silence.
     var idleTimeout = Duration.seconds(30)
+    /// The local networks; nil if datagrams to groups reach no node.
+    var local: LocalNetworkModel?
 }

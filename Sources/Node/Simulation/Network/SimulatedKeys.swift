@@ -35,15 +35,24 @@ struct SimulatedKeys {
     let signatures: Scenario.Signatures
     let network: any Signer
     let networkId: NetworkId
+    /// The member secret with which the network begins.
+    let firstSecret: MemberSecret
     private let seed: UInt64
 
-    init(_ signatures: Scenario.Signatures, seed: UInt64) {
+    init(_ signatures: Scenario.Signatures, seed: UInt64, epoch: UInt64) throws(IdentityError) {
         var random = SeededGenerator(seed: seed, name: "network key")
         let key = Ed25519PrivateKey(generating: &random)
         self.signatures = signatures
         self.seed = seed
         self.network = signatures == .real ? key : HashSigner(publicKey: key.publicKey)
         self.networkId = NetworkId(publicKey: key.publicKey)
+        var secretRandom = SeededGenerator(seed: seed, name: "member secret")
+        self.firstSecret = try MemberSecret.create(
+            networkId: self.networkId,
+            signer: self.network,
+            epoch: epoch,
+            generating: &secretRandom
+        )
     }
 
     /// Draws the key of node number `number` until its id is as wanted.
@@ -63,7 +72,7 @@ struct SimulatedKeys {
         return HashSigner(publicKey: key)
     }
 
-    /// Makes a member secret of the network.
+    /// Makes another member secret of the network.
     func memberSecret(
         epoch: UInt64,
         using random: inout SeededGenerator

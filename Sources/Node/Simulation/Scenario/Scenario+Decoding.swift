@@ -24,7 +24,7 @@ extension Scenario {
             )
         }
         self.contacts = contacts ?? Contacts()
-        self.localNetwork = try fields.object("localNetwork") { fields throws(ScenarioError) in
+        self.network.local = try fields.object("localNetwork") { fields throws(ScenarioError) in
             try LocalNetworkModel(&fields)
         }
         self.hostility = try fields.object("hostile") { fields throws(ScenarioError) in

@@ -22,8 +22,6 @@ public struct Scenario: Sendable, Hashable {
     var network = NetworkModel()
     var clocks = ClockModel()
     var contacts = Contacts()
-    /// Nil if datagrams to groups reach nobody.
-    var localNetwork: LocalNetworkModel?
     /// Nil if all nodes are honest.
     var hostility: Hostility?
     var keptConnections: Int?

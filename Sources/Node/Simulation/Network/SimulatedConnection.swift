@@ -31,9 +31,6 @@ struct SimulatedConnection {
     var dialler: End
     var acceptor: End
 
-    /// The name by which the cores at both ends know it.
-    static func id(slot: UInt32, stamp: UInt32) -> ConnectionId { ConnectionId(UInt64(stamp) << 32 | UInt64(slot)) }
-
     func isDialler(_ node: Int) -> Bool { Int(self.dialler.node) == node }
 
     /// The end at `node`.
@@ -48,7 +45,12 @@ struct SimulatedConnection {
     func other(than node: Int) -> Int { Int(self.isDialler(node) ? self.acceptor.node : self.dialler.node) }
 }
 
+/// The name by which the cores at both ends know a connection.
 extension ConnectionId {
+    init(slot: UInt32, stamp: UInt32) {
+        self.init(UInt64(stamp) << 32 | UInt64(slot))
+    }
+
     var slot: UInt32 { UInt32(truncatingIfNeeded: self.number) }
     var stamp: UInt32 { UInt32(truncatingIfNeeded: self.number >> 32) }
 }
@@ -60,14 +62,4 @@ struct SimulatedPacket {
 
     let first: [UInt8]
     var others: [[UInt8]] = []
-}
-
-/// An attempt of a node to reach a peer at one of its addresses.
-struct SimulatedDial {
-    let node: UInt32
-    let generation: UInt32
-    let peerNumber: UInt32
-    /// Attempts that have neither succeeded nor failed.
-    var attemptsLeft: Int
-    var isConnected = false
 }

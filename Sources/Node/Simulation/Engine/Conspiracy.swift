@@ -1,0 +1,43 @@
+internal import Identity
+internal import Kademlia
+
+/// Hostile members, the records that they know together, and the lies that they tell.
+struct Conspiracy {
+    var members = MemberIndex([])
+    /// The oldest version of each record that any of them was given: they go on giving it out.
+    private var records: [RecordId: Record] = [:]
+    /// The ids of the records at a location, in the order in which they came.
+    private var byLocation: [Bytes32: [RecordId]] = [:]
+
+    /// Returns an answer that suits the members: one another instead of the nearest, the oldest version of a record, and
+    /// a promise to keep what they throw away.
+    mutating func answer(to question: Message.Question, in network: NetworkId) -> Message.Answer {
+        switch question {
+        case .findPeers(let target): return .peers(self.members(near: target))
+        case .findRecords(let location, _, let inlineLimit):
+            let records = (self.byLocation[location] ?? []).compactMap { self.records[$0] }
+            let found = records.map { record in
+                Message.Found(head: record.head, value: record.value.count <= inlineLimit ? record.value : nil)
+            }
+            return .records(found, self.members(near: location))
+        case .store(let record):
+            self.note(record, at: Record.location(of: record.key, in: network))
+            return .stored(.kept)
+        case .offer(let digests): return .wanted(digests.map { _ in false })
+        case .reserve: return .reserved(true)
+        case .release: return .reserved(false)
+        }
+    }
+
+    private mutating func note(_ record: Record, at location: Bytes32) {
+        let id = RecordId(location: location, writer: record.writer)
+        if let known = self.records[id], known.version <= record.version { return }
+        if self.records.updateValue(record, forKey: id) == nil { self.byLocation[location, default: []].append(id) }
+    }
+
+    private func members(near target: Bytes32) -> [Contact] {
+        self.members.nearestMembers(to: target, count: MemberIndex.holderCount).map {
+            Contact(peerId: $0.id, addresses: [SimulatedAddress.of($0.node)])
+        }
+    }
+}

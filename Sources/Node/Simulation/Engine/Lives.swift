@@ -1,0 +1,108 @@
+internal import Bytes
+internal import Identity
+internal import NodeCore
+
+/// The chance in the lives of devices: how they differ, and under churn when each leaves and which one follows it.
+struct Lives {
+    /// The end of a session that begins.
+    struct Departure {
+        let at: Int64
+        /// Whether the node leaves without a goodbye.
+        let isAbrupt: Bool
+    }
+
+    /// The node that takes the place of one that left.
+    enum Successor {
+        /// A device that did not exist before.
+        case newcomer
+        /// The device of a number, which was absent.
+        case returning(Int)
+    }
+
+    private struct ChurnState {
+        let churn: Scenario.Churn
+        /// Nothing happens after this time.
+        let end: Int64
+        /// Nodes that come back, the longest absent first, with the time before which they do not.
+        var absent: [(node: Int, until: Int64)] = []
+    }
+
+    private var chance: SeededGenerator
+    private var instances: SeededGenerator
+    private var state: ChurnState?
+
+    init(seed: UInt64) {
+        self.chance = SeededGenerator(seed: seed, name: "lives")
+        self.instances = SeededGenerator(seed: seed, name: "instances")
+    }
+
+    // MARK: Devices
+
+    /// Draws the seconds by which a wall clock is ahead.
+    mutating func wallOffset(within skew: Int64) -> Int64 {
+        skew > 0 ? Int64.random(in: -skew...skew, using: &self.chance) : 0
+    }
+
+    /// Draws whether a device is hostile.
+    mutating func isHostile(share: Double) -> Bool { self.chance.decide(share) }
+
+    /// Draws any node; once the simulation goes on preferably one that runs, because a running node let the newcomer in.
+    mutating func contact(in nodes: Population, at now: Int64) -> Int {
+        var other = 0
+        for _ in 0..<8 {
+            other = Int.random(in: nodes.indices, using: &self.chance)
+            if now == 0 || nodes[other].isRunning { break }
+        }
+        return other
+    }
+
+    /// Draws what tells one start of a core from another.
+    mutating func configuration(
+        for signer: any Signer,
+        _ limits: Limits,
+        _ verifier: NodeCore.Verifier
+    ) -> NodeCore.Configuration {
+        var configuration = NodeCore.Configuration(
+            signer: signer,
+            instance: InstanceId(generating: &self.instances),
+            randomSeed: self.instances.next(),
+            nonceKey: SecretBytes(copying: self.instances.bytes(32)),
+            limits: limits,
+            verifier: verifier
+        )
+        // Connections have no paths here: a peer that does not answer is gone.
+        configuration.callsPeers = false
+        return configuration
+    }
+
+    // MARK: Churn
+
+    /// Begins churn: sessions end and others begin, the number of running nodes stays.
+    mutating func begin(_ churn: Scenario.Churn, at now: Int64) {
+        self.state = ChurnState(churn: churn, end: now + churn.lasting.nanoseconds)
+    }
+
+    /// Draws the end of a session that begins now; nil if churn does not end it.
+    mutating func departure(at now: Int64) -> Departure? {
+        guard let state = self.state else { return nil }
+        let session = state.churn.sessions.nanoseconds(at: self.drawShare())
+        guard now + session < state.end else { return nil }
+        return Departure(at: now + session, isAbrupt: self.chance.decide(state.churn.abrupt))
+    }
+
+    /// Draws the successor of a node that leaves: a node that was here before, if one is due; nil once churn is over.
+    mutating func successor(of node: Int, at now: Int64) -> Successor? {
+        guard let state = self.state, now < state.end else { return nil }
+        if self.chance.decide(state.churn.returning) {
+            let absence = state.churn.absences.nanoseconds(at: self.drawShare())
+            self.state?.absent.append((node, now + absence))
+        }
+        guard let index = state.absent.firstIndex(where: { $0.until <= now }),
+            self.chance.decide(state.churn.returning)
+        else { return .newcomer }
+        self.state?.absent.remove(at: index)
+        return .returning(state.absent[index].node)
+    }
+
+    private mutating func drawShare() -> Double { Double(self.chance.next() >> 11) / 0x1p53 }
+}

@@ -1,0 +1,69 @@
+internal import NodeCore
+
+/// The connections between nodes by slot.
+///
+/// A slot is used again after both ends of its connection are down, a stamp never: an id leads to its own connection or
+/// to none.
+struct ConnectionTable {
+    private var connections = Slab<SimulatedConnection>()
+    private var lastStamp: UInt32 = 0
+
+    /// The slots in use, ascending.
+    var slots: [UInt32] { self.connections.slots }
+
+    /// The connection that is in a slot.
+    subscript(slot: UInt32) -> SimulatedConnection? { self.connections[slot] }
+
+    /// The connection of an id, as long as an end of it is not down.
+    subscript(id: ConnectionId) -> SimulatedConnection? {
+        guard let connection = self.connections[id.slot], connection.stamp == id.stamp else { return nil }
+        return connection
+    }
+
+    /// Makes a connection that neither end knows yet.
+    mutating func open(from dialler: SimulatedConnection.End, to acceptor: SimulatedConnection.End) -> ConnectionId {
+        self.lastStamp += 1
+        let connection = SimulatedConnection(stamp: self.lastStamp, dialler: dialler, acceptor: acceptor)
+        return ConnectionId(slot: self.connections.insert(connection), stamp: self.lastStamp)
+    }
+
+    /// Notes that the core at `node` uses a connection.
+    mutating func bringUp(_ slot: UInt32, at node: Int) {
+        self.connections[slot]?[node].stage = .up
+    }
+
+    /// Takes a connection away from one of its nodes; false if that did not have it.
+    mutating func takeDown(_ id: ConnectionId, at node: Int) -> Bool {
+        guard let connection = self[id], connection[node].stage == .up else { return false }
+        self.connections[id.slot]?[node].stage = .down
+        self.forgetIfOver(id.slot)
+        return true
+    }
+
+    /// Gives up a connection that its acceptor does not know yet; returns its dialler, nil if the acceptor knows it.
+    mutating func losePending(_ id: ConnectionId) -> Int? {
+        guard let connection = self[id], connection.acceptor.stage == .pending else { return nil }
+        self.connections[id.slot]?.acceptor.stage = .down
+        self.forgetIfOver(id.slot)
+        return Int(connection.dialler.node)
+    }
+
+    /// Notes when the last thing that was sent to an end arrives.
+    mutating func noteArrival(_ time: Int64, on slot: UInt32, at node: Int) {
+        self.connections[slot]?[node].lastArrival = time
+    }
+
+    /// Notes the packet that takes in what else is sent to an end at the moment `now`.
+    mutating func notePacket(_ packet: UInt32, byteCount: Int, sentAt now: Int64, on slot: UInt32, to node: Int) {
+        self.connections[slot]?[node].lastPacket = packet
+        self.connections[slot]?[node].lastSent = now
+        self.connections[slot]?[node].lastByteCount = byteCount
+    }
+
+    private mutating func forgetIfOver(_ slot: UInt32) {
+        guard let connection = self.connections[slot], connection.dialler.stage == .down,
+            connection.acceptor.stage == .down
+        else { return }
+        _ = self.connections.remove(slot)
+    }
+}

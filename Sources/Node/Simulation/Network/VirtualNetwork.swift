@@ -1,0 +1,90 @@
+internal import Bytes
+internal import NodeCore
+internal import Transport
+
+/// The network between the nodes: how long something takes from one to another, and what is under way.
+struct VirtualNetwork {
+    let model: NetworkModel
+    private let latency: LatencyMap
+    var partition = Partition()
+    var connections = ConnectionTable()
+    var dials = Dials()
+    /// The packets of connections, and the datagrams to groups, that are under way.
+    private var packets = Slab<SimulatedPacket>()
+    private var connectionChance: SeededGenerator
+    private var datagramChance: SeededGenerator
+
+    init(_ model: NetworkModel, seed: UInt64) {
+        self.model = model
+        self.latency = LatencyMap(model, seed: seed)
+        self.connectionChance = SeededGenerator(seed: seed, name: "connections")
+        self.datagramChance = SeededGenerator(seed: seed, name: "datagrams")
+    }
+
+    // MARK: Time under way
+
+    /// Returns when something that is sent at `time` gets through: then, or at the end of a short partition; nil if that
+    /// outlasts every connection.
+    private func passage(over way: Way, at time: Int64) -> Int64? {
+        guard self.partition.blocks(way, at: time) else { return time }
+        return self.partition.lasting < self.model.idleTimeout.nanoseconds ? self.partition.end : nil
+    }
+
+    /// Draws when something sent on a connection arrives; nil if it never does, because a partition outlasts it.
+    mutating func arrival(over way: Way, sentAt time: Int64) -> Int64? {
+        guard let start = self.passage(over: way, at: time) else { return nil }
+        let oneWay = self.latency.oneWay(from: way.source, to: way.target)
+        guard self.model.loss > 0 || self.model.jitter > .zero else { return start + oneWay }
+        let link = LinkModel(latency: .nanoseconds(oneWay), jitter: self.model.jitter, loss: self.model.loss)
+        return start + link.connectionDelay(using: &self.connectionChance).nanoseconds
+    }
+
+    /// Draws when something sent on a connection arrives after all that was sent before; nil if it never does.
+    mutating func nextArrival(on slot: UInt32, over way: Way, sentAt now: Int64) -> Int64? {
+        guard let end = self.connections[slot]?[way.target], let free = self.arrival(over: way, sentAt: now) else {
+            return nil
+        }
+        let arrival = max(free, end.lastArrival)
+        self.connections.noteArrival(arrival, on: slot, at: way.target)
+        return arrival
+    }
+
+    // MARK: Packets
+
+    /// Sends a frame on a connection; returns the packet that it begins, nil if it travels in one that is under way or
+    /// never arrives.
+    mutating func send(
+        _ frame: [UInt8],
+        on slot: UInt32,
+        over way: Way,
+        at now: Int64
+    ) -> (packet: UInt32, arrival: Int64)? {
+        guard let end = self.connections[slot]?[way.target] else { return nil }
+        let byteCount = end.lastByteCount + frame.count
+        if end.lastSent == now, end.lastArrival > now, byteCount <= SimulatedPacket.byteLimit {
+            self.packets[end.lastPacket]?.others.append(frame)
+            self.connections.notePacket(end.lastPacket, byteCount: byteCount, sentAt: now, on: slot, to: way.target)
+            return nil
+        }
+        guard let arrival = self.nextArrival(on: slot, over: way, sentAt: now) else { return nil }
+        let packet = self.packets.insert(SimulatedPacket(first: frame))
+        self.connections.notePacket(packet, byteCount: frame.count, sentAt: now, on: slot, to: way.target)
+        return (packet, arrival)
+    }
+
+    /// Sends a datagram to a member of a group; returns the packets that arrive, with their times.
+    mutating func send(
+        _ datagram: [UInt8],
+        _ link: LinkModel,
+        over way: Way,
+        at now: Int64
+    ) -> [(packet: UInt32, arrival: Int64)] {
+        guard !self.partition.blocks(way, at: now) else { return [] }
+        return link.datagramDelays(using: &self.datagramChance).map { delay in
+            (self.packets.insert(SimulatedPacket(first: datagram)), now + delay.nanoseconds)
+        }
+    }
+
+    /// Takes out a packet that arrives.
+    mutating func receive(_ packet: UInt32) -> SimulatedPacket? { self.packets.remove(packet) }
+}
