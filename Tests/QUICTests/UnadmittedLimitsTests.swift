@@ -17,7 +17,7 @@ internal import TransportConformance
     }
 
     private func unread(_ stream: any Transport.Stream) throws -> Int {
-        try #require(stream as? QUICStream).core.withState { $0.unread }
+        try #require(stream as? QUICStream).core.withState { $0.receiving.unread }
     }
 
     /// Streams of the peer that wait for `acceptStream`.

@@ -38,8 +38,6 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     let isDialler: Bool
     /// Whom we dialled.
     let expected: PeerId?
-    let highWater: Int
-    let lowWater: Int
     let sendBudget: SendBudget
     /// Nil once both sides know each other, or why not.
     let established = Promise<TransportError?>()
@@ -73,9 +71,7 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         self.isDialler = isDialler
         self.expected = expected
         let limits = loop.limits
-        highWater = limits.sendHighWater
-        lowWater = limits.sendLowWater
-        sendBudget = SendBudget(limit: limits.sendBudget)
+        sendBudget = SendBudget(limits: limits)
         // Small windows are full before anything else wakes the I/O thread, so there every byte counts at once.
         let threshold = limits.unadmitted == nil ? limits.creditThreshold : 1
         shared = Locked(Shared(remotePeerId: nil, remoteAddress: remote, creditThreshold: threshold))
