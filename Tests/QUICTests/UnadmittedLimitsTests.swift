@@ -22,7 +22,7 @@ internal import TransportConformance
 
     /// Streams of the peer that wait for `acceptStream`.
     private func arrivals(on connection: any Connection) throws -> Int {
-        try #require(connection as? QUICConnection).core.arrivals.count
+        try #require(connection as? QUICConnection).core.output.arrivals.count
     }
 
     /// Sends a byte there and back three times: by then what was sent before it has arrived.

@@ -222,7 +222,7 @@ final class StreamCore: @unchecked Sendable {
 
     /// The I/O thread is gone and carries out nothing any more.
     func failWithEndpoint() {
-        fail(connection.ended.value ?? .endpointClosed)
+        fail(connection.output.ended.value ?? .endpointClosed)
     }
 
     // MARK: The I/O thread

@@ -27,10 +27,10 @@ extension IOLoop {
         unsafe core.raw = nil
         unsafe rq_conn_free(raw)
         unsafe Unmanaged.passUnretained(core).release()
-        core.arrivals.finish(discarding: true)
-        core.pathQueue.finish()
-        core.established.fulfil(core.refusal ?? asHandshakeFailure(error))
-        core.ended.fulfil(error)
+        core.output.arrivals.finish(discarding: true)
+        core.path.finish()
+        core.output.established.fulfil(core.reports.refusal ?? asHandshakeFailure(error))
+        core.output.ended.fulfil(error)
         places.remove(core)
         guard !isSilent(ending), closingCount < Self.maximumClosing else { return vanish(core) }
         closingCount += 1
@@ -55,11 +55,9 @@ extension IOLoop {
         places.remove(core)
         forgetPaths(over: core)
         timers.remove(core)
-        for id in core.ids { table[id] = nil }
-        core.ids = []
+        for id in core.reports.takeIds() { table[id] = nil }
         forgetLastLookup()
-        core.established.fulfil(.endpointClosed)
-        core.ended.fulfil(.endpointClosed)
+        core.output.fail(.endpointClosed)
     }
 
     private func isSilent(_ ending: Ending) -> Bool {
@@ -97,7 +95,7 @@ extension IOLoop {
         case .silently(let error): return error
         case .byEngine, .byPeer: break
         }
-        if let refusal = core.refusal { return refusal }
+        if let refusal = core.reports.refusal { return refusal }
         var info = rq_close_info()
         unsafe rq_conn_close_info(raw, &info)
         let side = info.is_local ? "we" : "the peer"

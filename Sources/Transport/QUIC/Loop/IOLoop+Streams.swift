@@ -31,7 +31,7 @@ extension IOLoop {
         }
         let core = stream.connection
         guard let raw = unsafe core.raw else {
-            guard let error = core.ended.value else { return }
+            guard let error = core.output.ended.value else { return }
             return stream.fail(error)
         }
         unsafe rq_conn_consume(raw, stream.raw, UInt64(wishes.credit))
@@ -89,8 +89,7 @@ extension IOLoop {
             unsafe rq_stream_free(event.stream)
             unsafe Unmanaged.passUnretained(stream).release()
         }
-        for stream in core.newcomers { _ = core.arrivals.offer(stream) }
-        core.newcomers.removeAll(keepingCapacity: true)
+        core.reports.offerNewcomers(to: core.output.arrivals)
         return wasHeard
     }
 

@@ -141,7 +141,7 @@ final class IOLoop: @unchecked Sendable {
     private func sleep() {
         guard mailbox.mayFallAsleep() else { return sockets.markReadable() }
         let now = clock.now()
-        let next = min(timers.first?.deadline ?? .max, shutdownDeadline ?? .max)
+        let next = min(timers.first?.timer.deadline ?? .max, shutdownDeadline ?? .max)
         let wait = next == .max ? UInt64.max : next > now ? next - now : 0
         unsafe sockets.markReadable { all, count, readable in
             unsafe rq_waker_wait(waker.raw, all, count, wait, readable)
@@ -183,8 +183,7 @@ final class IOLoop: @unchecked Sendable {
     private func refuse(_ job: Job) {
         switch job {
         case .dial(let core, _, _):
-            core.established.fulfil(.endpointClosed)
-            core.ended.fulfil(.endpointClosed)
+            core.output.fail(.endpointClosed)
         case .openPorts(_, let opened): opened.fulfil([])
         default: break
         }
@@ -293,14 +292,12 @@ final class IOLoop: @unchecked Sendable {
     // MARK: Timers and sending
 
     func markDirty(_ core: ConnectionCore) {
-        core.mayWait = false
-        guard !core.isDirty else { return }
-        core.isDirty = true
-        dirty.append(core)
+        if core.turn == .none { dirty.append(core) }
+        core.turn = .due
     }
 
     private func fireTimers() {
-        while let core = timers.first, core.deadline <= now {
+        while let core = timers.first, core.timer.deadline <= now {
             timers.set(core, deadline: .max)
             expire(core)
         }
@@ -311,10 +308,11 @@ final class IOLoop: @unchecked Sendable {
         let batch = dirty
         dirty.removeAll(keepingCapacity: true)
         for core in batch {
-            core.isDirty = false
+            let mayWait = core.turn == .deferrable
+            core.turn = .none
             let wasHeard = drainEvents(of: core)
-            if core.mayWait, wasHeard, let raw = unsafe core.raw, unsafe !rq_conn_has_unsent(raw) {
-                timers.set(core, deadline: min(core.deadline, now + Self.answerNanoseconds))
+            if mayWait, wasHeard, let raw = unsafe core.raw, unsafe !rq_conn_has_unsent(raw) {
+                timers.set(core, deadline: min(core.timer.deadline, now + Self.answerNanoseconds))
             } else {
                 send(core)
             }
