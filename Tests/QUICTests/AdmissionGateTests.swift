@@ -140,8 +140,7 @@ internal import Testing
 }
 
 private final class Entry: TimerHeapElement {
-    var deadline: UInt64 = .max
-    var heapIndex = -1
+    var timer = TimerEntry()
 }
 
 @Suite("Timer heap") struct TimerHeapTests {
@@ -156,8 +155,8 @@ private final class Entry: TimerHeapElement {
         var last: UInt64 = 0
         var count = 0
         while let first = heap.first {
-            #expect(first.deadline >= last)
-            last = first.deadline
+            #expect(first.timer.deadline >= last)
+            last = first.timer.deadline
             heap.remove(first)
             count += 1
         }

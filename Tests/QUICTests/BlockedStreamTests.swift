@@ -26,7 +26,7 @@ internal import TransportConformance
             for stream in taken {
                 let core = try #require(stream as? QUICStream).core
                 // One byte was read, which is too little to move the window on.
-                while core.withState({ $0.unread < Self.streamWindow - 1 }) { await Task.yield() }
+                while core.withState({ $0.receiving.unread < Self.streamWindow - 1 }) { await Task.yield() }
             }
             try await body(opened, taken)
         }

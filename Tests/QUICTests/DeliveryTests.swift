@@ -23,7 +23,7 @@ internal import TransportConformance
             try await opened.write(bytes, finish: false)
             let delivery = Task { try await opened.delivered() }
             let core = try #require(opened as? QUICStream).core
-            while core.withState({ $0.writer == nil }) { await Task.yield() }
+            while core.withState({ $0.sending.writer == nil }) { await Task.yield() }
             try await body(
                 Waiting(dialled: dialled, opened: opened, taken: taken, byteCount: bytes.count, delivery: delivery)
             )
@@ -59,7 +59,7 @@ internal import TransportConformance
         try await withWaiting { waiting in
             waiting.delivery.cancel()
             let core = try #require(waiting.opened as? QUICStream).core
-            #expect(core.withState { $0.writer == nil })
+            #expect(core.withState { $0.sending.writer == nil })
             async let again: Void = waiting.opened.delivered()
             _ = try await read(waiting.byteCount, from: waiting.taken)
             try await again

@@ -46,7 +46,7 @@ internal import TransportConformance
     /// The positions of streams whose writer waits for the budget.
     private func waiting(_ crowd: Crowd) throws -> [Int] {
         try crowd.opened.indices.filter { position in
-            try #require(crowd.opened[position] as? QUICStream).core.withState { !$0.hasFinished }
+            try #require(crowd.opened[position] as? QUICStream).core.withState { !$0.sending.hasFinished }
         }
     }
 

@@ -10,12 +10,7 @@ internal import TransportConformance
     @Test(arguments: [1, 1100, 1400, 14_000])
     func `a staged piece takes no more memory than arrays grow by`(byteCount: Int) async throws {
         let endpoint = try loopbackEndpoint()
-        let core = ConnectionCore(
-            loop: endpoint.loop,
-            isDialler: false,
-            remote: try address(of: endpoint),
-            expected: nil
-        )
+        let core = ConnectionCore(loop: endpoint.loop, remote: try address(of: endpoint), expected: nil)
         let stream = StreamCore(connection: core, isRemote: true)
         let bytes = [UInt8](repeating: 7, count: byteCount)
         unsafe bytes.withUnsafeBufferPointer { unsafe stream.stage($0) }

@@ -17,12 +17,12 @@ internal import TransportConformance
     }
 
     private func unread(_ stream: any Transport.Stream) throws -> Int {
-        try #require(stream as? QUICStream).core.withState { $0.unread }
+        try #require(stream as? QUICStream).core.withState { $0.receiving.unread }
     }
 
     /// Streams of the peer that wait for `acceptStream`.
     private func arrivals(on connection: any Connection) throws -> Int {
-        try #require(connection as? QUICConnection).core.arrivals.count
+        try #require(connection as? QUICConnection).core.output.arrivals.count
     }
 
     /// Sends a byte there and back three times: by then what was sent before it has arrived.

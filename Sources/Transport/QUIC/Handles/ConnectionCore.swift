@@ -8,17 +8,6 @@ internal import Transport
 /// What both touch lies in locked members; the rest belongs to the I/O thread alone, hence `@unchecked Sendable`.
 @safe
 final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
-    /// What both sides see.
-    struct Shared: Sendable {
-        var remotePeerId: PeerId?
-        var remoteAddress: SocketAddress
-        /// Smoothed, in nanoseconds; 0 before it was measured.
-        var roundTrip: UInt64 = 0
-        var exporterSecret: [UInt8] = []
-        /// Bytes of one stream that were read before the I/O thread is woken to give credit for them.
-        var creditThreshold: Int
-    }
-
     /// Where a connection is in its life, for the I/O thread.
     enum Phase {
         /// Can become `open` or `closing`.
@@ -31,64 +20,56 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         case gone
     }
 
-    /// News of the path that wait for their reader; older ones are of no use.
-    private static let pathEventLimit = 16
+    /// The turn of a connection to send in a pass of the I/O thread.
+    enum Turn {
+        /// Nothing to send. Can become `due`.
+        case none
+        /// On the list of connections that may have something to send. Can become `deferrable` or `none`.
+        case due
+        /// On that list only because one small packet came. Can become `due` or `none`.
+        case deferrable
+    }
 
     let mailbox: Mailbox
-    let isDialler: Bool
-    /// Whom we dialled.
+    /// The peer that we dialled; nil for a connection that we accepted.
     let expected: PeerId?
-    let highWater: Int
-    let lowWater: Int
     let sendBudget: SendBudget
-    /// Nil once both sides know each other, or why not.
-    let established = Promise<TransportError?>()
-    let ended = Promise<TransportError>()
-    let arrivals = BoundedChannel<StreamCore>()
-    let shared: Locked<Shared>
-    let pathEvents: AsyncStream<PathEvent>
-    let pathQueue: AsyncStream<PathEvent>.Continuation
+    let output: ConnectionOutput
 
     // The I/O thread's.
     var raw: OpaquePointer?
-    var ids: [ConnectionID] = []
-    /// Streams that the peer opened in this pass.
-    var newcomers: [StreamCore] = []
-    var deadline: UInt64 = .max
-    var heapIndex = -1
-    var isDirty = false
-    /// Whether its users know that nothing is heard any more.
-    var isSuspect = false
-    /// Whether there is nothing to say but that one small packet came.
-    var mayWait = false
     var phase = Phase.handshaking
+    var reports = EngineReports()
+    var timer = TimerEntry()
+    var turn = Turn.none
+    var path: PathReporter
     /// The handshake of an accepted connection, until the peer is admitted.
     var handshake: AdmissionGate.Handshake?
-    var refusal: TransportError?
     unowned let loop: IOLoop
 
-    init(loop: IOLoop, isDialler: Bool, remote: SocketAddress, expected: PeerId?) {
+    /// Creates a connection that we dial, if a peer is expected, or one that we accept.
+    init(loop: IOLoop, remote: SocketAddress, expected: PeerId?) {
         self.loop = loop
         mailbox = loop.mailbox
-        self.isDialler = isDialler
         self.expected = expected
         let limits = loop.limits
-        highWater = limits.sendHighWater
-        lowWater = limits.sendLowWater
-        sendBudget = SendBudget(limit: limits.sendBudget)
+        sendBudget = SendBudget(limits: limits)
         // Small windows are full before anything else wakes the I/O thread, so there every byte counts at once.
         let threshold = limits.unadmitted == nil ? limits.creditThreshold : 1
-        shared = Locked(Shared(remotePeerId: nil, remoteAddress: remote, creditThreshold: threshold))
-        (pathEvents, pathQueue) = AsyncStream.makeStream(
-            of: PathEvent.self,
-            bufferingPolicy: .bufferingNewest(Self.pathEventLimit)
+        let (pathEvents, path) = PathReporter.makeStream()
+        self.path = path
+        output = ConnectionOutput(
+            shared: ConnectionOutput.Shared(remotePeerId: nil, remoteAddress: remote, creditThreshold: threshold),
+            pathEvents: pathEvents
         )
     }
 
-    var creditThreshold: Int { shared.withLock { $0.creditThreshold } }
+    var isDialler: Bool { expected != nil }
+
+    var creditThreshold: Int { output.shared.withLock { $0.creditThreshold } }
 
     /// Whether the user can do anything with it.
-    var isEnded: Bool { ended.value != nil }
+    var isEnded: Bool { output.ended.value != nil }
 
     /// Accepts or refuses the key that the peer shows; called while the handshake runs.
     func accepts(key: [UInt8]) -> Bool {
@@ -96,15 +77,15 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         do {
             publicKey = try Ed25519PublicKey(rawRepresentation: key)
         } catch {
-            refusal = .connectionFailed("the peer's key is no valid Ed25519 key")
+            reports.refuse(.connectionFailed("the peer's key is no valid Ed25519 key"))
             return false
         }
         let found = PeerId(publicKey: publicKey)
         if let expected, expected != found {
-            refusal = .wrongPeer(expected: expected, found: found)
+            reports.refuse(.wrongPeer(expected: expected, found: found))
             return false
         }
-        shared.withLock { $0.remotePeerId = found }
+        output.shared.withLock { $0.remotePeerId = found }
         return true
     }
 }

@@ -23,16 +23,16 @@ final class QUICConnection: Connection {
         core.mailbox.post(.close(core, code: 0, reason: ""))
     }
 
-    var remoteAddress: SocketAddress { core.shared.withLock { $0.remoteAddress } }
+    var remoteAddress: SocketAddress { core.output.shared.withLock { $0.remoteAddress } }
 
     var roundTrip: Duration? {
-        let nanoseconds = core.shared.withLock { $0.roundTrip }
+        let nanoseconds = core.output.shared.withLock { $0.roundTrip }
         return nanoseconds == 0 ? nil : .nanoseconds(nanoseconds)
     }
 
     var isDialler: Bool { core.isDialler }
 
-    var pathEvents: AsyncStream<PathEvent> { core.pathEvents }
+    var pathEvents: AsyncStream<PathEvent> { core.output.pathEvents }
 
     func migrate(to address: SocketAddress, from port: UInt16?) {
         core.mailbox.post(.migrate(core, rq_addr(address.unmapped), port: port))
@@ -43,8 +43,8 @@ final class QUICConnection: Connection {
     }
 
     func exportKeyingMaterial(label: String, byteCount: Int) throws -> [UInt8] {
-        if let error = core.ended.value { throw error }
-        let secret = core.shared.withLock { $0.exporterSecret }
+        if let error = core.output.ended.value { throw error }
+        let secret = core.output.shared.withLock { $0.exporterSecret }
         guard let bytes = Exporter.derive(from: secret, label: label, byteCount: byteCount) else {
             throw TransportError.misuse("a label of at most 249 bytes and at most 8 160 bytes of material")
         }
@@ -52,12 +52,12 @@ final class QUICConnection: Connection {
     }
 
     func openStream() throws -> any Stream {
-        if let error = core.ended.value { throw error }
+        if let error = core.output.ended.value { throw error }
         return QUICStream(core: StreamCore(connection: core, isRemote: false), connection: self)
     }
 
     func acceptStream() async throws -> (any Stream)? {
-        guard let stream = try await core.arrivals.next() else { return nil }
+        guard let stream = try await core.output.arrivals.next() else { return nil }
         stream.markAccepted()
         return QUICStream(core: stream, connection: self)
     }
@@ -80,7 +80,7 @@ final class QUICConnection: Connection {
 
     func closed() async -> TransportError {
         do throws(CancellationError) {
-            return try await core.ended.wait()
+            return try await core.output.ended.wait()
         } catch {
             return .misuse("waiting for the end of a connection was cancelled")
         }

@@ -56,11 +56,11 @@ package final class QUICEndpoint: Endpoint {
     ) async throws -> any Connection {
         let address = address.unmapped
         guard address.port != 0 else { throw TransportError.connectionFailed("port 0 is no port") }
-        let core = ConnectionCore(loop: loop, isDialler: true, remote: address, expected: peer)
+        let core = ConnectionCore(loop: loop, remote: address, expected: peer)
         guard loop.mailbox.post(.dial(core, rq_addr(address), port: port)) else { throw TransportError.endpointClosed }
         let failure: TransportError?
         do throws(CancellationError) {
-            failure = try await core.established.wait()
+            failure = try await core.output.established.wait()
         } catch {
             loop.mailbox.post(.close(core, code: 0, reason: ""))
             throw error
@@ -71,7 +71,7 @@ package final class QUICEndpoint: Endpoint {
 
     package func accept() async throws -> (any Connection)? {
         while let core = try await loop.output.accepted.next() {
-            guard let peer = core.shared.withLock({ $0.remotePeerId }) else { continue }
+            guard let peer = core.output.shared.withLock({ $0.remotePeerId }) else { continue }
             return QUICConnection(core: core, peer: peer, endpoint: self)
         }
         return nil

@@ -15,12 +15,18 @@ final class SendBudget: Sendable {
     /// Bytes that a stream may always have queued: a failure of a request, a few control frames.
     static let exemptBytes = 4096
 
+    /// Bytes of one stream that wait to be acknowledged before its writer waits.
+    let highWater: Int
+    /// Bytes of one stream below which its writer goes on.
+    let lowWater: Int
     private let limit: Int
     private let state = Locked(State())
     private let signal = ConditionVariable()
 
-    init(limit: Int) {
-        self.limit = limit
+    init(limits: QUICLimits) {
+        highWater = limits.sendHighWater
+        lowWater = limits.sendLowWater
+        limit = limits.sendBudget
     }
 
     /// The bytes of all streams that wait to be acknowledged.

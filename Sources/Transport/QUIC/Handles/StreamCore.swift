@@ -28,24 +28,14 @@ final class StreamCore: @unchecked Sendable {
     }
 
     /// Tells the I/O thread.
-    private func notify(_ notice: StreamState.Notice, isPosted: Bool) {
+    private func notify(_ notice: StreamState.Notice) {
         let isHeard =
             switch notice {
             case .none: true
             case .quiet(let credit): connection.mailbox.postQuietly(self, credit: credit)
-            case .urgent: connection.mailbox.post(isPosted ? nil : self)
+            case .urgent(let isListed): connection.mailbox.post(isListed ? nil : self)
             }
         if !isHeard { failWithEndpoint() }
-    }
-
-    /// Marks the stream as posted urgently; returns whether the thread must be told, and whether the stream was on its
-    /// list already.
-    private static func markUrgent(_ state: inout StreamState) -> (StreamState.Notice, Bool) {
-        guard !state.isPostedUrgently else { return (.none, true) }
-        let wasPosted = state.isPosted
-        state.isPosted = true
-        state.isPostedUrgently = true
-        return (.urgent, wasPosted)
     }
 
     // MARK: Reading
@@ -62,25 +52,17 @@ final class StreamCore: @unchecked Sendable {
         }
     }
 
-    private func takeNow(atMost maximum: Int) throws -> StreamState.Taking {
+    private func takeNow(atMost maximum: Int) throws -> ReceiveSide.Taking {
         let threshold = connection.creditThreshold
-        let (taking, notice, wasPosted, isMisused) = withState { state in
-            guard state.reader == nil else {
-                return (StreamState.Taking.nothingYet, StreamState.Notice.none, false, true)
+        let (taking, notice, isMisused) = withState { state in
+            guard state.receiving.reader == nil else {
+                return (ReceiveSide.Taking.nothingYet, StreamState.Notice.none, true)
             }
-            let taking = state.take(atMost: maximum)
-            var notice = StreamState.Notice.none
-            var wasPosted = state.isPosted
-            if state.creditDue >= threshold {
-                (notice, wasPosted) = Self.markUrgent(&state)
-            } else if state.creditDue > 0, state.unread == 0, !state.isPosted {
-                state.isPosted = true
-                notice = .quiet(state.creditDue)
-            }
-            return (taking, notice, wasPosted, false)
+            let taking = state.receiving.take(atMost: maximum)
+            return (taking, state.markCredit(threshold: threshold), false)
         }
         if isMisused { throw TransportError.misuse("two readers at a time") }
-        notify(notice, isPosted: wasPosted)
+        notify(notice)
         return taking
     }
 
@@ -88,16 +70,16 @@ final class StreamCore: @unchecked Sendable {
         let arrival = Promise<Void>()
         try await withTaskCancellationHandler {
             let mustWait = try state.withLock { state in
-                if state.reader != nil { throw TransportError.misuse("two readers at a time") }
-                if state.unread > 0 || state.isFullyRead { return false }
+                if state.receiving.reader != nil { throw TransportError.misuse("two readers at a time") }
+                if state.receiving.isReadable { return false }
                 if Task.isCancelled { throw CancellationError() }
-                state.reader = arrival
+                state.receiving.wait(arrival)
                 return true
             }
             if mustWait { try await arrival.wait() }
         } onCancel: {
             // At once: another task may read as soon as this one is cancelled.
-            withState { if $0.reader === arrival { $0.reader = nil } }
+            withState { $0.receiving.cancel(arrival) }
         }
     }
 
@@ -109,10 +91,10 @@ final class StreamCore: @unchecked Sendable {
             switch try enqueueNow(bytes, finish: finish) {
             case .done: return
             case .streamIsFull:
-                let highWater = connection.highWater
-                try await waitToWrite(downTo: connection.lowWater) { $0.queued < highWater }
+                let highWater = connection.sendBudget.highWater
+                try await waitToWrite(downTo: connection.sendBudget.lowWater) { $0.queued < highWater }
             case .connectionIsFull:
-                try await connection.sendBudget.wait { withState { $0.writeError != nil } }
+                try await connection.sendBudget.wait { withState { $0.sending.error != nil } }
             }
         }
     }
@@ -121,7 +103,7 @@ final class StreamCore: @unchecked Sendable {
     func delivered() async throws {
         try Task.checkCancellation()
         while true {
-            let (failure, queued) = withState { ($0.writeError, $0.queued) }
+            let (failure, queued) = withState { ($0.sending.error, $0.sending.queued) }
             if let failure { throw failure }
             if queued == 0 { return }
             try await waitToWrite(downTo: 0) { $0.queued == 0 }
@@ -137,21 +119,20 @@ final class StreamCore: @unchecked Sendable {
 
     /// Queues the bytes if there is room.
     private func enqueueNow(_ bytes: [UInt8], finish: Bool) throws -> Queueing {
-        let (highWater, budget) = (connection.highWater, connection.sendBudget)
-        let (failure, queueing, notice, wasPosted) = withState { state in
-            if let failure = state.writeFailure() {
-                return (failure as TransportError?, Queueing.streamIsFull, StreamState.Notice.none, false)
+        let budget = connection.sendBudget
+        let (failure, queueing, notice) = withState { state in
+            if let failure = state.sending.failure {
+                return (failure as TransportError?, Queueing.streamIsFull, StreamState.Notice.none)
             }
-            if state.writer != nil { return (.misuse("two writers at a time"), .streamIsFull, .none, false) }
-            guard state.queued < highWater else { return (nil, .streamIsFull, .none, false) }
-            guard state.enqueue(bytes, finish: finish, within: budget) else {
-                return (nil, .connectionIsFull, .none, false)
+            if state.sending.writer != nil { return (.misuse("two writers at a time"), .streamIsFull, .none) }
+            guard state.sending.queued < budget.highWater else { return (nil, .streamIsFull, .none) }
+            guard state.sending.enqueue(bytes, finish: finish, within: budget) else {
+                return (nil, .connectionIsFull, .none)
             }
-            let (notice, wasPosted) = Self.markUrgent(&state)
-            return (nil, .done, notice, wasPosted)
+            return (nil, .done, state.markUrgent())
         }
         if let failure { throw failure }
-        notify(notice, isPosted: wasPosted)
+        notify(notice)
         return queueing
     }
 
@@ -162,78 +143,77 @@ final class StreamCore: @unchecked Sendable {
     }
 
     /// Waits until at most `limit` bytes are queued, unless it is time already, or nothing can be written any more.
-    private func waitToWrite(downTo limit: Int, unless isTime: @Sendable (StreamState) -> Bool) async throws {
+    private func waitToWrite(downTo limit: Int, unless isTime: @Sendable (SendSide) -> Bool) async throws {
         let drained = Promise<Void>()
         try await withTaskCancellationHandler {
             let mustWait = try state.withLock { state in
-                if state.writer != nil { throw TransportError.misuse("two writers at a time") }
-                if isTime(state) || state.writeError != nil { return false }
+                if state.sending.writer != nil { throw TransportError.misuse("two writers at a time") }
+                if isTime(state.sending) || state.sending.error != nil { return false }
                 if Task.isCancelled { throw CancellationError() }
-                state.writer = drained
-                state.writerLimit = limit
+                state.sending.wait(drained, downTo: limit)
                 return true
             }
             if mustWait { try await drained.wait() }
         } onCancel: {
             // At once: another task may write as soon as this one is cancelled, such as the failure of a request.
-            withState { if $0.writer === drained { $0.writer = nil } }
+            withState { $0.sending.cancel(drained) }
         }
     }
 
     // MARK: The end
 
     /// Has `handler` told that writing is of no use any more.
-    func whenStopped(_ handler: StreamState.StopHandler?) {
+    func whenStopped(_ handler: SendSide.StopHandler?) {
         let stopped = withState { state in
-            state.stopHandler = handler
-            return state.takeStopped()
+            state.sending.stopHandler = handler
+            return state.sending.takeStopped()
         }
         if let stopped { stopped.handler(stopped.error) }
     }
 
     /// Gives up both directions.
     func reset(code: UInt64) {
-        let (waiters, stopped, released, notice, wasPosted) = withState { state in
-            state.giveUp(code: code)
-            let (notice, wasPosted) = Self.markUrgent(&state)
-            return (Self.takeWaiters(&state), state.takeStopped(), state.takeReleased(), notice, wasPosted)
+        let (waiters, stopped, released, notice) = withState { state in
+            state.reset(code: code)
+            let notice = state.markUrgent()
+            return (state.takeWaiters(), state.sending.takeStopped(), state.sending.takeReleased(), notice)
         }
         for waiter in waiters { waiter.fulfil(()) }
         release(released)
         if let stopped { stopped.handler(stopped.error) }
-        notify(notice, isPosted: wasPosted)
+        notify(notice)
     }
 
     /// The handle is gone.
     func abandon() {
-        let (released, notice, wasPosted) = withState { state -> (Int, StreamState.Notice, Bool) in
-            if state.isClosed || (state.hasFinished && state.isFullyRead) {
-                guard state.creditDue > 0 || state.unread > 0 else { return (0, .none, false) }
+        let (released, notice) = withState { state -> (Int, StreamState.Notice) in
+            if state.slot.isClosed || (state.sending.hasFinished && state.receiving.isFullyRead) {
+                guard state.receiving.creditDue > 0 || state.receiving.unread > 0 else { return (0, .none) }
             }
-            if state.hasFinished { state.stopReading() } else { state.giveUp(code: 0) }
-            let (notice, wasPosted) = Self.markUrgent(&state)
-            return (state.takeReleased(), notice, wasPosted)
+            if state.sending.hasFinished { state.receiving.stop() } else { state.reset(code: 0) }
+            let notice = state.markUrgent()
+            return (state.sending.takeReleased(), notice)
         }
         connection.sendBudget.giveBack(released)
-        notify(notice, isPosted: wasPosted)
+        notify(notice)
     }
 
     /// The user got the stream from `acceptStream`.
     func markAccepted() {
-        let (notice, wasPosted) = withState { state -> (StreamState.Notice, Bool) in
-            state.isAccepted = true
-            return state.isClosed ? Self.markUrgent(&state) : (.none, false)
+        let notice = withState { state -> StreamState.Notice in
+            state.slot.accept()
+            return state.slot.isClosed ? state.markUrgent() : .none
         }
-        notify(notice, isPosted: wasPosted)
+        notify(notice)
     }
 
     /// The connection is gone, and the stream with it.
     func fail(_ error: TransportError) {
         let (waiters, stopped, released) = withState { state in
-            state.failReading(error, discarding: false)
-            state.failWriting(error)
-            state.isClosed = true
-            return (Self.takeWaiters(&state), state.takeStopped(), state.takeReleased())
+            state.receiving.fail(error, discarding: false)
+            state.sending.fail(error)
+            state.slot.close()
+            return (state.takeWaiters(), state.sending.takeStopped(), state.sending.takeReleased())
         }
         for waiter in waiters { waiter.fulfil(()) }
         release(released)
@@ -242,7 +222,7 @@ final class StreamCore: @unchecked Sendable {
 
     /// The I/O thread is gone and carries out nothing any more.
     func failWithEndpoint() {
-        fail(connection.ended.value ?? .endpointClosed)
+        fail(connection.output.ended.value ?? .endpointClosed)
     }
 
     // MARK: The I/O thread
@@ -256,13 +236,5 @@ final class StreamCore: @unchecked Sendable {
     func takeStaged() -> [UInt8] {
         defer { staged = [] }
         return staged
-    }
-
-    private static func takeWaiters(_ state: inout StreamState) -> [Promise<Void>] {
-        defer {
-            state.reader = nil
-            state.writer = nil
-        }
-        return [state.reader, state.writer].compactMap { $0 }
     }
 }

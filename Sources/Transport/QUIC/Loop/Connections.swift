@@ -20,13 +20,11 @@ struct Connections {
 
     /// Gives a connection its turn to send in this pass.
     mutating func markDirty(_ core: ConnectionCore) {
-        core.mayWait = false
-        guard !core.isDirty else { return }
-        core.isDirty = true
-        dirty.append(core)
+        if core.turn == .none { dirty.append(core) }
+        core.turn = .due
     }
 
-    /// Returns the marked connections, whose marks the caller removes one by one.
+    /// Returns the connections that have a turn, which the caller takes from them one by one.
     mutating func takeDirty() -> [ConnectionCore] {
         guard !dirty.isEmpty else { return [] }
         defer { dirty.removeAll(keepingCapacity: true) }
@@ -48,7 +46,6 @@ struct Connections {
         core.phase = .gone
         places.remove(core)
         timers.remove(core)
-        for id in core.ids { table.remove(id) }
-        core.ids = []
+        for id in core.reports.takeIds() { table.remove(id) }
     }
 }

@@ -14,20 +14,20 @@ enum EngineHooks {
             cid_added: { user, cid in
                 guard let core = unsafe connection(user), let cid = unsafe cid else { return }
                 let id = unsafe ConnectionID(cid.pointee)
-                core.ids.append(id)
+                core.reports.add(id)
                 core.loop.connections.table.add(id, of: core)
             },
             cid_removed: { user, cid in
                 guard let core = unsafe connection(user), let cid = unsafe cid else { return }
                 let id = unsafe ConnectionID(cid.pointee)
-                core.ids.removeAll { $0 == id }
+                core.reports.remove(id)
                 core.loop.connections.table.remove(id)
             },
             stream_opened: { user, raw in
                 guard let core = unsafe connection(user) else { return nil }
                 let stream = StreamCore(connection: core, isRemote: true)
                 unsafe stream.raw = unsafe raw
-                core.newcomers.append(stream)
+                core.reports.opened(stream)
                 return unsafe UnsafeMutableRawPointer(Unmanaged.passRetained(stream).toOpaque())
             },
             stream_data: { user, bytes, length in

@@ -36,9 +36,8 @@ extension IOLoop {
     /// Ends a connection that never was.
     private func fail(_ core: ConnectionCore, _ error: TransportError) {
         core.phase = .gone
-        core.established.fulfil(error)
-        core.ended.fulfil(error)
-        core.arrivals.finish(discarding: true)
+        core.output.fail(error)
+        core.output.arrivals.finish(discarding: true)
     }
 
     func meetStranger(
@@ -120,7 +119,7 @@ extension IOLoop {
         var remote = unsafe train.pointee.source
         var local = unsafe train.pointee.destination
         guard let address = remote.socketAddress else { return handshakes.gate.ended(handshake, hasCompleted: false) }
-        let core = ConnectionCore(loop: self, isDialler: false, remote: address, expected: nil)
+        let core = ConnectionCore(loop: self, remote: address, expected: nil)
         guard unsafe engine.accept(core, &initial, from: &remote, to: &local, at: clock.now) else {
             return handshakes.gate.ended(handshake, hasCompleted: false)
         }
@@ -160,7 +159,7 @@ extension IOLoop {
     func extendLimits(of core: ConnectionCore) {
         guard let raw = unsafe core.raw else { return }
         unsafe rq_conn_extend_limits(raw)
-        let address = core.shared.withLock { shared in
+        let address = core.output.shared.withLock { shared in
             shared.creditThreshold = limits.creditThreshold
             return shared.remoteAddress
         }
@@ -172,14 +171,11 @@ extension IOLoop {
 
     func feed(_ core: ConnectionCore, _ datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) {
         guard let raw = unsafe core.raw else { return answerLate(core) }
-        let isFirst = !core.isDirty
+        let isFirst = core.turn == .none
         let status = unsafe rq_conn_read(raw, train, datagram.baseAddress, datagram.count, clock.now)
-        if core.isSuspect {
-            core.isSuspect = false
-            core.pathQueue.yield(.answered)
-        }
+        core.path.heard()
         settle(core, status)
-        if isFirst, datagram.count <= Self.smallDatagram, case .open = core.phase { core.mayWait = true }
+        if isFirst, datagram.count <= Self.smallDatagram, case .open = core.phase { core.turn = .deferrable }
     }
 
     /// Acts on what the engine said.
@@ -207,14 +203,14 @@ extension IOLoop {
     private func advance(_ core: ConnectionCore) {
         guard let raw = unsafe core.raw, unsafe rq_conn_is_confirmed(raw) else { return }
         core.phase = .open
-        connections.places.set(core, at: core.shared.withLock { $0.remoteAddress })
+        connections.places.set(core, at: core.output.shared.withLock { $0.remoteAddress })
         let secret = unsafe [UInt8](unsafeUninitializedCapacity: Int(RQ_MAX_EXPORTER_SECRET)) { room, count in
             count = unsafe rq_conn_exporter_secret(raw, room.baseAddress)
         }
-        core.shared.withLock { $0.exporterSecret = secret }
+        core.output.shared.withLock { $0.exporterSecret = secret }
         unsafe rq_conn_trim(raw)
         handshakes.end(of: core, hasCompleted: true)
-        core.established.fulfil(nil)
+        core.output.established.fulfil(nil)
         guard !core.isDialler else { return }
         let isWelcome = output.accepted.count < limits.pendingAccepts && output.accepted.offer(core)
         if !isWelcome { end(core, .locally(code: 0, reason: "too many connections wait")) }
@@ -245,14 +241,14 @@ extension IOLoop {
         unsafe rq_conn_remote_address(raw, &remote)
         guard let address = remote.socketAddress else { return }
         let roundTrip = unsafe rq_conn_round_trip(raw)
-        let hasMoved = core.shared.withLock { shared in
+        let hasMoved = core.output.shared.withLock { shared in
             shared.roundTrip = roundTrip
             guard shared.remoteAddress != address else { return false }
             shared.remoteAddress = address
             return true
         }
         if hasMoved {
-            core.pathQueue.yield(.moved(address))
+            core.path.moved(to: address)
             if case .open = core.phase { connections.places.set(core, at: address) }
         }
         notice(core)

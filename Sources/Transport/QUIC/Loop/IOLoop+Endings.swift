@@ -24,10 +24,10 @@ extension IOLoop {
         unsafe core.raw = nil
         unsafe rq_conn_free(raw)
         unsafe Unmanaged.passUnretained(core).release()
-        core.arrivals.finish(discarding: true)
-        core.pathQueue.finish()
-        core.established.fulfil(core.refusal ?? asHandshakeFailure(error))
-        core.ended.fulfil(error)
+        core.output.arrivals.finish(discarding: true)
+        core.path.finish()
+        core.output.established.fulfil(core.reports.refusal ?? asHandshakeFailure(error))
+        core.output.ended.fulfil(error)
         connections.places.remove(core)
         let period = ClosingPeriod(packet: packet, local: local, remote: remote)
         guard !isSilent(ending), connections.keep(core, closing: period, until: clock.now &+ lingering) else {
@@ -50,8 +50,7 @@ extension IOLoop {
         connections.remove(core)
         relays.remove(over: core)
         sockets.noteEnding()
-        core.established.fulfil(.endpointClosed)
-        core.ended.fulfil(.endpointClosed)
+        core.output.fail(.endpointClosed)
     }
 
     private func isSilent(_ ending: Ending) -> Bool {
@@ -89,7 +88,7 @@ extension IOLoop {
         case .silently(let error): return error
         case .byEngine, .byPeer: break
         }
-        if let refusal = core.refusal { return refusal }
+        if let refusal = core.reports.refusal { return refusal }
         var info = rq_close_info()
         unsafe rq_conn_close_info(raw, &info)
         let side = info.is_local ? "we" : "the peer"

@@ -144,12 +144,12 @@ extension IOLoop {
         do {
             var local = try localAddress(towards: remote, from: port)
             guard unsafe rq_conn_migrate(raw, &local, &remote, false, clock.now) == Int32(RQ_OK) else {
-                core.pathQueue.yield(.refused(address))
+                core.path.refused(address)
                 return
             }
             connections.markDirty(core)
         } catch {
-            core.pathQueue.yield(.refused(address))
+            core.path.refused(address)
         }
     }
 
@@ -165,13 +165,10 @@ extension IOLoop {
     /// Tells the users of a connection that its path is in doubt, or that another one did not work.
     func notice(_ core: ConnectionCore) {
         guard let raw = unsafe core.raw else { return }
-        if !core.isSuspect, unsafe rq_conn_is_silent(raw) {
-            core.isSuspect = true
-            core.pathQueue.yield(.suspect)
-        }
+        if !core.path.isSuspect, unsafe rq_conn_is_silent(raw) { core.path.suspect() }
         var remote = rq_addr()
         guard unsafe rq_conn_take_refused_path(raw, &remote), let address = remote.socketAddress else { return }
-        core.pathQueue.yield(.refused(address))
+        core.path.refused(address)
     }
 
     /// Closes the abandoned ports that are no longer used by a connection.

@@ -19,25 +19,19 @@ extension IOLoop {
     /// Hands a stream's news to the engine.
     func carryOut(_ stream: StreamCore) {
         let wishes = stream.withState { state -> Wishes in
-            state.isPosted = false
-            state.isPostedUrgently = false
-            defer {
-                state.creditDue = 0
-                if state.hasFinished { state.finishPosted = true }
-                if state.isClosed, state.isAccepted { state.hasReturnedSlot = true }
-            }
+            state.unmark()
             return Wishes(
-                outbound: state.takeOutbound(),
-                finish: state.hasFinished && !state.finishPosted,
+                outbound: state.sending.takeOutbound(),
+                finish: state.sending.takeFinish(),
                 reset: state.resetCode,
-                stopsReading: state.isStoppedReading,
-                credit: state.creditDue,
-                returnsSlot: state.isClosed && state.isAccepted && !state.hasReturnedSlot
+                stopsReading: state.receiving.isStopped,
+                credit: state.receiving.takeCredit(),
+                returnsSlot: state.slot.takeReturn()
             )
         }
         let core = stream.connection
         guard let raw = unsafe core.raw else {
-            guard let error = core.ended.value else { return }
+            guard let error = core.output.ended.value else { return }
             return stream.fail(error)
         }
         unsafe rq_conn_consume(raw, stream.raw, UInt64(wishes.credit))
@@ -95,8 +89,7 @@ extension IOLoop {
             unsafe rq_stream_free(event.stream)
             unsafe Unmanaged.passUnretained(stream).release()
         }
-        for stream in core.newcomers { _ = core.arrivals.offer(stream) }
-        core.newcomers.removeAll(keepingCapacity: true)
+        core.reports.offerNewcomers(to: core.output.arrivals)
         return wasHeard
     }
 
@@ -109,32 +102,22 @@ extension IOLoop {
         let has = { (flag: Int) in flags & UInt32(flag) != 0 }
         let staged = stream.takeStaged()
         let (waiters, stopped, released, credit, returnsSlot) = stream.withState { state in
-            if !staged.isEmpty { state.receive(staged) }
-            if has(RQ_EVENT_FIN) { state.end() }
-            if has(RQ_EVENT_RESET) { state.failReading(.reset(code: code), discarding: true) }
-            if has(RQ_EVENT_STOP) { state.failWriting(.stopped(code: code)) }
-            state.engineBytes = queued
+            if !staged.isEmpty { state.receiving.receive(staged) }
+            if has(RQ_EVENT_FIN) { state.receiving.end() }
+            if has(RQ_EVENT_RESET) { state.receiving.fail(.reset(code: code), discarding: true) }
+            if has(RQ_EVENT_STOP) { state.sending.fail(.stopped(code: code)) }
+            state.sending.engineBytes = has(RQ_EVENT_CLOSED) ? 0 : queued
             var returnsSlot = false
             if has(RQ_EVENT_CLOSED) {
-                state.isClosed = true
-                state.engineBytes = 0
-                returnsSlot = state.isAccepted && !state.hasReturnedSlot
-                if returnsSlot { state.hasReturnedSlot = true }
+                state.slot.close()
+                returnsSlot = state.slot.takeReturn()
             }
-            var waiters: [Promise<Void>] = []
-            if let reader = state.reader, state.unread > 0 || state.isFullyRead {
-                waiters.append(reader)
-                state.reader = nil
-            }
-            if let writer = state.writer, state.queued <= state.writerLimit || state.writeError != nil {
-                waiters.append(writer)
-                state.writer = nil
-            }
-            // What nobody will read is given back at once.
-            let mustCredit = state.resetCode != nil || state.isStoppedReading || has(RQ_EVENT_RESET)
-            let credit = mustCredit ? state.creditDue : 0
-            if mustCredit { state.creditDue = 0 }
-            return (waiters, state.takeStopped(), state.takeReleased(), credit, returnsSlot)
+            let waiters = state.takeReadyWaiters()
+            // Bytes that will not be read are credited at once.
+            let mustCredit = state.receiving.isStopped || has(RQ_EVENT_RESET)
+            let credit = mustCredit ? state.receiving.takeCredit() : 0
+            let stopped = state.sending.takeStopped()
+            return (waiters, stopped, state.sending.takeReleased(), credit, returnsSlot)
         }
         for waiter in waiters { waiter.fulfil(()) }
         stream.connection.sendBudget.giveBack(released)

@@ -102,7 +102,7 @@ final class IOLoop: @unchecked Sendable {
     private func sleep() {
         guard mailbox.mayFallAsleep() else { return sockets.markReadable() }
         let now = clock.advance()
-        let next = min(connections.timers.first?.deadline ?? .max, shutdownDeadline ?? .max)
+        let next = min(connections.timers.first?.timer.deadline ?? .max, shutdownDeadline ?? .max)
         let wait = next == .max ? UInt64.max : next > now ? next - now : 0
         unsafe sockets.markReadable { all, count, readable in
             unsafe rq_waker_wait(mailbox.waker.raw, all, count, wait, readable)
@@ -149,8 +149,7 @@ final class IOLoop: @unchecked Sendable {
     private func refuse(_ job: Job) {
         switch job {
         case .dial(let core, _, _):
-            core.established.fulfil(.endpointClosed)
-            core.ended.fulfil(.endpointClosed)
+            core.output.fail(.endpointClosed)
         case .openPorts(_, let opened): opened.fulfil([])
         case .close, .probe, .extendLimits, .sendForeign, .migrate, .openChannel, .closeChannel, .relay, .stopRelaying,
             .closePorts, .networkChanged, .shutDown:
@@ -248,7 +247,7 @@ final class IOLoop: @unchecked Sendable {
     // MARK: Timers and sending
 
     private func fireTimers() {
-        while let core = connections.timers.first, core.deadline <= clock.now {
+        while let core = connections.timers.first, core.timer.deadline <= clock.now {
             connections.timers.set(core, deadline: .max)
             expire(core)
         }
@@ -256,10 +255,11 @@ final class IOLoop: @unchecked Sendable {
 
     private func flush() {
         for core in connections.takeDirty() {
-            core.isDirty = false
+            let mayWait = core.turn == .deferrable
+            core.turn = .none
             let wasHeard = drainEvents(of: core)
-            if core.mayWait, wasHeard, let raw = unsafe core.raw, unsafe !rq_conn_has_unsent(raw) {
-                connections.timers.set(core, deadline: min(core.deadline, clock.now + Self.answerNanoseconds))
+            if mayWait, wasHeard, let raw = unsafe core.raw, unsafe !rq_conn_has_unsent(raw) {
+                connections.timers.set(core, deadline: min(core.timer.deadline, clock.now + Self.answerNanoseconds))
             } else {
                 send(core)
             }
