@@ -1,6 +1,6 @@
 package import Identity
 
-/// How this device stands in a network.
+/// The membership of this device in a network.
 package struct MembershipState: Hashable, Sendable {
     package let networkId: NetworkId
     /// The owner's name for it, if it is known.

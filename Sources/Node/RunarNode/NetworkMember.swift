@@ -1,15 +1,15 @@
 package import Identity
 
-/// Somebody who is, was or may become a member of a network, as far as this device knows.
+/// A device that is, was or may become a member of a network, as far as this device knows.
 package struct NetworkMember: Hashable, Sendable {
     package let peerId: PeerId
-    /// What this device's person called it with its token.
+    /// The name that this device's person gave it with its token.
     package var label: String?
     /// The token that this device gave it; nil when another device did.
     package var issued: Issued?
-    /// When it was last admitted, in seconds since 1970.
+    /// The time of its last admission, in seconds since 1970.
     package var lastSeen: UInt64?
-    /// When the network's owner revoked it, in seconds since 1970.
+    /// The time of its revocation by the network's owner, in seconds since 1970.
     package var revokedAt: UInt64?
 
     /// A token that was given.

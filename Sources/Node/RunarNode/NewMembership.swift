@@ -1,8 +1,8 @@
 public import Identity
 
-/// What came of a join.
+/// The outcome of a join.
 public struct NewMembership: Hashable, Sendable {
-    /// What the network says about itself.
+    /// The network's own description.
     public let metadata: NetworkMetadata
     /// Whether the inviter and this device were connected as members of it.
     public let isConnected: Bool

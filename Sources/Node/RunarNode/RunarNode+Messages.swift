@@ -244,7 +244,7 @@ extension RunarNode {
 
 // Events by topics that may name their network.
 extension RunarNode {
-    /// Publishes a value, in JSON, to whoever subscribed to the topic in its network; `nil` is an event without data.
+    /// Publishes a value, in JSON, to the subscribers of the topic in its network; `nil` is an event without data.
     ///
     /// `topic` is `segment/segment/…` or `network:segment/…`, without wildcards. In a network of which this device is no
     /// member, and under a name that is no network yet, the event stays on this device.
@@ -255,12 +255,12 @@ extension RunarNode {
         try await self.publish(topic, data: data, encoding: .json)
     }
 
-    /// The same with values of any shape.
+    /// Publishes a value of any shape.
     public func publish(_ topic: String, data: [String: RunarValue]?) async throws {
         try await self.publish(topic, data: data, encoding: .json)
     }
 
-    /// The same in another encoding, which subscribers must know.
+    /// Publishes in another encoding, which subscribers must know.
     public func publish<Value: Encodable & Sendable>(
         _ topic: String,
         data: Value?,
@@ -269,7 +269,7 @@ extension RunarNode {
         try await self.publishRaw(topic, data: data.map { try encoding.encode($0) } ?? Data())
     }
 
-    /// The same with bytes, whatever they mean.
+    /// Publishes bytes, whatever they mean.
     public func publishRaw(_ topic: String, data: Data) async throws {
         do {
             let written = try TopicPath(topic)

@@ -219,7 +219,7 @@ extension RunarNode {
         return metadata.with(rendezvous: secrets.newest.rendezvous.publicKey)
     }
 
-    /// Signs a token that makes `peerId` a member until `expiration` (whole seconds; nil for ever).
+    /// Signs a token that makes `peerId` a member until `expiration` (whole seconds; nil without end).
     ///
     /// The token's text says where the members listen for its holder. `label` is what this device's person calls the
     /// peer from now on; nil leaves an earlier one. A device may have another token like it before this one ends,
@@ -270,7 +270,7 @@ extension RunarNode {
         )
         try self.store.addRevocations([entry])
         self.tables.removeRecords(of: peerId, in: networkId)
-        // The revocation goes first: nobody is told the new secret before it is told who must not know it.
+        // The revocation goes first: no member gets the new secret before it knows which device must not have it.
         self.applyIfRunning(.membership(.revocationsAdded([entry])))
         if let secrets = try self.memberSecrets(of: networkId) {
             try self.add(secrets.successor(signer: key.privateKey, nowSeconds: self.wallSeconds), to: secrets)
@@ -280,8 +280,8 @@ extension RunarNode {
 
     /// Gives a network another name: the next version of its metadata.
     ///
-    /// Whoever joins from now on gets it. It does not travel to those who are members already: they keep the name that they
-    /// have until ``addNetwork(_:)`` brings them the result.
+    /// Devices that join from now on get it. It does not travel to present members: they keep the name that they have
+    /// until ``addNetwork(_:)`` brings them the result.
     ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``IdentityError`` for a bad name.
     public func renameNetwork(_ networkId: NetworkId, to name: String) throws -> NetworkMetadata {
@@ -319,7 +319,7 @@ extension RunarNode {
 
 // Member secrets lie with the keys; what may be shown of them, the rendezvous key, with everything else.
 extension RunarNode {
-    /// When the secret that a network's members share was made, by which they recognise each other on a local network;
+    /// The date of the secret that a network's members share, by which they recognise each other on a local network;
     /// nil before this device was given one.
     ///
     /// Its owner's device makes a new one with each revocation, and the one who was revoked never gets it.
@@ -348,7 +348,7 @@ extension RunarNode {
     /// The member secrets of a network; the owner makes the first one if there is none yet.
     func memberSecretsOrNew(of network: NetworkId) throws -> MemberSecrets? {
         if let secrets = try self.memberSecrets(of: network) { return secrets }
-        // A member is told by others, and so is a device that was given the network's key.
+        // A member learns it from others, and so does a device that was given the network's key.
         guard try self.store.network(network)?.derivationIndex != nil,
             let key = try? self.networkKey(of: network)  // without the root key it is a member
         else { return nil }

@@ -20,9 +20,9 @@ public import Foundation
 extension RunarNode {
     /// Makes an invitation that is good once, for ten minutes, or until ``withdraw(_:)``.
     ///
-    /// When a joiner took it, ``NodeEvent/joinRequested(_:)`` asks for consent; compare the digits on both screens and
+    /// Once a joiner took it, ``NodeEvent/joinRequested(_:)`` asks for consent; compare the digits on both screens and
     /// give it with ``answer(_:allow:expiration:label:)``. If `isPreallowed` the first joiner needs no further consent, and
-    /// gets a token until `expiration` (nil for ever); `label` is what the device is called here.
+    /// gets a token until `expiration` (nil without end); `label` is what the device is called here.
     ///
     /// The joiner dials `addresses`; nil stands for those of this machine at which the node listens.
     ///
@@ -58,7 +58,7 @@ extension RunarNode {
         return invitation
     }
 
-    /// Gives whoever was allowed beforehand what its invitation says.
+    /// Gives a joiner the terms of an invitation that needs no consent.
     func allow(_ request: JoinRequest) throws {
         let preallowance = self.settings.preallowances.withLock { $0.removeValue(forKey: request.invitation) }
         try self.answer(
@@ -74,7 +74,7 @@ extension RunarNode {
         self.applyIfRunning(.join(.invitationWithdrawn(invitation)))
     }
 
-    /// Gives or refuses a joiner a token until `expiration` (nil for ever); `label` is what the device is called here.
+    /// Gives or refuses a joiner a token until `expiration` (nil without end); `label` is what the device is called here.
     ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/notRunning``; then the joiner is refused.
     public func answer(
@@ -135,7 +135,7 @@ extension RunarNode {
         }
     }
 
-    /// Where others can dial this node, as far as the machine knows.
+    /// The addresses at which others can dial this node, as far as the machine knows.
     var dialableAddresses: [SocketAddress] {
         OwnAddresses.dialable(bound: self.listenAddresses, interfaces: NetworkInterface.all() ?? [])
     }
@@ -145,7 +145,7 @@ extension RunarNode {
     /// The peers that were given a token here, were met before, are connected, or were named by the latest search of a
     /// hash table (``dhtFindPeers(networkId:near:policy:)``), ascending.
     ///
-    /// Whoever was revoked is left out, so that a name or the beginning of an id never means a lost device where its
+    /// A revoked device is left out, so that a name or the beginning of an id never means a lost device where its
     /// successor is meant.
     ///
     /// - Throws: ``StorageError``.
@@ -179,7 +179,7 @@ extension RunarNode {
 }
 
 extension RunarNode {
-    /// What there is to say about this node.
+    /// The description of this node.
     ///
     /// - Throws: ``RunarError``.
     public func getNodeInfo() async throws -> RunarNodeInfo {
@@ -218,14 +218,14 @@ extension RunarNode {
 
 // What a diagnosis asks for.
 extension RunarNode {
-    /// How this device stands in each of its networks.
+    /// The membership of this device in each of its networks.
     ///
     /// - Throws: ``StorageError``.
     package func membershipStates() throws -> [MembershipState] {
         try Self.membershipStates(in: self.store, self.peerId)
     }
 
-    /// The same of a node that does not run, without its keys.
+    /// Returns the memberships of a node that does not run, without its keys.
     ///
     /// - Throws: ``StorageError``.
     package static func membershipStates(statePath: String, peerId: PeerId?) throws -> [MembershipState] {
@@ -246,24 +246,24 @@ extension RunarNode {
         }
     }
 
-    /// What was tried lately to reach a peer, the newest last; nothing while the node is stopped.
+    /// The latest attempts to reach a peer, the newest last; none while the node is stopped.
     package func pathHistory(of peer: PeerId) -> [PathHistory.Entry] {
         (try? self.running().pathHistory(of: peer)) ?? []  // see above
     }
 
-    /// How this device's NAT chooses ports, whether that is more than a guess, and where peers see this device; nil
+    /// The mapping of this device's NAT, whether that is more than a guess, and where peers see this device; nil
     /// while the node is stopped.
     package var natObservations: (mapping: MappingBehaviour, isProven: Bool, addresses: [SocketAddress])? {
         try? self.running().natObservations  // see above
     }
 
-    /// Whom this device's NAT lets in, found out by a second member; nil while the node is stopped.
+    /// The filtering of this device's NAT, measured with a second member; nil while the node is stopped.
     package func filtering() async -> FilteringBehaviour? {
         guard let driver = try? self.running() else { return nil }  // see above
         return await driver.askFiltering()
     }
 
-    /// Where this device would dial a peer.
+    /// The addresses at which this device would dial a peer.
     ///
     /// - Throws: ``StorageError``.
     package func knownAddresses(of peer: PeerId) throws -> [SocketAddress] {
@@ -352,7 +352,7 @@ extension RunarNode {
         self.watchAddresses(of: driver)
     }
 
-    /// Looks for members as soon as the node runs; without a local network it runs all the same.
+    /// Starts discovery on a driver; without a local network the node runs without it.
     func startDiscovery(of driver: NodeDriver) {
         do {
             try self.openLocalNetwork(for: driver)

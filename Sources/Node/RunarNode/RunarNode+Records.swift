@@ -306,7 +306,7 @@ extension RunarNode {
     func load(into driver: NodeDriver) throws {
         self.settings.fileReceiver.withLock { driver.receiveFiles($0) }
         for network in self.services.memberships { try self.load(network, into: driver) }
-        // Whoever was here last comes first, in case there are more than connections are kept for.
+        // The peers that were connected last come first, in case there are more than connections are kept for.
         try self.store.prunePeers(unseenSince: self.wallSeconds - min(self.wallSeconds, Self.peerLifeSeconds))
         let addresses = try self.store.addresses()
         for peer in try self.store.peers().sorted(by: { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }) {

@@ -91,7 +91,7 @@ extension NetworkRecord {
 }
 
 extension StateStore {
-    /// Where the members of a network listen for a device that has a token but no secret, if this device knows.
+    /// The key under which the members of a network listen for a device that has a token but no secret, if it is known.
     func rendezvous(of network: NetworkId) throws -> RendezvousKey? {
         guard let bytes = try self.setting(Self.rendezvousName(of: network)) else { return nil }
         return try RendezvousKey(rawRepresentation: bytes)
@@ -124,7 +124,7 @@ extension StoredRecord {
 }
 
 extension StateStore {
-    /// What this device holds of a network's hash table; a record that cannot be read is left out.
+    /// The records of a network's hash table on this device; one that cannot be read is left out.
     func tableRecords(of network: NetworkId) throws -> [Record] {
         try self.records(of: network).compactMap { bytes in
             try? Record(binary: bytes)  // damaged on disk: the other holders have it

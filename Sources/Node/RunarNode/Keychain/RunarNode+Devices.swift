@@ -268,10 +268,10 @@ extension RunarNode {
 
 // A person's networks on a new device that has the root key again.
 extension RunarNode {
-    /// How many networks of a person are looked through for the one that a text is of.
+    /// The most networks of a person that are searched for the one of a text.
     private static let restorableNetworks: UInt32 = 1024
-    /// Where the store keeps the fingerprint of the root key whose networks it has counted from the first one on, or
-    /// from an index that a person gave.
+    /// The setting with the fingerprint of the root key whose networks were counted from the first one on, or from an
+    /// index that a person gave.
     private static let countedRoot = "root-key.counted"
 
     /// Makes this device the owner of a network again if its root key is; returns whether it is.
@@ -313,7 +313,7 @@ extension RunarNode {
 
     /// The root key, made and counted from the first network on if there is none.
     func rootKeyOrNew() throws -> Ed25519KeyPair {
-        // Nobody else may make one meanwhile: the networks of the one that is replaced would be lost.
+        // No other task may make one meanwhile: the networks of the one that is replaced would be lost.
         try RunarKeychain.whileCounting {
             if let key = try self.keychain.keyPair(id: KeyId.root.rawValue) { return key }
             return try self.keychain.makeRootKey()

@@ -32,11 +32,11 @@ extension RunarNode {
 
     /// Goes on the network and reaches for the peers that were connected before.
     ///
-    /// Starting twice does no harm: whoever starts a node that starts or stops at the moment waits for that first. After a
-    /// failure the node is stopped.
+    /// Starting twice does no harm: a start waits for another start or stop that is under way. After a failure the node is
+    /// stopped.
     ///
     /// - Throws: ``TransportError`` when no socket could be bound, ``KeychainError``, ``StorageError``;
-    ///   ``KeychainError/unsupported(_:)`` when biometrics are required and nobody enforces them here;
+    ///   ``KeychainError/unsupported(_:)`` when biometrics are required and nothing enforces them here;
     ///   ``NodeError/notRunning`` when a stop overtook it; `CancellationError` when cancelled before its turn.
     public func start() async throws {
         try await self.phases.inTurn { try await self.startInTurn() }
@@ -54,7 +54,7 @@ extension RunarNode {
             _ = self.phases.endStart { .stopped }
             throw error
         }
-        // Unstructured: it lives from here to stop(), whoever called start().
+        // Unstructured: it lives from here to stop(), not as long as the caller of start().
         let run = {
             Task { [weak self] in
                 await driver.run()
@@ -83,11 +83,11 @@ extension RunarNode {
     /// Says goodbye to every peer and leaves the network.
     ///
     /// Stopping twice does no harm; a start under way then throws ``NodeError/notRunning``. Services are stopped first, each
-    /// within 30 seconds, and requests of other devices come to their end. When the handler of one calls this, it returns
+    /// within 30 seconds, and requests of other devices end first. When the handler of one calls this, it returns
     /// before that request is over.
     public func stop() async { await self.stop(waiting: nil) }
 
-    /// The same where there is no time to wait for others: an app that its system is about to halt.
+    /// Stops where there is no time to wait for others: in an app that its system is about to halt.
     ///
     /// - Parameter patience: How long services may take to stop, and after the goodbye once more how long handlers of
     ///   requests may. What takes longer goes on without a network, and the next start waits for it.
@@ -133,8 +133,8 @@ extension RunarNode {
         self.logs[.lifecycle].warning("\(what) are still under way: the node stops without waiting for them")
     }
 
-    /// Waits for the end of something, whether the caller is cancelled or not, until a deadline, if there is one; then it
-    /// goes on without anybody, and this returns false.
+    /// Waits for the end of `body`, whether the caller is cancelled or not, until a deadline, if there is one; then `body`
+    /// goes on by itself, and this returns false.
     func wait(until deadline: Duration?, _ body: @escaping @Sendable () async -> Void) async -> Bool {
         guard let deadline else {
             await body()
@@ -195,7 +195,7 @@ extension RunarNode {
         )
     }
 
-    /// Has connections follow this machine's addresses where discovery does not do so already.
+    /// Makes connections follow this machine's addresses where discovery does not do so already.
     func watchAddresses(of driver: NodeDriver) {
         guard !driver.isDiscovering else { return }
         do {
@@ -327,7 +327,7 @@ extension RunarNode {
         try RunarNode(config: config)
     }
 
-    /// The same by another clock.
+    /// Opens a node that reads another clock.
     package convenience init(config: RunarNodeConfig, clock: NodeClock) throws {
         try self.init(
             config: config,

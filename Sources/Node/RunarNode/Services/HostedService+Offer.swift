@@ -3,7 +3,7 @@ internal import Identity
 internal import Services
 
 extension HostedService {
-    /// What others are told of it.
+    /// The announcement of the service to other devices.
     var offer: ServiceOffer {
         ServiceOffer(
             path: self.service.path,
@@ -19,7 +19,7 @@ extension HostedService {
         )
     }
 
-    /// - Throws: ``RunarError`` when others cannot be told of it.
+    /// - Throws: ``RunarError`` when it cannot be announced.
     func checkOffer() throws(RunarError) {
         do throws(WireError) {
             try Announcement.check([self.offer])

@@ -1,7 +1,7 @@
 internal import Services
 
 extension PayloadEncoding {
-    /// What it is called on the way.
+    /// The content type in headers.
     var contentType: ContentType {
         switch self {
         case .json: .json
@@ -12,7 +12,7 @@ extension PayloadEncoding {
 }
 
 extension ContentType {
-    /// How values are written, if they are values.
+    /// The encoding of values; nil for a body without values.
     var encoding: PayloadEncoding? {
         switch self {
         case .json: .json

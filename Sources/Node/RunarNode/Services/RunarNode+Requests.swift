@@ -151,7 +151,7 @@ extension RunarNode {
 
 // Requests that leave the device.
 extension RunarNode {
-    /// Whether there may be somebody else to ask in a network.
+    /// Whether another device of a network may be asked.
     func canAskPeers(in network: NetworkKey) -> Bool {
         guard case .known(let id) = network else { return false }
         return self.services.isMember(of: id)
@@ -173,7 +173,7 @@ extension RunarNode {
         }
     }
 
-    /// What a request says of itself on its way.
+    /// The header of a request.
     func header(
         _ route: ServiceHost.Route,
         _ encoding: PayloadEncoding?,
@@ -197,7 +197,7 @@ extension RunarNode {
         do {
             return try await body()
         } catch let failure as ServiceFailure {
-            // Where nobody else has the service either, this device's own says more.
+            // Where no other device has the service either, this device's own says more.
             if failure.kind == .noService, let hosted = route.hosted {
                 guard route.action != nil else { throw ServiceFailures.noAction(route.path) }
                 throw ServiceFailures.notRunning(route.path, state: hosted.state)
@@ -218,7 +218,7 @@ extension RunarNode {
     ///
     /// The sequence may take a day unless `options` say otherwise, and its sender waits while the reader is slow. Where the
     /// handler answers with one value, that is the sequence. `path` and the choice of who is asked are those of
-    /// `request(_:payload:options:)`; once the sequence began, nobody else is asked.
+    /// `request(_:payload:options:)`; once the sequence began, no other device is asked.
     ///
     /// - Throws: as `request(_:payload:options:)`, as far as it is known before the first value.
     public func stream<Input: Encodable & Sendable, Output: Decodable & Sendable>(
@@ -291,7 +291,7 @@ extension RunarNode {
                     try await upload { try await request.send([UInt8]($0)) }
                     try await request.finish()
                 } catch is ServiceFailure {
-                    // The provider answered without reading all, or the reader hears of it.
+                    // The provider answered without reading all; otherwise the reader gets the error.
                 } catch {
                     try? await request.fail(ServiceFailure(handler: error, route.path))  // it may be over
                 }

@@ -38,9 +38,9 @@ final class ServiceHost: Sendable {
     /// Whoever asks for more different paths than this pays for finding them.
     private static let routeLimit = 1024
 
-    /// Held by whoever looks what networks there are until that is in use, so that what was seen last stays.
+    /// Held from reading the list of networks until it is in use, so that the list that was read last stays.
     let naming = Locked(())
-    /// Held by whoever announces the services until that is done, for the same reason.
+    /// Held while the services are announced, for the same reason.
     let announcing = Locked(())
     private let state: Locked<State>
 

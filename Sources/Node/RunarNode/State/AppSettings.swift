@@ -6,7 +6,7 @@ internal import NodeCore
 /// The choices of the app, which hold over stops and starts.
 struct AppSettings: Sendable {
     let fileReceiver = Locked<FileReceiver?>(nil)
-    /// The terms of those whom an invitation allows beforehand, until it is used or over.
+    /// The terms of invitations that need no consent, until they are used or over.
     let preallowances = Locked<[Invitation.ID: Preallowance]>([:])
     /// Whether members are looked for on the local network while the node runs.
     let isDiscovering: Locked<Bool>

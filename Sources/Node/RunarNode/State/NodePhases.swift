@@ -16,7 +16,7 @@ struct NodePhases: Sendable {
     }
 
     private let phase = Locked(Phase.stopped)
-    /// Those who start the node, one after another.
+    /// The tasks that start the node, one after another.
     private let starts = AsyncMutex()
 
     /// The driver while the node is on the network.

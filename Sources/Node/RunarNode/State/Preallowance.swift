@@ -4,10 +4,10 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What an invitation gives without a question.
+/// The terms that an invitation gives without a question.
 struct Preallowance: Sendable {
     let expiration: Date?
     let label: String?
-    /// When nobody can come with the invitation any more, in seconds since 1970.
+    /// The time after which no joiner can use the invitation, in seconds since 1970.
     let until: UInt64
 }

@@ -8,7 +8,7 @@ struct TableMemory: Sendable {
     /// The records that the app has read and written lately, by network.
     private let caches = Locked<[NetworkId: RecordCache]>([:])
     private let members = Locked<[NetworkId: Set<PeerId>]>([:])
-    /// The age at which a cached record is not used any more.
+    /// The age at which a cached record is no longer used.
     private let maximumAge: Duration
 
     init(maximumAge: Duration) {
