@@ -1,0 +1,81 @@
+internal import Concurrency
+internal import CoreMetrics
+
+/// The instruments of connections.
+struct ConnectionInstruments: Sendable {
+    let active: Meter
+    let total: Counter
+    let failed: Counter
+
+    init(_ factory: any MetricsFactory) {
+        self.active = Meter(.activeConnections, factory)
+        self.total = Counter(.totalConnections, factory)
+        self.failed = Counter(.failedConnections, factory)
+    }
+}
+
+/// The instruments of networks and their peers.
+struct NetworkInstruments: Sendable {
+    let active: Level
+    /// Peers per network.
+    let peers: Recorder
+
+    init(_ factory: any MetricsFactory) {
+        self.active = Level(Meter(.activeNetworks, factory))
+        self.peers = Recorder(.peersPerNetwork, factory)
+    }
+}
+
+/// The instruments of messages.
+struct MessageInstruments: Sendable {
+    let sent: Counter
+    let received: Counter
+    /// In bytes.
+    let size: Recorder
+
+    init(_ factory: any MetricsFactory) {
+        self.sent = Counter(.messagesSent, factory)
+        self.received = Counter(.messagesReceived, factory)
+        self.size = Recorder(.messageSize, factory)
+    }
+}
+
+/// The instruments of hash tables.
+struct TableInstruments: Sendable {
+    /// The most types of operations that are told apart; a further one counts as `other`, which bounds the series.
+    private static let operationTypeLimit = 32
+
+    let latency: Timer
+    /// In bytes.
+    let storageSize: Level
+    private let factory: any MetricsFactory
+    private let operations = Locked<[String: Counter]>([:])
+
+    init(_ factory: any MetricsFactory) {
+        self.factory = factory
+        self.latency = Timer(.dhtLatency, factory)
+        self.storageSize = Level(Meter(.dhtStorageSize, factory))
+    }
+
+    /// The counter of a type of operations.
+    func counter(of type: String) -> Counter {
+        self.operations.withLock { counters in
+            if let counter = counters[type] { return counter }
+            let type = counters.count < Self.operationTypeLimit ? type : "other"
+            let counter = counters[type] ?? Counter(.dhtOperations, self.factory, [("type", type)])
+            counters[type] = counter
+            return counter
+        }
+    }
+}
+
+/// The instruments of access tokens.
+struct TokenInstruments: Sendable {
+    let validations: Counter
+    let failures: Counter
+
+    init(_ factory: any MetricsFactory) {
+        self.validations = Counter(.tokenValidations, factory)
+        self.failures = Counter(.tokenValidationFailures, factory)
+    }
+}
