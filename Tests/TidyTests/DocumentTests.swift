@@ -64,6 +64,15 @@ internal import Testing
         #expect(missing.isEmpty, "\(missing)")
     }
 
+    @Test func `every file that the pages on the architecture name exists`() throws {
+        let pages = ["ARCHITECTURE.md"] + SourceTree.paths(below: "docs/architecture", suffixes: [".md"])
+        let named = Rules.quoted(in: try pages.map { try SourceTree.text(of: $0) })
+            .filter { $0.hasPrefix("Sources/") || $0.hasPrefix("Tests/") }
+        #expect(pages.count >= 9 && named.count >= 60)
+        let missing = named.filter { !SourceTree.exists($0) }
+        #expect(missing.isEmpty, "\(missing)")
+    }
+
     @Test func `decisions are numbered without a gap`() {
         let numbers = SourceTree.paths(below: "docs/decisions", suffixes: [".md"])
             .compactMap { $0.split(separator: "/").last.flatMap { Int($0.prefix(4)) } }

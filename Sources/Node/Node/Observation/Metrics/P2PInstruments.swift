@@ -42,7 +42,7 @@ struct MessageInstruments: Sendable {
 
 /// The instruments of hash tables.
 struct TableInstruments: Sendable {
-    /// The most types of operations that are told apart; a further one counts as `other`, which bounds the series.
+    /// The limit of distinct types of operations; a further one counts as `other`, which bounds the series.
     private static let operationTypeLimit = 32
 
     let latency: Timer
