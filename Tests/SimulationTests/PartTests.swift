@@ -30,6 +30,58 @@ internal import Testing
         #expect(slab[99] == nil)
     }
 
+    @Test func `a slot of a connection is used again, its id is not`() {
+        var connections = ConnectionTable()
+        let ends = [3, 4].map { SimulatedConnection.End(node: $0, generation: 1) }
+        let first = connections.open(from: ends[0], to: ends[1])
+        for node in [3, 4] {
+            #expect(connections.takeDown(first, at: node) == false)
+            connections.bringUp(first.slot, at: node)
+        }
+        #expect(connections.losePending(first) == nil)
+        #expect(connections.takeDown(first, at: 3) == true)
+        #expect(connections.takeDown(first, at: 3) == false)
+        #expect(connections[first] != nil)
+        #expect(connections.takeDown(first, at: 4) == true)
+        #expect(connections[first] == nil)
+        let second = connections.open(from: ends[0], to: ends[1])
+        #expect(second.slot == first.slot)
+        #expect(connections[first] == nil)
+        #expect(connections[second]?.other(than: 4) == 3)
+        #expect(connections.losePending(second) == 3)
+        #expect(connections.losePending(second) == nil)
+    }
+
+    @Test func `a dial succeeds with its first connection or fails with its last attempt`() {
+        var dials = Dials()
+        let dial = SimulatedDial(node: 0, generation: 1, peerNumber: 2, attemptsLeft: 3)
+        let (first, second) = (dials.insert(dial), dials.insert(dial))
+        #expect(dials.fail(first) == nil)
+        #expect(dials.succeed(first)?.peerNumber == 2)
+        #expect(dials.succeed(first) == nil)
+        #expect(dials[first] == nil)
+        #expect(dials.fail(second) == nil)
+        #expect(dials.fail(second) == nil)
+        #expect(dials.fail(second)?.peerNumber == 2)
+        #expect(dials.fail(second) == nil)
+    }
+
+    @Test func `a partition blocks ways across it, a one-way partition those to the side that is cut off`() {
+        func way(_ isSourceCutOff: Bool, _ isTargetCutOff: Bool) -> Way {
+            Way(source: 0, target: 1, isSourceCutOff: isSourceCutOff, isTargetCutOff: isTargetCutOff)
+        }
+        let both = Partition(end: 10, lasting: 10, isOneWay: false)
+        let oneWay = Partition(end: 10, lasting: 10, isOneWay: true)
+        for partition in [both, oneWay] {
+            #expect(partition.blocks(way(false, true), at: 9))
+            #expect(!partition.blocks(way(false, true), at: 10))
+            #expect(!partition.blocks(way(true, true), at: 9))
+            #expect(!partition.blocks(way(false, false), at: 9))
+        }
+        #expect(both.blocks(way(true, false), at: 9))
+        #expect(!oneWay.blocks(way(true, false), at: 9))
+    }
+
     @Test func `latencies stay within their bounds, are the same for ever and differ from pair to pair`() {
         for roundTrip in [
             NetworkModel.RoundTrip.uniform(.milliseconds(20), .milliseconds(200)),
