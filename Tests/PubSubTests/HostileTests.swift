@@ -125,6 +125,11 @@ internal import Testing
         party.run(for: .seconds(1))
         // The second message begins within the allowance and goes beyond it; the others are dropped.
         #expect(party.messageCounts[7] == 400)
+        // A new connection starts with what was left.
+        party.disconnect(1, 2)
+        party.connect(1, 2)
+        party.inject(.have(states(200)), from: 1, to: 2)
+        #expect(party.messageCounts[7] == 400)
         party.inject(.have(states(1)), from: 0, to: 2)
         party.run(for: .seconds(1))
         #expect(party.messageCounts[7] == 401)

@@ -5,12 +5,13 @@ internal import OrderedCollections
 extension PubSub {
     mutating func memberUp(_ peer: PeerId, _ effects: inout [Effect]) {
         guard !self.validator.revoked.contains(peer), self.mesh.add(peer) else { return }
+        self.budgets.connect(peer)
         self.request(peer, &effects)
     }
 
     mutating func memberDown(_ peer: PeerId, _ effects: inout [Effect]) {
         let wasNeighbour = self.mesh.remove(peer)
-        self.budgets.forget(peer)
+        self.budgets.disconnect(peer)
         if wasNeighbour { self.seekNeighbours(&effects) }
     }
 
@@ -18,6 +19,7 @@ extension PubSub {
         self.validator.revoke(peer)
         self.streams.forgetAll(of: peer)
         self.memberDown(peer, &effects)
+        self.budgets.remove(peer)
     }
 
     /// Requests as many members as neighbours are missing.
