@@ -167,6 +167,14 @@ internal import Testing
         }
     }
 
+    @Test func `a search whose ports cannot be opened is followed by another one`() throws {
+        let world = try World(pair: (.symmetric, .portRestricted), seed: 4)
+        world.nodes[World.first].refusedOpenings = 1
+        world.seek()
+        #expect(world.timeToDirect(within: .seconds(300)) != nil, "\(world.story())")
+        #expect(world.nodes[World.first].refusedOpenings == 0)
+    }
+
     @Test func `a connection is made while a third of all datagrams is lost`() throws {
         var direct = 0
         for seed in 1...20 {

@@ -177,6 +177,10 @@ extension World {
         case .host(.openPorts(let count)):
             var free = (0..<UInt16(count)).map { 20_000 + $0 }
             free.removeAll { self.nodes[node].openPorts.contains($0) }
+            if self.nodes[node].refusedOpenings > 0 {
+                self.nodes[node].refusedOpenings -= 1
+                free = []
+            }
             self.nodes[node].openPorts.formUnion(free)
             self.schedule(after: .milliseconds(1), .run { [free] in $0.feed(node, .portsOpened(free)) })
         case .host(.closePorts(let ports)): self.nodes[node].openPorts.subtract(ports)

@@ -22,6 +22,8 @@ final class World {
         var links: [Int: Link] = [:]
         var wake: Duration?
         var openPorts: Set<UInt16> = []
+        /// The next openings of ports that its system refuses.
+        var refusedOpenings = 0
         var channels: [ChannelId: (peer: Int, relay: Int)] = [:]
         var relays: [ChannelId: (end: Reach.RelayEnd, other: Reach.RelayEnd)] = [:]
         var isDown = false

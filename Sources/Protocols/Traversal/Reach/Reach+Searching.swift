@@ -52,7 +52,12 @@ extension Reach {
             if !ports.isEmpty { effects.append(.host(.closePorts(ports))) }
             return
         }
-        guard !ports.isEmpty, self.sessions[id]?.probing.isWorking == false else { return }
+        guard !ports.isEmpty else {
+            // None are open and none will come: another search may try.
+            self.searchPorts = .free
+            return
+        }
+        guard self.sessions[id]?.probing.isWorking == false else { return }
         self.sessions[id]?.search.start(at: now)
         self.sessions[id]?.sendSearchProbes(&self.probes, self.limits, now, &effects)
     }
