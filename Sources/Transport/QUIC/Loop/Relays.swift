@@ -17,8 +17,10 @@ struct Relays {
         channels[channel] = nil
     }
 
-    /// Begins to forward between two peers.
+    /// Begins to forward between two peers, and stops what either channel was forwarded to before.
     mutating func forward(_ forth: RelayLeg, _ back: RelayLeg) {
+        stopForwarding(forth.channel)
+        stopForwarding(back.channel)
         legs[forth.channel] = forth
         legs[back.channel] = back
     }

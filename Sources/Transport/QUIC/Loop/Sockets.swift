@@ -80,14 +80,17 @@ final class Sockets: @unchecked Sendable {
         let own = wanted.port
         wanted.port = 0
         var opened: [UInt16] = []
+        // Held until the others are open, so that the system gives its number to none of them.
+        var reserved: OpaquePointer?
+        defer { if let reserved = unsafe reserved { unsafe rq_udp_free(reserved) } }
         while opened.count < count, furtherPorts.count < Self.maximumFurtherPorts {
             var address = rq_addr(wanted)
             var error: Int32 = 0
             guard let udp = unsafe rq_udp_bind(&address, &error) else { break }
             // That number has a meaning of its own to the engine.
             guard address.port != own ^ 0x8000 else {
-                unsafe rq_udp_free(udp)
-                break
+                unsafe reserved = udp
+                continue
             }
             unsafe raw.append(udp)
             furtherPorts.append(address.port)
