@@ -272,7 +272,7 @@ let package = Package(
         tests(of: "Tidy", []),
         .target(
             name: "TestSupport",
-            dependencies: ["Bytes", "Identity", "Concurrency", crypto],
+            dependencies: ["Bytes", "Identity", "Concurrency", "Services", crypto],
             path: "Tests/TestSupport",
             swiftSettings: house
         ),

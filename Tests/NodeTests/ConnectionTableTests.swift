@@ -1,6 +1,8 @@
 internal import Concurrency
 internal import Identity
 internal import NodeCore
+internal import Services
+internal import TestSupport
 internal import Testing
 internal import Transport
 

@@ -1,6 +1,7 @@
 internal import Concurrency
 internal import Identity
 internal import Services
+internal import TestSupport
 
 @testable internal import Node
 
@@ -71,7 +72,7 @@ extension LabNode {
         in lab: Lab,
         of peer: LabNode? = nil
     ) async throws -> [UInt8] {
-        let header = RequestHeader(path: path, isIdempotent: isIdempotent, timeLimit: timeLimit)
+        let header = RequestHeader(path: try RequestPath(path), isIdempotent: isIdempotent, timeLimit: timeLimit)
         return try await self.driver.request(header, body: body, in: lab.networkId, to: peer?.peerId).1
     }
 }

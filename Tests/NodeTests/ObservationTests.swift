@@ -4,6 +4,7 @@ internal import InMemoryTracing
 internal import Logging
 internal import NodeCore
 internal import Services
+internal import TestSupport
 internal import Testing
 internal import Tracing
 internal import Transport
@@ -109,7 +110,7 @@ internal import Transport
             let value = String(repeating: "x", count: RequestHeader.valueByteLimit)
             injector.inject(value, forKey: "line-\(number)", into: &fields)
         }
-        var header = RequestHeader(path: "a/" + String(repeating: "b", count: 200))
+        var header = RequestHeader(path: "a/\(String(repeating: "b", count: 200))")
         header.metadata = fields
         #expect(throws: Never.self) { try header.check() }
         #expect(MetadataExtractor().extract(key: "TRACEPARENT", from: fields) == "00-1-2-03")

@@ -2,6 +2,7 @@ internal import Concurrency
 internal import Identity
 internal import NodeCore
 internal import Services
+internal import TestSupport
 internal import Testing
 internal import Transport
 

@@ -1,6 +1,7 @@
 internal import Concurrency
 internal import Identity
 internal import Services
+internal import TestSupport
 internal import Testing
 internal import Transport
 

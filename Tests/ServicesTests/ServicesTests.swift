@@ -32,13 +32,13 @@ internal import Testing
         _ = self.feed(.messageReceived(from: self.peers[peer], announcement.bytes[...]))
     }
 
-    private mutating func route(_ path: String, excluding: [Int] = []) -> Int? {
+    private mutating func route(_ path: RequestPath, excluding: [Int] = []) -> Int? {
         guard case .success(let provider) = self.services.route(path, excluding: excluding.map { self.peers[$0] })
         else { return nil }
         return self.peers.firstIndex(of: provider.peer)
     }
 
-    private mutating func failure(_ path: String) -> ServiceFailure.Kind? {
+    private mutating func failure(_ path: RequestPath) -> ServiceFailure.Kind? {
         guard case .failure(let failure) = self.services.route(path) else { return nil }
         return failure.kind
     }
@@ -227,7 +227,6 @@ internal import Testing
         #expect(self.failure("math/add") == .notRunning)
         self.admit(1, [Self.offer("math", ["add"])])
         #expect((0..<2).map { _ in self.route("math/add") } == [1, 1])
-        #expect(self.failure("math/{any}") == .noAction)
     }
 
     @Test mutating func `a pause is heard of at once, and its end`() {

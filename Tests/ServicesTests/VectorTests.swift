@@ -50,7 +50,7 @@ internal import Testing
     @Test func `headers of requests say what they say elsewhere, both ways`() throws {
         for sample in self.vectors.requests {
             let header = RequestHeader(
-                path: sample.path,
+                path: try RequestPath(sample.path),
                 contentType: try #require(ContentType(rawValue: sample.contentType)),
                 isIdempotent: sample.isIdempotent,
                 streamsBody: sample.streamsBody,

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Identity
 internal import Services
 internal import TestSupport
 internal import Testing
@@ -49,7 +50,23 @@ internal import Testing
         }
     }
 
-    @Test func `a header that is too large, or whose path is none, is not sent`() throws {
+    @Test(arguments: [
+        "", "/a", "a//b", "a/", "home:a/b", "a/*", "a/{b}", "a/>", "a/\u{202E}b", String(repeating: "a", count: 513),
+    ])
+    func `a text with another spelling, a network or a wildcard is no path of a request`(text: String) {
+        #expect(throws: WireError.self) { try RequestPath(text) }
+    }
+
+    @Test func `a path of a request has its segments and its text`() throws {
+        for text in ["math/add", "küche/herd", "a", "$keys/x-y_z.1"] {
+            let (path, topic) = (try RequestPath(text), try TopicPath(text))
+            #expect(path.text == text && path.topic == topic)
+        }
+        #expect(RequestPath(try TopicPath("Home:/math//add"))?.text == "math/add")
+        #expect(RequestPath(try TopicPath("math/*")) == nil)
+    }
+
+    @Test func `a header that is too large is not sent`() throws {
         let long = RequestHeader.Field(name: "n", value: String(repeating: "v", count: 1024))
         for header in [
             RequestHeader(path: "a/b", metadata: [.init(name: "", value: "")]),
@@ -57,11 +74,8 @@ internal import Testing
             RequestHeader(path: "a/b", metadata: [.init(name: "n", value: long.value + "v")]),
             RequestHeader(path: "a/b", metadata: Array(repeating: long, count: 8)),
             RequestHeader(path: "a/b", metadata: Array(repeating: .init(name: "n", value: ""), count: 17)),
-            RequestHeader(path: ""), RequestHeader(path: "/a"), RequestHeader(path: "a//b"), RequestHeader(path: "a/"),
-            RequestHeader(path: "home:a/b"), RequestHeader(path: "a/*"), RequestHeader(path: "a/{b}"),
-            RequestHeader(path: "a/\u{202E}b"), RequestHeader(path: String(repeating: "a", count: 513)),
         ] {
-            #expect(throws: WireError.self, "\(header.path)") { try header.check() }
+            #expect(throws: WireError.self, "\(header.path.text)") { try header.check() }
         }
     }
 

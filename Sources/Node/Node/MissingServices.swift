@@ -4,7 +4,7 @@ internal import Identity
 struct MissingServices: Sendable {
     private struct Key: Hashable, Sendable {
         let network: NetworkId
-        let service: Substring
+        let service: String
     }
 
     /// The time for which a service is not looked up again.
@@ -15,12 +15,12 @@ struct MissingServices: Sendable {
     private var ends: [Key: Duration] = [:]
 
     /// Whether a service was missing a moment before `now`.
-    func contains(_ service: Substring, in network: NetworkId, at now: Duration) -> Bool {
+    func contains(_ service: String, in network: NetworkId, at now: Duration) -> Bool {
         self.ends[Key(network: network, service: service)].map { $0 > now } ?? false
     }
 
     /// Adds a service that was missing at `now`.
-    mutating func add(_ service: Substring, in network: NetworkId, at now: Duration) {
+    mutating func add(_ service: String, in network: NetworkId, at now: Duration) {
         if self.ends.count >= Self.limit { self.ends.removeAll() }
         self.ends[Key(network: network, service: service)] = now + Self.lifetime
     }

@@ -115,7 +115,7 @@ extension NodeDriver {
     // MARK: - Streams of requests
 
     /// Lets a request move to another provider as soon as its peer may be gone.
-    func letMove(_ opened: RequestStream, _ path: String, _ tried: [PeerId]) {
+    func letMove(_ opened: RequestStream, _ path: RequestPath, _ tried: [PeerId]) {
         let id = opened.route.connection
         self.state.withLock { state in
             let probeAt = self.now + TrackedRequest.Alternative.probePause
@@ -152,7 +152,7 @@ extension NodeDriver {
     ///
     /// - Throws: ``ServiceFailure`` if no connected provider can respond.
     func openConnected(
-        _ path: String,
+        _ path: RequestPath,
         _ deadline: Duration,
         in network: NetworkId,
         excluding tried: [PeerId]
@@ -207,13 +207,13 @@ extension NodeDriver {
     }
 
     /// Whether the hash table just had no provider of a service.
-    func isMissing(_ service: Substring, in network: NetworkId) -> Bool {
+    func isMissing(_ service: String, in network: NetworkId) -> Bool {
         let now = self.now
         return self.state.withLock { $0.missingServices.contains(service, in: network, at: now) }
     }
 
     /// Notes that the hash table has no provider of a service.
-    func noteMissing(_ service: Substring, in network: NetworkId) {
+    func noteMissing(_ service: String, in network: NetworkId) {
         let now = self.now
         self.state.withLock { $0.missingServices.add(service, in: network, at: now) }
     }

@@ -109,7 +109,7 @@ extension NodeDriver {
 
     private func answer(_ incoming: IncomingRequest, of id: ConnectionId) async {
         guard let handler = self.configuration.serve else {
-            return await incoming.fail(ServiceFailure(kind: .noService, context: String(incoming.header.servicePath)))
+            return await incoming.fail(ServiceFailure(kind: .noService, context: incoming.header.servicePath))
         }
         let (isRunning, count) = self.state.withLock { state in
             (state.lifecycle.isRunning, state.connections[id]?.incomingRequests ?? 0)

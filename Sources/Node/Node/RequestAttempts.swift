@@ -121,7 +121,7 @@ struct RequestAttempts {
     /// - Throws: `failure`, which says why no connected provider can respond, if there is no other.
     private func openElsewhere(orThrow failure: ServiceFailure) async throws -> RequestStream {
         guard failure.kind != .noAction else { throw failure }
-        let found = try await self.search(self.header.path.prefix { $0 != "/" })
+        let found = try await self.search(self.header.servicePath)
         // A peer that was just connected may have announced its services meanwhile.
         do {
             return try self.openConnected()
@@ -141,7 +141,7 @@ struct RequestAttempts {
     }
 
     /// The providers of a service according to the hash table, those with the newest records first.
-    private func search(_ service: Substring) async throws -> [PeerId] {
+    private func search(_ service: String) async throws -> [PeerId] {
         let now = self.driver.now
         guard !self.driver.isMissing(service, in: self.network), self.deadline > now else { return [] }
         let policy = Kademlia.RequestPolicy(

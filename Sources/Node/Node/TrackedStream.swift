@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Identity
+internal import Services
 internal import Transport
 
 /// An open stream of an admitted network.
@@ -25,7 +26,7 @@ struct TrackedRequest: Sendable {
         /// The pause before the peer is probed, and between two probes.
         static let probePause = Duration.seconds(1)
 
-        let path: String
+        let path: RequestPath
         /// The earlier providers and the present one.
         let tried: [PeerId]
         /// The time of the next probe: until the peer responds, it may be gone.

@@ -316,7 +316,7 @@ extension NodeCore {
 
     /// The member to ask next for a path, of those that are connected; they take turns.
     package mutating func provider(
-        of path: String,
+        of path: RequestPath,
         in network: NetworkId,
         excluding: [PeerId] = []
     ) -> Result<Services.Provider, ServiceFailure> {
@@ -325,7 +325,7 @@ extension NodeCore {
     }
 
     /// Whether a connected member can be asked for a path that is not suspected to be gone.
-    package func hasProvider(of path: String, in network: NetworkId, excluding: [PeerId]) -> Bool {
+    package func hasProvider(of path: RequestPath, in network: NetworkId, excluding: [PeerId]) -> Bool {
         self.protocols.services[network]?.canRoute(path, excluding: excluding) ?? false
     }
 }

@@ -51,18 +51,15 @@ struct MemberOffers: Sendable {
     }
 
     /// Returns the members that run a service with an action for `path`, or the reason why none does.
-    func resolve(_ path: String) -> Result<[Services.Provider], ServiceFailure> {
-        let service = path.prefix { $0 != "/" }
-        var failure = ServiceFailure(kind: .noService, context: String(service))
-        guard let concrete = try? TopicPath(path) else {  // no service has an action that is no path
-            return .failure(failure)
-        }
+    func resolve(_ path: RequestPath) -> Result<[Services.Provider], ServiceFailure> {
+        let service = path.servicePath
+        var failure = ServiceFailure(kind: .noService, context: service)
         var providers: [Services.Provider] = []
         for (peer, known) in self.known {
             guard let offer = known.offers.first(where: { $0.path == service }) else { continue }
-            if failure.kind == .noService { failure = ServiceFailure(kind: .noAction, context: path) }
-            guard let action = offer.action(matching: concrete) else { continue }
-            if failure.kind == .noAction { failure = ServiceFailure(kind: .notRunning, context: String(service)) }
+            if failure.kind == .noService { failure = ServiceFailure(kind: .noAction, context: path.text) }
+            guard let action = offer.action(matching: path.topic) else { continue }
+            if failure.kind == .noAction { failure = ServiceFailure(kind: .notRunning, context: service) }
             guard offer.isRunning else { continue }
             providers.append(Services.Provider(peer: peer, isIdempotent: action.isIdempotent))
         }

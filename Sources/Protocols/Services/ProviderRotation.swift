@@ -11,7 +11,7 @@ struct ProviderRotation: Sendable {
     }
 
     private let limit: Int
-    private var resolutions: [String: Resolution] = [:]
+    private var resolutions: [RequestPath: Resolution] = [:]
     /// The provider with which the next new path begins.
     private var nextTurn = 0
 
@@ -24,7 +24,7 @@ struct ProviderRotation: Sendable {
 
     /// Returns the next provider of a path; suspects come after all others.
     mutating func next(
-        of path: String,
+        of path: RequestPath,
         in offers: MemberOffers,
         excluding excluded: [PeerId],
         suspects: OrderedSet<PeerId>
@@ -35,7 +35,7 @@ struct ProviderRotation: Sendable {
             self.nextTurn &+= 1
         }
         guard let index = self.resolutions.index(forKey: path) else {
-            preconditionFailure("\(path) was just looked up")
+            preconditionFailure("\(path.text) was just looked up")
         }
         return Self.take(from: &self.resolutions.values[index], excluded, suspects)
     }
@@ -62,7 +62,7 @@ struct ProviderRotation: Sendable {
     }
 
     /// Returns the providers of a path without taking a turn.
-    func providers(of path: String, in offers: MemberOffers) -> [Services.Provider] {
+    func providers(of path: RequestPath, in offers: MemberOffers) -> [Services.Provider] {
         switch self.resolutions[path]?.outcome ?? offers.resolve(path) {
         case .success(let providers): providers
         case .failure: []

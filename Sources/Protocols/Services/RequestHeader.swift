@@ -25,8 +25,7 @@ package struct RequestHeader: Hashable, Sendable {
     /// The longest time that a request may take.
     package static let longestTimeLimit = Duration.seconds(86_400)
 
-    /// `service/action…`: no network, no pattern.
-    package var path: String
+    package var path: RequestPath
     package var contentType: ContentType
     /// Whether the request may be carried out twice without harm.
     package var isIdempotent: Bool
@@ -38,7 +37,7 @@ package struct RequestHeader: Hashable, Sendable {
     package var metadata: [Field]
 
     package init(
-        path: String,
+        path: RequestPath,
         contentType: ContentType = .none,
         isIdempotent: Bool = false,
         streamsBody: Bool = false,
@@ -54,7 +53,7 @@ package struct RequestHeader: Hashable, Sendable {
     }
 
     /// The first segment of the path.
-    package var servicePath: Substring { self.path.prefix { $0 != "/" } }
+    package var servicePath: String { self.path.servicePath }
 
     /// The value of a line of metadata.
     package subscript(name: String) -> String? { self.metadata.first { $0.name == name }?.value }
@@ -68,7 +67,7 @@ extension RequestHeader {
     /// How many bytes the header takes behind its length.
     package var byteCount: Int {
         var count = 2 + ByteWriter.varintByteCount(self.timeLimit.wholeMilliseconds) + 1
-        count += ByteWriter.textByteCount(self.path)
+        count += ByteWriter.textByteCount(self.path.text)
         for field in self.metadata {
             count += ByteWriter.textByteCount(field.name) + ByteWriter.textByteCount(field.value)
         }
@@ -79,7 +78,6 @@ extension RequestHeader {
     ///
     /// - Throws: what is wrong with it.
     package func check() throws(WireError) {
-        guard Self.isConcrete(self.path) else { throw .malformed("the path \(PlainText.quoted(self.path))") }
         guard self.metadata.count <= Self.fieldLimit else {
             throw .malformed("\(self.metadata.count) lines of metadata, at most \(Self.fieldLimit) are allowed")
         }
@@ -106,7 +104,7 @@ extension RequestHeader {
         writer.write((self.isIdempotent ? Self.idempotentFlag : 0) | (self.streamsBody ? Self.streamsFlag : 0))
         writer.write(self.contentType.rawValue)
         writer.writeVarint(self.timeLimit.wholeMilliseconds)
-        writer.writeText(self.path)
+        writer.writeText(self.path.text)
         writer.write(UInt8(self.metadata.count))
         for field in self.metadata {
             writer.writeText(field.name)
@@ -129,8 +127,7 @@ extension RequestHeader {
             guard (1...longest).contains(milliseconds) else {
                 throw WireError.malformed("a time limit of \(milliseconds) ms")
             }
-            let path = try reader.readText(limit: TopicPath.byteLimit)
-            guard Self.isConcrete(path) else { throw WireError.malformed("the path \(PlainText.quoted(path))") }
+            let path = try RequestPath(reader.readText(limit: TopicPath.byteLimit))
             return RequestHeader(
                 path: path,
                 contentType: contentType,
@@ -152,37 +149,6 @@ extension RequestHeader {
             fields.append(Field(name: name, value: try reader.readText(limit: self.valueByteLimit)))
         }
         return fields
-    }
-
-    /// Whether a path names one action of one service, as ``TopicPath`` writes it.
-    ///
-    /// Every request passes here, so paths of plain letters do without the general reading.
-    static func isConcrete(_ path: String) -> Bool {
-        guard (1...TopicPath.byteLimit).contains(path.utf8.count) else { return false }
-        if Self.isPlain(path) { return true }
-        do {
-            let read = try TopicPath(path)
-            return read.network.isEmpty && !read.isPattern && read.path == path
-        } catch {
-            return false
-        }
-    }
-
-    /// Whether nothing but letters, digits and `- . _ $` stands between single slashes.
-    private static func isPlain(_ path: String) -> Bool {
-        var segments = 1
-        var before: UInt8 = 0x2F
-        for byte in path.utf8 {
-            switch byte {
-            case 0x2F:
-                guard before != 0x2F else { return false }
-                segments += 1
-            case 0x2D, 0x2E, 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A, 0x24: break
-            default: return false
-            }
-            before = byte
-        }
-        return before != 0x2F && segments <= TopicPath.segmentLimit
     }
 }
 

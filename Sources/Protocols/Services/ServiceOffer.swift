@@ -84,7 +84,7 @@ extension ServiceOffer {
     ///
     /// - Throws: what is wrong with it.
     package func check() throws(WireError) {
-        guard RequestHeader.isConcrete(self.path), !self.path.utf8.contains(UInt8(ascii: "/")) else {
+        guard RequestPath.topic(self.path) != nil, !self.path.utf8.contains(UInt8(ascii: "/")) else {
             throw .malformed("the service \(PlainText.quoted(self.path))")
         }
         guard self.version.utf8.count <= Self.versionByteLimit else {

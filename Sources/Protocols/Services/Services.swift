@@ -146,12 +146,12 @@ package struct Services: Sendable {
     // MARK: - Routing
 
     /// Returns the next provider of a path: those that run it take turns, and members that may be gone come last.
-    package mutating func route(_ path: String, excluding: [PeerId] = []) -> Result<Provider, ServiceFailure> {
+    package mutating func route(_ path: RequestPath, excluding: [PeerId] = []) -> Result<Provider, ServiceFailure> {
         self.rotation.next(of: path, in: self.offers, excluding: excluding, suspects: self.members.suspects)
     }
 
     /// Whether a path has a provider that is not suspected to be gone.
-    package func canRoute(_ path: String, excluding: [PeerId]) -> Bool {
+    package func canRoute(_ path: RequestPath, excluding: [PeerId]) -> Bool {
         self.rotation.providers(of: path, in: self.offers).contains {
             !excluding.contains($0.peer) && !self.members.suspects.contains($0.peer)
         }

@@ -79,6 +79,9 @@ public struct TopicPath: Hashable, Sendable {
         segments.contains { $0 == "*" || $0 == ">" || Self.parameterName($0) != nil }
     }
 
+    /// The path in no network.
+    package var withoutNetwork: TopicPath { TopicPath(checked: segments, network: "") }
+
     /// The path with one more segment.
     public func child(_ segment: String) throws(TopicPathError) -> TopicPath {
         guard Self.isSegment(segment) else {
@@ -98,7 +101,7 @@ public struct TopicPath: Hashable, Sendable {
         network == other.network && segments.starts(with: other.segments)
     }
 
-    private init(checked segments: [String], network: String) {
+    package init(checked segments: [String], network: String) {
         self.network = network
         self.segments = segments
     }

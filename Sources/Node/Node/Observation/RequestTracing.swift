@@ -23,7 +23,7 @@ package struct RequestTracing: Sendable {
         to peer: PeerId?,
         _ body: (RequestHeader) async throws -> Result
     ) async throws -> Result {
-        try await self.tracer.withAnySpan(header.path, ofKind: .client) { span in
+        try await self.tracer.withAnySpan(header.path.text, ofKind: .client) { span in
             Self.describe(header, network, peer, in: span)
             var header = header
             self.tracer.inject(span.context, into: &header.metadata, using: MetadataInjector())
@@ -40,7 +40,7 @@ package struct RequestTracing: Sendable {
     ) async {
         var context = InstrumentationContext.topLevel
         self.tracer.extract(header.metadata, into: &context, using: MetadataExtractor())
-        await self.tracer.withAnySpan(header.path, context: context, ofKind: .server) { span in
+        await self.tracer.withAnySpan(header.path.text, context: context, ofKind: .server) { span in
             Self.describe(header, network, peer, in: span)
             await body()
         }
@@ -53,8 +53,8 @@ package struct RequestTracing: Sendable {
         in span: any Span
     ) {
         span.attributes["rpc.system"] = "runar"
-        span.attributes["rpc.service"] = String(header.servicePath)
-        span.attributes["rpc.method"] = String(header.path.dropFirst(header.servicePath.utf8.count + 1))
+        span.attributes["rpc.service"] = header.servicePath
+        span.attributes["rpc.method"] = header.path.topic.segments.dropFirst().joined(separator: "/")
         span.attributes["runar.network"] = network.short
         if let peer { span.attributes["runar.peer"] = peer.short }
     }

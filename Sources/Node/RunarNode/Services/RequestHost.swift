@@ -30,9 +30,9 @@ struct RequestHost: Sendable {
     }
 
     private func answer(_ incoming: IncomingRequest) async {
-        let path = incoming.header.path
+        let path = incoming.header.path.text
         do {
-            let route = try self.node.services.route(path, in: incoming.network)
+            let route = self.node.services.route(incoming.header.path, in: incoming.network)
             guard let hosted = route.hosted else { throw ServiceFailure(kind: .noService, context: path) }
             guard let action = route.action else { throw ServiceFailure(kind: .noAction, context: path) }
             let state = hosted.state
@@ -91,7 +91,7 @@ struct RequestHost: Sendable {
     ) -> RunarContext {
         let fields = incoming.header.metadata.map { ($0.name, $0.value) }
         return RunarContext(
-            path: route.path,
+            path: route.path.text,
             parameters: route.parameters,
             networkId: incoming.network,
             peer: incoming.peer,

@@ -103,17 +103,17 @@ extension RunarNode {
         if let hosted = route.hosted, route.action != nil, hosted.state == .running { return hosted }
         guard let hosted = route.hosted else {
             guard options.peer == nil, self.canAskPeers(in: route.network) else {
-                throw ServiceFailures.noService(route.path)
+                throw ServiceFailures.noService(route.path.text)
             }
             return nil
         }
         let isElsewhere = options.peer == nil && self.canAskPeers(in: route.network)
         guard route.action != nil else {
             if isElsewhere { return nil }
-            throw ServiceFailures.noAction(route.path)
+            throw ServiceFailures.noAction(route.path.text)
         }
         if isElsewhere { return nil }
-        throw ServiceFailures.notRunning(route.path, state: hosted.state)
+        throw ServiceFailures.notRunning(route.path.text, state: hosted.state)
     }
 
     /// Calls a handler of this device.
@@ -125,7 +125,7 @@ extension RunarNode {
     ) async throws -> Output {
         let limit = min(options.timeout ?? self.config.requestTimeout, RequestHeader.longestTimeLimit)
         let context = RunarContext(
-            path: route.path,
+            path: route.path.text,
             parameters: route.parameters,
             networkId: route.network.networkId,
             peer: nil,
@@ -139,12 +139,12 @@ extension RunarNode {
             return try await LocalCall.run(
                 limit: limit,
                 clock: self.clock,
-                overdue: { ServiceFailures.deadline(route.path, limit) },
+                overdue: { ServiceFailures.deadline(route.path.text, limit) },
                 { try await body(context) }
             )
         } catch {
             if error is CancellationError, Task.isCancelled { throw error }
-            throw ServiceFailures.handler(error, route.path)
+            throw ServiceFailures.handler(error, route.path.text)
         }
     }
 }
@@ -164,7 +164,7 @@ extension RunarNode {
         encoding: PayloadEncoding?,
         _ options: RequestOptions
     ) async throws -> EncodedAnswer {
-        guard case .known(let network) = route.network else { throw ServiceFailures.noService(route.path) }
+        guard case .known(let network) = route.network else { throw ServiceFailures.noService(route.path.text) }
         return try await self.translatingFailures(of: route) {
             let header = self.header(route, encoding, hasBody: !payload.isEmpty, options)
             let (type, bytes) = try await self.running()
@@ -199,15 +199,15 @@ extension RunarNode {
         } catch let failure as ServiceFailure {
             // Where no other device has the service either, this device's own says more.
             if failure.kind == .noService, let hosted = route.hosted {
-                guard route.action != nil else { throw ServiceFailures.noAction(route.path) }
-                throw ServiceFailures.notRunning(route.path, state: hosted.state)
+                guard route.action != nil else { throw ServiceFailures.noAction(route.path.text) }
+                throw ServiceFailures.notRunning(route.path.text, state: hosted.state)
             }
-            throw RunarError(failure, route.path)
+            throw RunarError(failure, route.path.text)
         } catch {
             if error is CancellationError, Task.isCancelled { throw error }
             let found = RunarError(error)
             guard found.context.isEmpty else { throw found }
-            throw RunarError.failure(found.kind, message: found.message, context: route.path)
+            throw RunarError.failure(found.kind, message: found.message, context: route.path.text)
         }
     }
 }
@@ -281,7 +281,7 @@ extension RunarNode {
         if let hosted = try self.local(route, options), let action = route.action {
             return self.openLocally(route, options, action, of: hosted, upload)
         }
-        guard case .known(let network) = route.network else { throw ServiceFailures.noService(route.path) }
+        guard case .known(let network) = route.network else { throw ServiceFailures.noService(route.path.text) }
         return try await self.translatingFailures(of: route) {
             var header = self.header(route, options.encoding, hasBody: true, options)
             header.streamsBody = true
@@ -293,12 +293,12 @@ extension RunarNode {
                 } catch is ServiceFailure {
                     // The provider answered without reading all; otherwise the reader gets the error.
                 } catch {
-                    try? await request.fail(ServiceFailure(handler: error, route.path))  // it may be over
+                    try? await request.fail(ServiceFailure(handler: error, route.path.text))  // it may be over
                 }
             }
             return OutgoingSource(request, options.encoding, upload: task) { error in
                 switch error {
-                case let failure as ServiceFailure: RunarError(failure, route.path)
+                case let failure as ServiceFailure: RunarError(failure, route.path.text)
                 case is CancellationError where Task.isCancelled: error
                 default: RunarError(error)
                 }
@@ -320,7 +320,7 @@ extension RunarNode {
                 try await upload { try await inputs.send($0) }
                 inputs.finish()
             } catch {
-                inputs.finish(.failure(ServiceFailures.handler(error, route.path)))
+                inputs.finish(.failure(ServiceFailures.handler(error, route.path.text)))
             }
         }
         let handling = Task {

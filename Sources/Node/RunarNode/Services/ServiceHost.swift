@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Identity
+internal import Services
 
 /// The services of a node, and what paths and names mean to it.
 final class ServiceHost: Sendable {
@@ -7,7 +8,7 @@ final class ServiceHost: Sendable {
     struct Route: Sendable {
         let network: NetworkKey
         /// The path without its network.
-        let path: String
+        let path: RequestPath
         /// The service that it names, if this device has it.
         let hosted: HostedService?
         let action: (any ServiceAction)?
@@ -158,17 +159,17 @@ final class ServiceHost: Sendable {
     func route(_ text: String) throws(RunarError) -> Route {
         let question = Question(network: nil, text: text)
         if let route = self.state.withLock({ $0.routes[question] }) { return route }
-        let path: TopicPath
+        let topic: TopicPath
         do {
-            path = try TopicPath(text)
+            topic = try TopicPath(text)
         } catch {
             throw RunarError(error)
         }
-        guard path.segments.count > 1, !path.isPattern else {
+        guard topic.segments.count > 1, let path = RequestPath(topic) else {
             throw .failure(.invalidPath, message: "a request goes to service/action, without wildcards", context: text)
         }
         let (route, forgotten) = try self.state.withLock { state throws(RunarError) in
-            let key = try state.names.key(path.network)
+            let key = try state.names.key(topic.network)
             let route = Self.route(path, in: key, state)
             return (route, Self.remember(route, for: question, &state))
         }
@@ -176,11 +177,10 @@ final class ServiceHost: Sendable {
         return route
     }
 
-    /// What a path without a network leads to in a network.
-    func route(_ text: String, in network: NetworkId) throws(TopicPathError) -> Route {
-        let question = Question(network: network, text: text)
+    /// Finds the service and the action of a path in a network.
+    func route(_ path: RequestPath, in network: NetworkId) -> Route {
+        let question = Question(network: network, text: path.text)
         if let route = self.state.withLock({ $0.routes[question] }) { return route }
-        let path = try TopicPath(text)
         let (route, forgotten) = self.state.withLock { state in
             let route = Self.route(path, in: .known(network), state)
             // Others may ask for whatever they like.
@@ -198,12 +198,12 @@ final class ServiceHost: Sendable {
         return forgotten
     }
 
-    private static func route(_ path: TopicPath, in key: NetworkKey, _ state: State) -> Route {
+    private static func route(_ path: RequestPath, in key: NetworkKey, _ state: State) -> Route {
         let hosted = state.builtIn[path.servicePath] ?? state.index[key]?[path.servicePath]
-        let found = hosted?.action(path)
+        let found = hosted?.action(path.topic)
         return Route(
             network: key,
-            path: path.path,
+            path: path,
             hosted: hosted,
             action: found?.0,
             parameters: found?.1 ?? [:]
