@@ -4,6 +4,14 @@ internal import Testing
 
 /// The examples that the documents show and the programs that only tests use, each run as a process.
 @Suite("Programs", .timeLimit(.minutes(5))) struct ProgramTests {
+    @Test func `a write to a program that has ended is an error, not the end of the tests`() async throws {
+        try await aside {
+            let process = try ChildProcess(path: "/bin/true", arguments: [], takesLines: true)
+            #expect(process.waitUntilExit() == 0)
+            #expect(throws: (any Error).self) { try process.write("late") }
+        }
+    }
+
     /// Runs a program to its end and expects success.
     private func run(_ path: String, _ arguments: String...) async throws {
         let (status, lines) = try await aside {

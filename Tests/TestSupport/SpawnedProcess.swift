@@ -11,6 +11,13 @@ package final class SpawnedProcess: Sendable {
         package let description: String
     }
 
+    /// Makes a write to a process that has ended fail, where it would end this process by SIGPIPE.
+    ///
+    /// The processes that are started have the usual handling of signals again.
+    private static let ignoresBrokenPipes: Void = {
+        _ = signal(SIGPIPE, SIG_IGN)
+    }()
+
     /// The system's number for it.
     package let id: Int32
     /// The exit status, or the signal that ended it as a negative number.
@@ -25,6 +32,7 @@ package final class SpawnedProcess: Sendable {
         output: FileHandle = .standardOutput,
         errors: FileHandle = .standardError
     ) throws {
+        Self.ignoresBrokenPipes
         let variables = environment.map { "\($0.key)=\($0.value)" }
         let descriptors = [input, output, errors].map(\.fileDescriptor)
         let (id, code) = Self.spawn([path] + arguments, variables, descriptors)
