@@ -139,7 +139,12 @@ internal import Transport
 
     @Test func `a header that cannot be sent is an error at once`() async throws {
         try await Lab.run(1) { lab, nodes in
-            let error = await failure { _ = try await nodes[0].request("a/*", in: lab, of: nodes[0]) }
+            let field = RequestHeader.Field(name: "n", value: "")
+            let fields = Array(repeating: field, count: RequestHeader.fieldLimit + 1)
+            let header = RequestHeader(path: "a/b", metadata: fields)
+            let error = await failure {
+                _ = try await nodes[0].driver.request(header, body: [], in: lab.networkId, to: nodes[0].peerId)
+            }
             #expect((error as? ServiceFailure)?.kind == .protocolViolation)
         }
     }
