@@ -89,7 +89,8 @@ package final class BoundedChannel<Element: Sendable>: Sendable {
             state.isFinished = true
             for reader in state.readers { reader.fulfil(nil) }
             state.readers = []
-            guard discarding else { return [] }
+            // An array made of an empty deque writes to the storage that all empty arrays share.
+            guard discarding, !state.elements.isEmpty else { return [] }
             defer { state.elements = [] }
             return Array(state.elements)
         }
