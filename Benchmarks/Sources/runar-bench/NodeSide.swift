@@ -107,7 +107,7 @@ enum NodeSide {
             try await node.publish(networkId: ticket.networkId, topic: eventTopic, message: last)
             let answer = await answers.next()
             elapsed = ContinuousClock.now - started
-            let received = answer.map { String(decoding: $0.message, as: UTF8.self) } ?? "nothing"
+            let received = answer.map { String(decoding: $0.data, as: UTF8.self) } ?? "nothing"
             guard received == "\(count)" else {
                 throw BenchError("\(count) events were published, the subscriber has \(received)")
             }
