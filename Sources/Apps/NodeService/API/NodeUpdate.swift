@@ -166,9 +166,9 @@ extension AnswerLine {
             fields: [ObjectSchema.Field(name: "result", schema: try SchemaReader.schema(of: result), isRequired: true)]
         )
         return updates + [
-            .object(try SchemaReader.object(of: Kind.self).with("event", .constant("alive"))),
+            .object(try SchemaReader.object(of: Kind.self).with("event", .constant("alive"), name: "AliveLine")),
             .object(done.with("event", .constant("done"))),
-            .object(try SchemaReader.object(of: Failed.self).with("event", .constant("failed"))),
+            .object(try SchemaReader.object(of: Failed.self).with("event", .constant("failed"), name: "FailedLine")),
         ]
     }
 

@@ -41,7 +41,11 @@ enum APIDescription {
     static func document(of shapes: [APIShape], words: RunarValue) throws -> RunarValue {
         var schemas = NamedSchemas()
         var paths: [String: RunarValue] = [:]
+        var segments: [String: RunarValue] = [:]
         for shape in shapes {
+            for name in names(in: shape.template) {
+                segments[name] = parameter(name, in: "path", ["type": "string"], isRequired: true)
+            }
             var path = paths[shape.template]?.objectValue ?? [:]
             path[shape.method.rawValue.lowercased()] = operation(shape, &schemas)
             paths[shape.template] = .object(path)
@@ -56,6 +60,7 @@ enum APIDescription {
             "paths": .object(paths),
             "components": [
                 "securitySchemes": ["bearer": ["type": "http", "scheme": "bearer"]],
+                "parameters": .object(segments),
                 "responses": responses,
                 "schemas": .object(schemas.components),
             ],
@@ -65,8 +70,8 @@ enum APIDescription {
 
     private static func operation(_ shape: APIShape, _ schemas: inout NamedSchemas) -> RunarValue {
         var operation: [String: RunarValue] = [:]
-        var parameters = shape.template.split(separator: "/").filter { $0.hasPrefix("{") }.map { segment in
-            parameter(String(segment.dropFirst().dropLast()), in: "path", ["type": "string"], isRequired: true)
+        var parameters: [RunarValue] = names(in: shape.template).map { name in
+            ["$ref": .string("#/components/parameters/\(name)")]
         }
         switch shape.body {
         case .json:
@@ -92,6 +97,11 @@ enum APIDescription {
         // The one request without a token.
         if shape.template == NodeAPI.prefix + "/session" { operation["security"] = [] }
         return .object(operation)
+    }
+
+    /// The names of the segments that a path leaves open.
+    private static func names(in template: String) -> [String] {
+        template.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
     }
 
     private static func answer(_ answer: APIShape.Answer, _ schemas: inout NamedSchemas) -> (Int, RunarValue) {

@@ -69,12 +69,12 @@ struct ObjectSchema: Hashable, Sendable {
     /// Whether other members may stand beside these.
     var isOpen = false
 
-    /// With one member more, or another meaning of a member.
-    func with(_ name: String, _ schema: Schema) -> ObjectSchema {
+    /// With one member more, or another meaning of a member, under another name or none.
+    func with(_ member: String, _ schema: Schema, name: String? = nil) -> ObjectSchema {
         var object = self
-        object.name = nil
-        let field = Field(name: name, schema: schema, isRequired: true)
-        if let index = fields.firstIndex(where: { $0.name == name }) {
+        object.name = name
+        let field = Field(name: member, schema: schema, isRequired: true)
+        if let index = fields.firstIndex(where: { $0.name == member }) {
             object.fields[index] = field
         } else {
             object.fields.append(field)
