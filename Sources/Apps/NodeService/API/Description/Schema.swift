@@ -99,7 +99,3 @@ struct ObjectSchema: Hashable, Sendable {
 protocol SchemaProviding {
     static var schema: Schema { get }
 }
-
-extension RunarValue: SchemaProviding {
-    static var schema: Schema { .any }
-}

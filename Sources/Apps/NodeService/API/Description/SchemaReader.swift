@@ -43,7 +43,7 @@ enum SchemaReader {
         // Seconds since 2001.
         case is Date.Type: found = (.number, Date(timeIntervalSinceReferenceDate: 0))
         case is PeerId.Type: found = (.string, try PeerId(rawRepresentation: [UInt8](repeating: 0, count: 32)))
-        case is RunarValue.Type: found = (RunarValue.schema, RunarValue.null)
+        case is RunarValue.Type: found = (.any, RunarValue.null)
         case let integer as any (FixedWidthInteger & Decodable).Type: found = read(integer: integer)
         case let container as any ElementSchema.Type: found = try container.readElement()
         case let choice as any (CaseIterable & RawRepresentable & Decodable).Type: found = try read(choice: choice)
