@@ -336,7 +336,10 @@ let package = Package(
         // Built with the tests, and run by them.
         tests(
             of: "Program",
-            ["two-nodes", "simulated-network", "chat", "clipboard", "sensor", "hello-c", "Soak", "TestSupport"]
+            [
+                "two-nodes", "simulated-network", "chat", "clipboard", "sensor", "hello-c", "Soak", "runar-bench",
+                "TestSupport",
+            ]
         ),
         .executableTarget(name: "CProbe", dependencies: ["CRunar", "RunarC"], path: "Tests/Helpers/CProbe"),
         tests(of: "RunarC", ["CRunar", "RunarNode", "CProbe", "TestSupport"]),

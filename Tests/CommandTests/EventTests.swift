@@ -94,16 +94,18 @@ internal import Testing
         #expect(try (alone.failure["message"] as? String)?.contains("runar up") == true)
     }
 
-    @Test func `a reader that stands still is told how many events were dropped`() throws {
-        try pair.start(.owner, ["--listener-capacity", "4"])
+    @Test(.enabled(if: LongTests.areRun, "40 MiB of events take half a minute: make test-long"))
+    func `a reader that stands still reads how many events were dropped`() throws {
+        try pair.start(.owner)
         let subscriber = try subscriber(["big"], home: pair.owner)
         _ = try subscriber.next("subscribed")
         #expect(kill(subscriber.id, SIGSTOP) == 0)
-        let big = String(repeating: "x", count: 200_000)
-        for _ in 0..<12 { _ = try pair.owner.answer(["publish", "big"], input: big) }
+        let big = String(repeating: "x", count: 262_144)
+        // More than the 32 MiB that wait in the node, and what is on the way to the reader.
+        for _ in 0..<160 { _ = try pair.owner.answer(["publish", "big"], input: big) }
         #expect(kill(subscriber.id, SIGCONT) == 0)
         var (last, dropped) = (0, 0)
-        for _ in 0..<20 where dropped == 0 {
+        for _ in 0..<160 where dropped == 0 {
             _ = try pair.owner.answer(["publish", "big", "small"])
             let event = try subscriber.next("published")
             dropped = try #require(event["dropped"] as? Int)

@@ -31,6 +31,22 @@ internal import Testing
         try await run("\(Self.products)/\(name)")
     }
 
+    /// The clock of the benchmark stops when the subscriber has each event, and it fails if one is missing.
+    @Test func `the program of the benchmarks loses no event, however quickly they are published`() async throws {
+        struct Server: Decodable {
+            let id: String
+            let address: String
+        }
+        let subscriber = try ChildProcess("runar-bench", arguments: ["node", "server"], takesLines: true)
+        let line = try #require(try await aside { subscriber.nextLine() })
+        let server = try JSONDecoder().decode(Server.self, from: Data(line.utf8))
+        let program = "\(Self.products)/runar-bench"
+        // 6 MiB in batches of 256 KiB: more than the subscriber handles while a busy machine makes it wait.
+        try await run(program, "node", "client", server.id, server.address, "publish", "100000", "64")
+        try subscriber.endInput()
+        #expect(try await aside { subscriber.waitUntilExit() } == 0)
+    }
+
     @Test func `two devices use each example together`() async throws {
         let script = PythonScripts.root.appending(path: "scripts/examples.sh").path(percentEncoded: false)
         try await run(script, Self.products)

@@ -49,10 +49,9 @@ internal import Testing
         _ network: EventRouter.NetworkReference,
         _ pattern: String = ">",
         includesPast: Bool = false,
-        capacity: Int = 16,
         window: [EventBatch] = []
     ) throws -> (queue: SubscriptionQueue, number: Int) {
-        let queue = SubscriptionQueue(capacity: capacity)
+        let queue = SubscriptionQueue()
         let request = EventRouter.Request(
             network: network,
             pattern: try TopicPath(pattern),
@@ -199,7 +198,7 @@ internal import Testing
     // MARK: The queue of a subscription
 
     @Test func `the events that wait are bounded in bytes, and the next one says how many were dropped`() async throws {
-        let queue = SubscriptionQueue(capacity: 1024)
+        let queue = SubscriptionQueue()
         let delivery = EventDelivery(content: .local(try self.event(256 * 1024)), topic: try TopicPath("a"))
         // 128 of them are 32 MiB.
         for _ in 0..<200 { queue.offer(delivery) }
@@ -209,18 +208,19 @@ internal import Testing
         #expect(await queue.next()?.first { _ in true }?.droppedBefore == 72)
     }
 
-    @Test func `small events wait beyond the capacity up to 1 MiB`() throws {
-        let queue = SubscriptionQueue(capacity: 16)
-        let small = EventDelivery(content: .local(try self.event(1024)), topic: try TopicPath("a"))
-        for _ in 0..<2000 { queue.offer(small) }
-        #expect(queue.count == 1024)
+    @Test func `small events wait in any number, as long as their bytes have room`() throws {
+        let queue = SubscriptionQueue()
+        let batch = try self.batch("news", Array(repeating: [UInt8](repeating: 7, count: 63), count: 4_000))
+        let delivery = EventDelivery(content: .batch(batch, self.network.id), topic: try TopicPath("news"))
+        for _ in 0..<200 { queue.offer(delivery) }
+        #expect(queue.count == SubscriptionQueue.byteLimit / (4_000 * 64) * 4_000)
     }
 
     @Test func `events without data are bounded as well`() throws {
-        let queue = SubscriptionQueue(capacity: 16)
+        let queue = SubscriptionQueue()
         let empty = EventDelivery(content: .local(try self.event(0)), topic: try TopicPath("a"))
-        for _ in 0..<20_000 { queue.offer(empty) }
-        #expect(queue.count == (1 << 20) / EventDelivery.leastByteCount)
+        for _ in 0..<70_000 { queue.offer(empty) }
+        #expect(queue.count == SubscriptionQueue.byteLimit / EventDelivery.leastByteCount)
     }
 
     @Test func `past events always have room`() throws {

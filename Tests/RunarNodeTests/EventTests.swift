@@ -226,17 +226,17 @@ internal import Testing
             let slow = try owner.events(networkId: network, topic: "news")
             let quick = try owner.events(networkId: network, topic: "news")
             var iterator = quick.makeAsyncIterator()
-            for number in 0..<40 {
-                // Sixteen of these are all that is held, by count and by bytes.
-                try await members[0].publish(networkId: network, topic: "news", message: Data(count: 65_536))
+            for number in 0..<140 {
+                // 128 of these are all that is held.
+                try await members[0].publish(networkId: network, topic: "news", message: Data(count: 262_000))
                 #expect(await iterator.next()?.number == UInt64(number + 1))
             }
             var slowly = slow.makeAsyncIterator()
-            for number in 1...16 { #expect(await slowly.next()?.number == UInt64(number)) }
+            for number in 1...128 { #expect(await slowly.next()?.number == UInt64(number)) }
             try await members[0].publish(networkId: network, topic: "news", message: Data("last".utf8))
             let next = try #require(await slowly.next())
-            #expect(next.number == 41)
-            #expect(next.droppedBefore == 24)
+            #expect(next.number == 141)
+            #expect(next.droppedBefore == 12)
             #expect(next.missedBefore == 0)
         }
     }

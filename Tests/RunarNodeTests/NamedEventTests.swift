@@ -190,26 +190,26 @@ internal import Testing
             began.yield()
             for await _ in turns { return }
         }
-        // Sixteen of these are all that wait, by number and by bytes.
-        let large = Data(count: 65_536)
-        for _ in 0..<30 { try await node.publishRaw("a", data: large) }
+        // 128 of these are all that wait.
+        let large = Data(count: 262_144)
+        for _ in 0..<150 { try await node.publishRaw("a", data: large) }
         _ = try await begins.first { true }
-        // One is being handled at most and sixteen wait; of thirty the rest was dropped.
+        // One is being handled at most and 128 wait; the others were dropped.
         try await node.publishRaw("a", data: large)
-        for _ in 0..<16 {
+        for _ in 0..<128 {
             turn.yield()
             _ = try await begins.first { true }
         }
-        try await node.publish("a", data: 31)
+        try await node.publish("a", data: 151)
         turn.yield()
         _ = try await begins.first { true }
-        #expect(heard.withLock { UInt64($0.count) + $0.reduce(0, +) } == 32)
+        #expect(heard.withLock { UInt64($0.count) + $0.reduce(0, +) } == 152)
         let count = heard.withLock { $0.count }
         subscription.cancel()
         turn.finish()
-        try await node.publish("a", data: 32)
+        try await node.publish("a", data: 152)
         let (events, other) = try listen(node, "a", includesPast: true)
-        _ = try await events.first { $0.data == Data("32".utf8) }
+        _ = try await events.first { $0.data == Data("152".utf8) }
         #expect(heard.withLock { $0.count } == count)
         other.cancel()
         await node.stop()
@@ -280,7 +280,7 @@ internal import Testing
 
     @Test func `nothing that is published by a name is lost in the moment when it becomes a network`() async throws {
         for _ in 0..<20 {
-            let node = try Household().makeNode { $0.listenerCapacity = 1024 }
+            let node = try Household().makeNode()
             try await node.start()
             let (events, subscription) = try listen(node, "Home:a")
             let (begins, begin) = AsyncStream.makeStream(of: Void.self)

@@ -36,7 +36,7 @@ internal import Testing
 
     @Test func `no declared dependency is unused`() throws {
         // Tests start these as processes of their own instead of importing them.
-        let folders = ["Tests/Helpers/", "Examples/"]
+        let folders = ["Tests/Helpers/", "Examples/", "Benchmarks/"]
         let helpers = manifest.targets.filter { folders.contains(where: $0.path.hasPrefix) }.map(\.name)
         let programs = Set(helpers + ["runar"])
         for target in manifest.targets {

@@ -209,7 +209,7 @@ extension RunarNode {
         in network: EventRouter.NetworkReference,
         includesPast: Bool
     ) throws(RunarError) -> EventSequence {
-        let queue = SubscriptionQueue(capacity: self.config.listenerCapacity)
+        let queue = SubscriptionQueue()
         let (router, now) = (self.router, self.clock.now().monotonic)
         let request = EventRouter.Request(
             network: network,
@@ -304,10 +304,9 @@ extension RunarNode {
     /// The subscription exists when this returns, outlives a stop and a start, and ends when it is cancelled or released;
     /// after that the handler is not called again. No event that is published later is missed as long as the node is away
     /// for no longer than the replay window lasts (64 batches or 1 MiB of a publisher, half an hour). With `includesPast`
-    /// the window comes first; without it, a few events that were published just before may arrive. For a slow handler
-    /// ``RunarNodeConfig/listenerCapacity`` events wait, or 1 MiB of them if that is more, and at most 32 MiB; later ones
-    /// are dropped and counted in ``RunarEvent/droppedBefore`` of the next one. `$registry/services/{service}/state/*` are
-    /// the states of this device's services.
+    /// the window comes first; without it, a few events that were published just before may arrive. For a slow handler up
+    /// to 32 MiB of events wait; later ones are dropped and counted in ``RunarEvent/droppedBefore`` of the next one.
+    /// `$registry/services/{service}/state/*` are the states of this device's services.
     ///
     /// - Throws: ``RunarError`` 5006 for a malformed topic, 5003 for a name that two networks have.
     public func subscribe(

@@ -66,9 +66,9 @@ public final class RunarNodeConfig {
     public var listenAddresses: [SocketAddress] = RunarNodeConfig.anyAddress
     /// The largest message, request or answer, in bytes; larger things go as files.
     public var messageByteLimit = 1 << 20
-    /// Messages and events that wait for one slow listener before senders are told that it is busy, or events dropped.
+    /// The messages that wait for one slow listener; beyond that senders get ``NodeError/receiverBusy(_:)``.
     ///
-    /// Messages that wait are 64 MiB at most (or 64 of the largest), events 32 MiB.
+    /// They are 64 MiB at most, or 64 of the largest.
     public var listenerCapacity = 1024
     /// How long to wait for a peer to let this device in or to confirm a message; see ``requestTimeoutMs`` for services.
     public var peerTimeout = Duration.seconds(15)

@@ -31,7 +31,7 @@ struct EventDelivery: Sequence, Sendable {
     }
 
     /// The least bytes that a delivery counts, since one without data takes memory as well.
-    static let leastByteCount = 128
+    static let leastByteCount = 512
 
     /// The bytes of all events, with the lengths between those of a batch; at least ``leastByteCount``.
     var byteCount: Int {

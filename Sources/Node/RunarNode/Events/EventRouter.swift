@@ -144,7 +144,7 @@ final class EventRouter: EventSink {
             } else {
                 state.local.filter { state.names.isMeant(key, by: $0.network) }.map(\.event)
             }
-        for var event in events.filter({ request.matches($0.topic) }).suffix(request.queue.capacity) {
+        for var event in events where request.matches(event.topic) {
             event.networkId = key.networkId
             request.queue.offer(EventDelivery(content: .local(event), topic: event.topic), arePast: true)
         }

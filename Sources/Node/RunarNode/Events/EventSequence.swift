@@ -3,9 +3,8 @@ internal import Concurrency
 /// The events of a subscription, in order for each publisher.
 ///
 /// The subscription ends when the iteration has ended, its task is cancelled, the last copy of the sequence and its
-/// iterator are released, or the node is. While the reader is slow, the sequence holds up to
-/// ``RunarNodeConfig/listenerCapacity`` events, or 1 MiB of them if that is more, and at most 32 MiB. Later events are
-/// dropped and counted in ``RunarEvent/droppedBefore`` of the next one.
+/// iterator are released, or the node is. While the reader is slow, the sequence holds up to 32 MiB of events. Later ones
+/// are dropped and counted in ``RunarEvent/droppedBefore`` of the next one.
 public struct EventSequence: AsyncSequence, Sendable {
     let queue: SubscriptionQueue
     /// Ends when the last copy and the iterator are released.

@@ -1,9 +1,10 @@
 internal import Concurrency
 
-/// The events that wait for the reader of one subscription, bounded in number and in bytes.
+/// The events that wait for the reader of one subscription, bounded in bytes.
 ///
-/// It holds up to `capacity` events, or 1 MiB of them if that is more, and at most 32 MiB. Later events are dropped and
-/// counted; the next event that it takes carries the count. Past events, which the replay window bounds, always have room.
+/// It holds up to 32 MiB of them. Later events are dropped and counted; the next event that it takes carries the count. The
+/// number of events is not bounded: quick publishers send thousands of small ones in a batch, which take no more memory
+/// than a few large ones. Past events, which the replay window bounds, always have room.
 final class SubscriptionQueue: Sendable {
     private struct State: Sendable {
         var waiting = 0
@@ -12,20 +13,12 @@ final class SubscriptionQueue: Sendable {
         var isFinished = false
     }
 
-    /// The bytes that are held whatever the number of events: quick publishers send thousands of small ones in a batch.
-    private static let byteCapacity = 1 << 20
     /// The bytes that are held at most.
     static let byteLimit = 32 << 20
 
-    /// The number of events that wait for the reader at most, unless they are small.
-    let capacity: Int
     private let state = Locked(State())
-    /// Without a limit of its own: a delivery gets in only if there is room by number and bytes.
+    /// Without a limit of its own: a delivery gets in only if there is room for its bytes.
     private let deliveries = BoundedChannel<EventDelivery>()
-
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
 
     /// The number of events that wait for the reader.
     var count: Int { self.state.withLock { $0.waiting } }
@@ -40,8 +33,7 @@ final class SubscriptionQueue: Sendable {
         self.state.withLock { state in
             guard !state.isFinished else { return }
             let (count, byteCount) = (delivery.count, delivery.byteCount)
-            let byteLimit = state.waiting + count <= self.capacity ? Self.byteLimit : Self.byteCapacity
-            guard arePast || state.waiting == 0 || state.waitingBytes + byteCount <= byteLimit else {
+            guard arePast || state.waiting == 0 || state.waitingBytes + byteCount <= Self.byteLimit else {
                 state.losses += EventLosses(dropped: UInt64(count))
                 return
             }
