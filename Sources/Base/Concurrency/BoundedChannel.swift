@@ -1,50 +1,53 @@
-internal import DequeModule
+public import DequeModule
 
 /// A first-in, first-out queue between tasks that holds a limited number of elements.
 ///
 /// A reader waits for an element. A writer waits for room (``send(_:)``) or is refused when there is none (``offer(_:)``).
 /// Readers that wait are served in the order of their arrival; writers that wait compete for room.
-package final class BoundedChannel<Element: Sendable>: Sendable {
-    private struct State: Sendable {
-        var elements: Deque<Element> = []
-        var readers: Deque<Promise<Element?>> = []
-        var isFinished = false
+public final class BoundedChannel<Element: Sendable>: Sendable {
+    @usableFromInline internal struct State: Sendable {
+        @usableFromInline var elements: Deque<Element> = []
+        @usableFromInline var readers: Deque<Promise<Element?>> = []
+        @usableFromInline var isFinished = false
+
+        @inlinable init() {}
     }
 
     /// The outcome of an attempt to add an element.
-    private enum Addition: Sendable {
+    @usableFromInline internal enum Addition: Sendable {
         case added, full, finished
     }
 
-    private let limit: Int
-    private let state = Locked(State())
+    @usableFromInline internal let limit: Int
+    @usableFromInline internal let state: Locked<State>
     /// Broadcast whenever a full channel gets room, or ends.
-    private let room = ConditionVariable()
+    @usableFromInline internal let room = ConditionVariable()
 
     /// Creates an empty channel that holds at most `limit` elements.
-    package init(limit: Int = .max) {
+    @inlinable public init(limit: Int = .max) {
         self.limit = limit
+        self.state = Locked(State())
     }
 
     /// The number of elements in the channel.
-    package var count: Int { state.withLock { $0.elements.count } }
+    public var count: Int { state.withLock { $0.elements.count } }
 
     /// The number of tasks that wait for an element.
-    package var readerCount: Int { state.withLock { $0.readers.count } }
+    public var readerCount: Int { state.withLock { $0.readers.count } }
 
     /// The number of tasks that wait for room.
-    package var writerCount: Int { room.waiterCount }
+    public var writerCount: Int { room.waiterCount }
 
     /// Adds an element without waiting.
     ///
     /// - Returns: false when the channel is full or finished.
-    package func offer(_ element: Element) -> Bool { add(element) == .added }
+    @inlinable public func offer(_ element: Element) -> Bool { add(element) == .added }
 
     /// Adds an element as soon as there is room.
     ///
     /// - Returns: false when the channel is finished.
     /// - Throws: `CancellationError` when the task is cancelled, and then the element is not added.
-    package func send(_ element: Element) async throws -> Bool {
+    @inlinable public func send(_ element: Element) async throws -> Bool {
         try await room.wait {
             switch add(element) {
             case .added: true
@@ -57,7 +60,7 @@ package final class BoundedChannel<Element: Sendable>: Sendable {
     /// Returns the next element, or nil once the channel is finished and empty.
     ///
     /// - Throws: `CancellationError` when the task is cancelled, and then no element is lost.
-    package func next() async throws(CancellationError) -> Element? {
+    @inlinable public func next() async throws(CancellationError) -> Element? {
         if Task.isCancelled { throw CancellationError() }
         let (element, promise, wasFull) = state.withLock { state -> (Element?, Promise<Element?>?, Bool) in
             let wasFull = state.elements.count >= limit
@@ -84,7 +87,7 @@ package final class BoundedChannel<Element: Sendable>: Sendable {
     ///
     /// - Returns: the discarded elements.
     @discardableResult
-    package func finish(discarding: Bool) -> [Element] {
+    public func finish(discarding: Bool) -> [Element] {
         let discarded = state.withLock { state -> [Element] in
             state.isFinished = true
             for reader in state.readers { reader.fulfil(nil) }
@@ -98,7 +101,7 @@ package final class BoundedChannel<Element: Sendable>: Sendable {
         return discarded
     }
 
-    private func add(_ element: Element) -> Addition {
+    @inlinable internal func add(_ element: Element) -> Addition {
         state.withLock { state in
             guard !state.isFinished else { return .finished }
             if let reader = state.readers.popFirst() {

@@ -4,18 +4,18 @@
 /// state's own lock. So a cancelled wait loses nothing, and a spurious wake-up does no harm.
 ///
 /// Change the state first, then call ``broadcast()``.
-package final class ConditionVariable: Sendable {
+public final class ConditionVariable: Sendable {
     /// Fulfilled by the next broadcast; nil if no task has waited since the last one.
-    private let nextChange = Locked<Promise<Void>?>(nil)
+    @usableFromInline internal let nextChange = Locked<Promise<Void>?>(nil)
 
     /// Creates a condition variable without waiting tasks.
-    package init() {}
+    public init() {}
 
     /// The number of waiting tasks.
-    package var waiterCount: Int { nextChange.withLock { $0?.waiterCount ?? 0 } }
+    public var waiterCount: Int { nextChange.withLock { $0?.waiterCount ?? 0 } }
 
     /// Wakes all tasks that wait.
-    package func broadcast() {
+    public func broadcast() {
         let change = nextChange.withLock { change in
             defer { change = nil }
             return change
@@ -29,7 +29,7 @@ package final class ConditionVariable: Sendable {
     ///
     /// - Throws: the errors of `attempt`; `CancellationError` when the task is cancelled, and then `attempt` has not
     ///   returned a value.
-    package func wait<Outcome>(until attempt: () throws -> Outcome?) async throws -> Outcome {
+    @inlinable public func wait<Outcome>(until attempt: () throws -> Outcome?) async throws -> Outcome {
         if Task.isCancelled { throw CancellationError() }
         // Most waits end here and cost no promise.
         if let outcome = try attempt() { return outcome }
@@ -41,7 +41,7 @@ package final class ConditionVariable: Sendable {
         }
     }
 
-    private func preparedChange() -> Promise<Void> {
+    @usableFromInline internal func preparedChange() -> Promise<Void> {
         nextChange.withLock { change in
             if let change { return change }
             let new = Promise<Void>()

@@ -4,17 +4,18 @@
 /// recursive; taking it again inside `withLock` deadlocks or traps. `sending` keeps values that are not Sendable from
 /// leaking in or out, as with `Synchronization.Mutex`, which our oldest systems lack. See `docs/concurrency.md` for locks
 /// that a cancellation handler takes.
-package final class Locked<Value>: @unchecked Sendable {
-    private let lock = SystemLock()
-    private var value: Value
+public final class Locked<Value>: @unchecked Sendable {
+    @usableFromInline internal let lock = SystemLock()
+    @usableFromInline internal var value: Value
 
     /// Guards `value`.
-    package init(_ value: sending Value) {
+    @inlinable public init(_ value: sending Value) {
         self.value = value
     }
 
     /// Runs `body` with exclusive access to the value and returns what it returns.
-    package func withLock<R, E: Error>(_ body: (inout sending Value) throws(E) -> sending R) throws(E) -> sending R {
+    @inlinable
+    public func withLock<R, E: Error>(_ body: (inout sending Value) throws(E) -> sending R) throws(E) -> sending R {
         lock.acquire()
         defer { lock.release() }
         return try body(&value)

@@ -4,35 +4,44 @@
 /// meets a cancellation. A cancellation handler runs under a lock of its task, which a thread that resumes or cancels the
 /// task takes as well; it must therefore take no lock under which tasks are resumed. The handler here takes the promise's
 /// own lock alone, which is never held while a task is resumed. So a promise may be fulfilled under any other lock.
-package final class Promise<Value: Sendable>: Sendable {
-    private struct State: Sendable {
-        var value: Value?
-        var waiters: [Waiter] = []
-        var lastNumber: UInt64 = 0
+public final class Promise<Value: Sendable>: Sendable {
+    @usableFromInline internal struct State: Sendable {
+        @usableFromInline var value: Value?
+        @usableFromInline var waiters: [Waiter] = []
+        @usableFromInline var lastNumber: UInt64 = 0
+
+        @inlinable init() {}
     }
 
-    private struct Waiter: Sendable {
-        let number: UInt64
+    @usableFromInline internal struct Waiter: Sendable {
+        @usableFromInline let number: UInt64
         /// Takes nil when its task is cancelled.
-        let continuation: CheckedContinuation<Value?, Never>
+        @usableFromInline let continuation: CheckedContinuation<Value?, Never>
+
+        @inlinable init(number: UInt64, continuation: CheckedContinuation<Value?, Never>) {
+            self.number = number
+            self.continuation = continuation
+        }
     }
 
-    private let state = Locked(State())
+    @usableFromInline internal let state: Locked<State>
 
     /// Creates a promise without a value.
-    package init() {}
+    @inlinable public init() {
+        self.state = Locked(State())
+    }
 
     /// The value, or nil before it is set.
-    package var value: Value? { state.withLock { $0.value } }
+    @inlinable public var value: Value? { state.withLock { $0.value } }
 
     /// The number of waiting tasks.
-    package var waiterCount: Int { state.withLock { $0.waiters.count } }
+    public var waiterCount: Int { state.withLock { $0.waiters.count } }
 
     /// Sets the value and wakes the tasks that wait for it.
     ///
     /// - Returns: whether this was the first value; later ones have no effect.
-    @discardableResult
-    package func fulfil(_ value: Value) -> Bool {
+    @discardableResult @inlinable
+    public func fulfil(_ value: Value) -> Bool {
         let waiters = state.withLock { state -> [Waiter]? in
             guard state.value == nil else { return nil }
             state.value = value
@@ -50,7 +59,7 @@ package final class Promise<Value: Sendable>: Sendable {
     /// to the value. A value that is there by then is returned, so that nothing that was handed over is lost.
     ///
     /// - Throws: `CancellationError` when the task is cancelled and there is no value.
-    package func wait(abandoning abandon: () -> Void = {}) async throws(CancellationError) -> Value {
+    @inlinable public func wait(abandoning abandon: () -> Void = {}) async throws(CancellationError) -> Value {
         if let value = await valueUnlessCancelled() { return value }
         abandon()
         guard let value else { throw CancellationError() }
@@ -58,17 +67,21 @@ package final class Promise<Value: Sendable>: Sendable {
     }
 
     /// Waits for the value, even if the task is cancelled.
-    package func waitIgnoringCancellation() async -> Value {
+    @inlinable public func waitIgnoringCancellation() async -> Value {
         let value = await withCheckedContinuation { continuation in
-            enroll(continuation, as: nextNumber(), unless: { false })
+            // No cancellation looks for its number.
+            enroll(continuation, as: 0, unless: { false })
         }
         guard let value else { preconditionFailure("a wait that ignores cancellation ended without a value") }
         return value
     }
 
-    private func valueUnlessCancelled() async -> Value? {
+    @inlinable internal func valueUnlessCancelled() async -> Value? {
+        let (value, number) = state.withLock { state in
+            state.lastNumber += 1
+            return (state.value, state.lastNumber)
+        }
         if let value { return value }
-        let number = nextNumber()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 enroll(continuation, as: number, unless: { Task.isCancelled })
@@ -81,15 +94,8 @@ package final class Promise<Value: Sendable>: Sendable {
         }
     }
 
-    private func nextNumber() -> UInt64 {
-        state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
-    }
-
     /// Resumes `continuation` at once if there is a value or the task is cancelled, and later otherwise.
-    private func enroll(
+    @inlinable internal func enroll(
         _ continuation: CheckedContinuation<Value?, Never>,
         as number: UInt64,
         unless isCancelled: () -> Bool
@@ -108,7 +114,7 @@ extension Promise {
     /// Waits for a result and returns its success; otherwise as ``wait(abandoning:)``.
     ///
     /// - Throws: the failure of the result; `CancellationError` when the task is cancelled and there is no result.
-    package func get<Success>(abandoning abandon: () -> Void = {}) async throws -> Success
+    @inlinable public func get<Success>(abandoning abandon: () -> Void = {}) async throws -> Success
     where Value == Result<Success, any Error> {
         try await wait(abandoning: abandon).get()
     }

@@ -2,11 +2,11 @@
 internal import Darwin
 
 /// A lock of the system, at an address that never changes; it lends the holder the priority of those who wait.
-@safe
+@safe @usableFromInline
 internal final class SystemLock: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<os_unfair_lock_s>
 
-    init() {
+    @usableFromInline init() {
         unsafe lock = .allocate(capacity: 1)
         unsafe lock.initialize(to: os_unfair_lock_s())
     }
@@ -16,11 +16,11 @@ internal final class SystemLock: @unchecked Sendable {
         unsafe lock.deallocate()
     }
 
-    func acquire() {
+    @usableFromInline func acquire() {
         unsafe os_unfair_lock_lock(lock)
     }
 
-    func release() {
+    @usableFromInline func release() {
         unsafe os_unfair_lock_unlock(lock)
     }
 }

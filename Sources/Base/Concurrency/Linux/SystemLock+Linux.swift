@@ -6,11 +6,11 @@ internal import Musl
 #endif
 
 /// A mutex of the system, at an address that never changes.
-@safe
+@safe @usableFromInline
 internal final class SystemLock: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    init() {
+    @usableFromInline init() {
         unsafe mutex = .allocate(capacity: 1)
         unsafe mutex.initialize(to: pthread_mutex_t())
         let status = unsafe pthread_mutex_init(mutex, nil)
@@ -24,12 +24,12 @@ internal final class SystemLock: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    func acquire() {
+    @usableFromInline func acquire() {
         let status = unsafe pthread_mutex_lock(mutex)
         precondition(status == 0, "pthread_mutex_lock failed with \(status)")
     }
 
-    func release() {
+    @usableFromInline func release() {
         let status = unsafe pthread_mutex_unlock(mutex)
         precondition(status == 0, "pthread_mutex_unlock failed with \(status)")
     }
