@@ -34,6 +34,8 @@ package struct NodeClient: Sendable {
             throw failure
         } catch {
             try Task.checkCancellation()
+            // An answer that ends early is none that is malformed: the node went away while it wrote.
+            if case HTTPParserError.invalidEOFState = error { throw Self.gone("ended before it answered") }
             throw error is HTTPParserError ? AnswerReader<Answer>.unknown : Self.gone("ended before it answered")
         }
     }
