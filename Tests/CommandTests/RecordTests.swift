@@ -118,7 +118,6 @@ internal import Testing
 
     @Test func `how members were found and how tables stand is shown`() throws {
         try pair.startBoth()
-        _ = try pair.owner.answer(["put", "a", "b"])
         let found = try #require(try pair.owner.answer(["discover"]).json["peers"] as? [[String: Any]])
         #expect(found.count == 1 && found[0]["peerId"] as? String == pair.phoneId)
         #expect(found[0]["sources"] as? [String] == ["localNetwork", "hashTable"])
@@ -128,6 +127,8 @@ internal import Testing
         #expect(peers.first?["foundBy"] as? [String] == ["localNetwork"])
         #expect(try pair.owner.runar(["peers"]).output.contains("nearby  phone"))
 
+        // After the search, in which the phone's table has answered.
+        _ = try pair.owner.answer(["put", "a", "b"])
         let status = try pair.phone.answer(["status"])
         let discovery = try #require(try status.json["discovery"] as? [String: Any])
         #expect(discovery["interfaces"] as? [String] == ["lo"])
