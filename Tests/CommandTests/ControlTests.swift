@@ -3,11 +3,11 @@ internal import Console
 internal import Foundation
 internal import Identity
 internal import Node
-internal import RunarNode
 internal import TestSupport
 internal import Testing
 
 @testable internal import NodeService
+@testable internal import RunarNode
 @testable internal import runar
 
 /// The requests of commands, and the reader of their answers.
@@ -114,6 +114,55 @@ internal import Testing
             try await read([line], isInLines: true, as: DoneReport.self)
         }
         #expect(found?.code == "node-gone")
+    }
+
+    /// Answers one request in a home with these bytes and closes the connection, as a node that is killed while it answers.
+    private static let answering = """
+        import socket, sys
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(sys.argv[1])
+        listener.listen()
+        print("ready", flush=True)
+        listener.accept()[0].close()
+        connection = listener.accept()[0]
+        connection.recv(65536)
+        connection.sendall(sys.argv[2].encode())
+        connection.close()
+        """
+
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{\"do", "node-gone"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"do", "node-gone"), ("HTTP/1.1 200", "node-gone"),
+        ("", "node-gone"), ("SSH-2.0-OpenSSH\r\n\r\n", "unknown-reply"),
+    ])
+    func `a truncated answer means that the node ended, and a malformed one does not`(
+        answer: String,
+        code: String
+    ) async throws {
+        let home = try TemporaryHome()
+        try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+        let arguments = ["python3", "-c", Self.answering, "\(home.path)/\(NodeSocket.name)", answer]
+        let node = try ChildProcess(path: "/usr/bin/env", arguments: arguments)
+        #expect(try await aside { node.nextLine() } == "ready")
+        let client = try #require(NodeClient(home: home.path))
+        let found = await #expect(throws: CommandFailure.self) { try await client.perform(.networks) }
+        #expect(found?.code == code)
+        _ = try await aside { node.waitUntilExit() }
+    }
+
+    @Test func `what was lost before an event stands in its report`() throws {
+        let event = RunarEvent(
+            topic: try TopicPath("a"),
+            networkId: nil,
+            publisher: PeerId(publicKey: Ed25519KeyPair().publicKey),
+            publishedAt: Date(timeIntervalSince1970: 0),
+            data: Data("x".utf8),
+            losses: EventLosses(dropped: 2, missed: 1)
+        )
+        let network = NetworkId(publicKey: Ed25519KeyPair().publicKey)
+        let report = TopicEventReport(event, in: network, label: nil)
+        #expect(report.dropped == 2 && report.missed == 1)
+        #expect(report.remarks.count == 2 && report.remarks[0].contains("2 events were dropped"))
     }
 
     @Test func `damaged lines never crash`() {

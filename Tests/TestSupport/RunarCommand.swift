@@ -176,6 +176,7 @@ package final class RunningCommand: Sendable {
 
     deinit {
         if command.isRunning { command.send(SIGTERM) }
+        command.send(SIGCONT)  // a test may have stopped it
         command.waitUntilExit()
     }
 

@@ -4,6 +4,8 @@
 /// recursive; taking it again inside `withLock` deadlocks or traps. `sending` keeps values that are not Sendable from
 /// leaking in or out, as with `Synchronization.Mutex`, which our oldest systems lack. See `docs/concurrency.md` for locks
 /// that a cancellation handler takes.
+///
+/// `@unchecked`: only ``withLock(_:)`` touches the value, under the lock.
 public final class Locked<Value>: @unchecked Sendable {
     @usableFromInline internal let lock = SystemLock()
     @usableFromInline internal var value: Value

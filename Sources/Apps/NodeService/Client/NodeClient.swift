@@ -34,9 +34,9 @@ package struct NodeClient: Sendable {
             throw failure
         } catch {
             try Task.checkCancellation()
-            // An answer that ends early is none that is malformed: the node went away while it wrote.
-            if case HTTPParserError.invalidEOFState = error { throw Self.gone("ended before it answered") }
-            throw error is HTTPParserError ? AnswerReader<Answer>.unknown : Self.gone("ended before it answered")
+            // A truncated answer is not malformed: the node went away while it wrote.
+            let isMalformed = (error as? HTTPParserError).map { $0 != .invalidEOFState } ?? false
+            throw isMalformed ? AnswerReader<Answer>.unknown : Self.gone("ended before it answered")
         }
     }
 
