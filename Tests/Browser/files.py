@@ -86,7 +86,7 @@ def begin(scene, name):
     laptop.page.see("Asking whether it is wanted…")
     phone.page.click("button", "Accept")
     wait_for_part(phone)
-    phone.node.process.process.send_signal(signal.SIGSTOP)
+    hold_still(phone)
     for device in (phone, laptop):
         device.page.find("progressbar", name)
         device.page.see(ON_ITS_WAY)
@@ -101,6 +101,19 @@ def wait_for_part(device):
         assert time.monotonic() < deadline, "nothing comes"
         # The size of a file has no event, and the whole file must not be there before the node is stopped.
         time.sleep(0.01)
+
+
+def hold_still(device):
+    """Stops the node as soon as its page shows how far the file is; until then it works only between two looks."""
+    process = device.node.process.process
+    deadline = time.monotonic() + PATIENCE
+    process.send_signal(signal.SIGSTOP)
+    while not ON_ITS_WAY.search(device.page.text()):
+        assert time.monotonic() < deadline, "the page does not show how far the file is"
+        let_go_on(device)
+        # Long enough for an update, and a small part of what the whole file takes.
+        time.sleep(0.02)
+        process.send_signal(signal.SIGSTOP)
 
 
 def accept(device):
