@@ -90,7 +90,7 @@ bench-long: ## Run the big simulations: churn, 10 000 nodes, 36 hours of records
 	@./Benchmarks/run-long.sh
 
 clean: ## Remove what was built here.
-	rm -rf .build .build-outside .build-address .build-thread .build-ngtcp2-1x .build-posix-udp .venv Benchmarks/.build Benchmarks/.venv
+	rm -rf .build .build-outside .build-address .build-thread .build-ngtcp2-1x .build-posix-udp .venv .venv-nanotdf Benchmarks/.build Benchmarks/.venv
 
 dependencies:
 	@./scripts/install-dependencies.sh build

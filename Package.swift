@@ -69,6 +69,7 @@ let package = Package(
     platforms: [.macOS(.v14), .iOS(.v17)],
     products: [
         .library(name: "RunarNode", targets: ["RunarNode"]),
+        .library(name: "NanoTDF", targets: ["NanoTDF"]),
         .library(name: "Simulation", targets: ["Simulation"]),
         .executable(name: "runar", targets: ["runar"]),
         // For programs in other languages; `make library` makes librunar of them.
@@ -103,6 +104,7 @@ let package = Package(
         ),
         module("PictureFiles", in: "Base", ["QRCode", turboJPEG], settings: computing),
         module("Identity", in: "Base", ["Bytes", crypto], settings: computing),
+        module("NanoTDF", in: "Base", ["Bytes", crypto, cryptoExtras], settings: computing),
         module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
@@ -301,6 +303,7 @@ let package = Package(
             ]
         ),
         tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
+        tests(of: "NanoTDF", ["Bytes", "NanoTDF", "TestSupport", crypto, cryptoExtras]),
         tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),
         tests(
             of: "Interop",

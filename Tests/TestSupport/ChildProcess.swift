@@ -27,7 +27,7 @@ package final class ChildProcess: Sendable {
             "RUNAR_LIBRARY": Self.products.appending(path: "libRunarC.\(Self.librarySuffix)").path,
         ]
         try self.init(
-            path: PythonScripts.python,
+            path: PythonScripts.python(for: name),
             arguments: [root.appending(path: "Tests/Interop/\(name)").path] + arguments,
             takesLines: takesLines,
             environment: environment.merging(changes) { $1 }

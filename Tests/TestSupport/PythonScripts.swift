@@ -1,11 +1,15 @@
 package import Foundation
 
-/// The scripts of the tests, and the Python in `.venv` that has the packages they need.
+/// The scripts of the tests, and the Python environments that have the packages they need.
 package enum PythonScripts {
     /// Where the package lies.
     package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
-    static let python = root.appending(path: ".venv/bin/python3").path
+
+    /// The Python for a script; those with otdf-python have an environment of their own.
+    static func python(for script: String) -> String {
+        root.appending(path: "\(environment(for: script))/bin/python3").path
+    }
 
     /// What must be installed before a script can run, or nothing: it says so itself when its argument is `check`.
     ///
@@ -17,13 +21,16 @@ package enum PythonScripts {
     }
 
     private static func check(_ script: String) -> String {
-        guard FileManager.default.isExecutableFile(atPath: python) else {
-            return "there is no .venv; run ./scripts/python-env.sh"
+        guard FileManager.default.isExecutableFile(atPath: python(for: script)) else {
+            return "there is no \(environment(for: script)); run ./scripts/python-env.sh"
         }
         do {
             return try ChildProcess(script: script, arguments: ["check"]).nextLine() ?? "the script said nothing"
         } catch {
             return "\(error)"
         }
+    }
+    private static func environment(for script: String) -> String {
+        script.hasPrefix("nanotdf") ? ".venv-nanotdf" : ".venv"
     }
 }

@@ -5,7 +5,7 @@ enum Layers {
     static let rows: [[String]] = [
         // Base: bytes, keys, formats.
         ["Bytes", "Concurrency", "QRCode", "CTurboJPEG"],
-        ["Identity", "PictureFiles"],
+        ["Identity", "NanoTDF", "PictureFiles"],
         ["Certificates"],
         // Protocols: values. They never see each other; NodeCore composes them.
         ["Discovery", "Kademlia", "PubSub", "Services", "Traversal"],

@@ -50,7 +50,7 @@ enum SourceTree {
     /// What is made by tools rather than written: build folders, environments, the repository itself.
     private static func isForeign(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""
-        return name.hasPrefix(".build") || name == ".git" || name == ".venv" || name == "__pycache__"
+        return name.hasPrefix(".build") || name == ".git" || name.hasPrefix(".venv") || name == "__pycache__"
             || name == ".swiftpm"
     }
 }

@@ -40,6 +40,15 @@ package struct ByteReader: Sendable {
     /// Reads two bytes, most significant first.
     package mutating func readUInt16() throws(BytesError) -> UInt16 { try readInteger() }
 
+    /// Reads three bytes, most significant first.
+    package mutating func readUInt24() throws(BytesError) -> Int {
+        guard remaining >= 3 else {
+            throw .truncated(needed: 3, available: remaining)
+        }
+        defer { position += 3 }
+        return bytes[position..<position + 3].reduce(0) { $0 << 8 | Int($1) }
+    }
+
     /// Reads four bytes, most significant first.
     package mutating func readUInt32() throws(BytesError) -> UInt32 { try readInteger() }
 

@@ -22,6 +22,12 @@ package struct ByteWriter: Sendable {
     /// Writes two bytes, most significant first.
     package mutating func write(_ value: UInt16) { writeInteger(value) }
 
+    /// Writes three bytes, most significant first; `value` must be at least 0 and less than 2^24.
+    package mutating func write(uint24 value: Int) {
+        precondition(0..<1 << 24 ~= value, "\(value) does not fit three bytes")
+        write([UInt8(value >> 16), UInt8(value >> 8 & 0xFF), UInt8(value & 0xFF)])
+    }
+
     /// Writes four bytes, most significant first.
     package mutating func write(_ value: UInt32) { writeInteger(value) }
 

@@ -1,0 +1,24 @@
+internal import Crypto
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The key of payload and policy (section 4): HKDF-SHA256 of the x-coordinate of ECDH, without info.
+struct PayloadKey: Sendable {
+    /// SHA-256 of `L1L`.
+    private static let salt = Data(SHA256.hash(data: NanoTDFHeader.magic))
+
+    let key: SymmetricKey
+
+    init(_ secret: SharedSecret) {
+        key = secret.hkdfDerivedSymmetricKey(
+            using: SHA256.self,
+            salt: Self.salt,
+            sharedInfo: Data(),
+            outputByteCount: 32
+        )
+    }
+}

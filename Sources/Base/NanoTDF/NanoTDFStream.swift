@@ -1,0 +1,115 @@
+/// Seals a file of any size as a stream of NanoTDFs, its parts.
+///
+/// The parts have the same header, and IVs that count 1, 2, 3 … The nonce of each also says whether another part
+/// precedes and follows it, so that a part that is missing, repeated or out of order does not open. Other programs do
+/// not read the parts.
+public struct NanoTDFStreamSealer: ~Copyable, Sendable {
+    private let sealer: NanoTDFSealer
+    private var counter = IVCounter()
+    private var isEnded = false
+
+    /// Takes the header over.
+    public init(_ sealer: consuming NanoTDFSealer) {
+        self.sealer = sealer
+    }
+
+    /// The most bytes that a part has: 16 MiB less 4 bytes and those of the tag.
+    public var partByteLimit: Int { sealer.plaintextByteLimit }
+
+    /// Seals the next part; a file of one part only becomes an ordinary NanoTDF.
+    ///
+    /// - Throws: ``NanoTDFError/tooLarge(limit:found:)`` for more than ``partByteLimit`` bytes, and
+    ///   ``NanoTDFError/exhausted`` after the last part, or after 16,777,215 parts.
+    public mutating func seal(_ part: [UInt8], isLast: Bool) throws(NanoTDFError) -> NanoTDF {
+        guard !isEnded else { throw .exhausted }
+        let iv = try counter.next()
+        let place: StreamPlace =
+            switch (iv == 1, isLast) {
+            case (true, true): .whole
+            case (true, false): .first
+            case (false, false): .middle
+            case (false, true): .last
+            }
+        let sealed = try sealer.seal(part, iv: iv, place: place)
+        isEnded = isLast
+        return sealed
+    }
+}
+
+/// Opens the parts of a file in their order; an ordinary NanoTDF is a file of one part.
+public struct NanoTDFStreamOpener: Sendable {
+    private let key: NanoTDFPrivateKey
+    private var opener: NanoTDFOpener?
+    private var creator: NanoTDFPublicKey?
+    private var count = 0
+    /// Whether the last part has been opened.
+    public private(set) var isEnded = false
+
+    /// Begins without a header; the first part brings it.
+    public init(key: NanoTDFPrivateKey) {
+        self.key = key
+    }
+
+    /// Opens the next part.
+    ///
+    /// - Throws: ``NanoTDFError/brokenStream(part:reason:)`` for a part that does not continue the file, and what
+    ///   ``NanoTDFOpener`` throws.
+    public mutating func open(_ part: NanoTDF) throws(NanoTDFError) -> OpenedNanoTDF {
+        let number = count + 1
+        guard !isEnded else { throw .brokenStream(part: number, reason: "the part before was the last") }
+        let (opened, isLast) =
+            if let opener {
+                try open(part, after: opener, number: number)
+            } else {
+                try openFirst(part)
+            }
+        count = number
+        isEnded = isLast
+        return opened
+    }
+
+    /// Checks that the last part has been opened.
+    ///
+    /// - Throws: ``NanoTDFError/brokenStream(part:reason:)`` if parts are missing.
+    public func finish() throws(NanoTDFError) {
+        guard isEnded else { throw .brokenStream(part: count + 1, reason: "it is missing") }
+    }
+
+    private mutating func openFirst(_ part: NanoTDF) throws(NanoTDFError) -> (OpenedNanoTDF, isLast: Bool) {
+        let opener = try NanoTDFOpener(part.header, key: key)
+        let first = try opener.open(part, at: .first)
+        guard first == nil || part.payload.iv == [0, 0, 1] else {
+            throw .brokenStream(part: 1, reason: "its IV is not 1")
+        }
+        let opened =
+            if let first {
+                first
+            } else {
+                try opener.open(part)
+            }
+        self.opener = opener
+        creator = opened.creator
+        return (opened, isLast: first == nil)
+    }
+
+    private func open(
+        _ part: NanoTDF,
+        after opener: NanoTDFOpener,
+        number: Int
+    ) throws(NanoTDFError) -> (OpenedNanoTDF, isLast: Bool) {
+        guard part.header == opener.header else {
+            throw .brokenStream(part: number, reason: "its header is another one")
+        }
+        guard part.payload.iv.reduce(0, { $0 << 8 | Int($1) }) == number else {
+            throw .brokenStream(part: number, reason: "its IV is not \(number)")
+        }
+        guard part.signature?.creator == creator else {
+            throw .brokenStream(part: number, reason: "its creator is another one")
+        }
+        for place in [StreamPlace.middle, .last] {
+            guard let opened = try opener.open(part, at: place) else { continue }
+            return (opened, isLast: place == .last)
+        }
+        throw .authenticationFailed
+    }
+}
