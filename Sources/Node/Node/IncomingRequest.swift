@@ -168,7 +168,14 @@ package final class IncomingRequest: Sendable {
         try await self.room.hold(bytes.count) {
             try self.step(from: .unanswered, to: .over)
             let header = ResponseHeader(status: .ok, contentType: type)
-            try await self.translating { try await self.stream.write(header.bytes(body: bytes), finish: true) }
+            try await self.translating {
+                // A body that waits must not be held twice; a brief one costs less in one write.
+                guard bytes.count > Self.briefResponse else {
+                    return try await self.stream.write(header.bytes(body: bytes), finish: true)
+                }
+                try await self.stream.write(header.bytes(), finish: false)
+                try await self.stream.write(bytes, finish: true)
+            }
         }
         self.noteSent(bytes.count)
     }
