@@ -15,23 +15,9 @@ package enum AtomicFile {
         mode: UInt32 = 0o600,
         fileSystem: some FileSystem = SystemFileSystem()
     ) throws(FileError) {
-        let temporary = temporaryPath(for: path)
-        let descriptor = try fileSystem.open(temporary, for: .creating)
-        do {
-            try fill(descriptor, with: bytes, mode: mode, path: temporary, fileSystem: fileSystem)
-            fileSystem.close(descriptor)
-        } catch {
-            fileSystem.close(descriptor)
-            discard(temporary, fileSystem: fileSystem)
-            throw error
-        }
-        do {
-            try fileSystem.rename(temporary, to: path)
-        } catch {
-            discard(temporary, fileSystem: fileSystem)
-            throw error
-        }
-        try fileSystem.synchronizeDirectory(FilePath.directory(of: path))
+        let writer = try AtomicFileWriter(path, mode: mode, fileSystem: fileSystem)
+        try writer.write(bytes)
+        try writer.commit()
     }
 
     /// Reads a whole file of at most `limit` bytes, or returns nil if there is none.
@@ -76,31 +62,68 @@ package enum AtomicFile {
         }
     }
 
-    private static func fill(
-        _ descriptor: Int32,
-        with bytes: [UInt8],
-        mode: UInt32,
-        path: String,
-        fileSystem: some FileSystem
-    ) throws(FileError) {
-        try fileSystem.setMode(mode, of: descriptor, path: path)
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            rest = rest.dropFirst(try fileSystem.write(rest, to: descriptor, path: path))
-        }
-        try fileSystem.synchronize(descriptor, path: path)
-    }
-
-    private static func discard(_ path: String, fileSystem: some FileSystem) {
-        try? fileSystem.remove(path)  // The first error is the one that counts; leftovers are removed at the next open.
-    }
-
     private static func temporaryPrefix(for path: String) -> String {
         ".\(FilePath.name(of: path)).writing-"
     }
 
-    private static func temporaryPath(for path: String) -> String {
+    fileprivate static func temporaryPath(for path: String) -> String {
         let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
         return FilePath.joining(FilePath.directory(of: path), temporaryPrefix(for: path) + suffix)
+    }
+}
+
+/// Replaces a file piece by piece, with the promises of ``AtomicFile``.
+///
+/// Nothing is at the path before ``commit()``. A writer that is dropped before removes its temporary file.
+package struct AtomicFileWriter<System: FileSystem>: ~Copyable {
+    private let path: String
+    private let temporary: String
+    private let descriptor: Int32
+    private let fileSystem: System
+    private let mode: UInt32
+    private var isRenamed = false
+
+    /// Makes the temporary file.
+    ///
+    /// - Throws: ``FileError`` of the call that failed.
+    package init(
+        _ path: String,
+        mode: UInt32 = 0o600,
+        fileSystem: System = SystemFileSystem()
+    ) throws(FileError) {
+        let temporary = AtomicFile.temporaryPath(for: path)
+        let descriptor = try fileSystem.open(temporary, for: .creating)
+        self.path = path
+        self.fileSystem = fileSystem
+        self.temporary = temporary
+        self.descriptor = descriptor
+        self.mode = mode
+    }
+
+    /// Appends `bytes`.
+    ///
+    /// - Throws: ``FileError`` of the call that failed.
+    package func write(_ bytes: [UInt8]) throws(FileError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            rest = rest.dropFirst(try fileSystem.write(rest, to: descriptor, path: temporary))
+        }
+    }
+
+    /// Puts the file in its place, and returns once it is durable.
+    ///
+    /// - Throws: ``FileError`` of the call that failed; the file then holds either the old or the new bytes.
+    package consuming func commit() throws(FileError) {
+        try fileSystem.setMode(mode, of: descriptor, path: temporary)
+        try fileSystem.synchronize(descriptor, path: temporary)
+        try fileSystem.rename(temporary, to: path)
+        isRenamed = true
+        try fileSystem.synchronizeDirectory(FilePath.directory(of: path))
+    }
+
+    deinit {
+        fileSystem.close(descriptor)
+        guard !isRenamed else { return }
+        try? fileSystem.remove(temporary)  // The first error is the one that counts; leftovers go at the next open.
     }
 }
