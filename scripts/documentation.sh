@@ -17,6 +17,7 @@ products=${2:-}
 if [ -z "$products" ]; then
     ./scripts/debug-build.sh --target RunarNode
     ./scripts/debug-build.sh --target Simulation
+    ./scripts/debug-build.sh --target NanoTDF
     products=$(swift build --show-bin-path)
 fi
 graphs=$work/graphs
@@ -67,7 +68,14 @@ header() {
     archive "$1"
 }
 
+# exports FOLDER: the modules, or types of them, that the files of a module export besides its own.
+exports() {
+    sed -n -E 's/^@_exported public import (.* )?//p' "$1"/*.swift | sort -u
+}
+
 # shellcheck disable=SC2046  # several modules are several words
-modules RunarNode $(sed -n -E 's/^@_exported public import (.* )?//p' Sources/Node/RunarNode/*.swift | sort -u)
+modules RunarNode $(exports Sources/Node/RunarNode)
 modules Simulation
+# shellcheck disable=SC2046  # several types are several words
+modules NanoTDF $(exports Sources/Base/NanoTDF)
 header RunarC Sources/Apps/CRunar/include/runar.h

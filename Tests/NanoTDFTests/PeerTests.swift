@@ -4,50 +4,7 @@ import NanoTDF
 import TestSupport
 import Testing
 
-/// otdf-python, an independent implementation.
-///
-/// It verifies no binding, and has neither signatures nor remote policies.
-enum IndependentPeer {
-    /// A file to read, or a plaintext to seal.
-    struct Request: Encodable {
-        var key: String?
-        var nanotdf: String?
-        var curve: String?
-        var `public`: String?
-        var plaintext: String?
-    }
-
-    struct Answer: Decodable {
-        let plaintext: String?
-        let nanotdf: String?
-        let error: String?
-    }
-
-    struct Failure: Error {
-        let text: String
-    }
-
-    private static let script = "nanotdf_peer.py"
-    static let missing = PythonScripts.missing(for: script, otherwise: "otdf-python reads and writes no file")
-
-    static func ask(_ requests: [Request]) throws -> [Answer] {
-        let file = FileManager.default.temporaryDirectory.appending(path: "nanotdf-\(UUID().uuidString).jsonl")
-        let lines = try requests.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
-        try Data(lines.joined(separator: "\n").utf8).write(to: file)
-        let process = try ChildProcess(script: script, arguments: [file.path])
-        var answers: [Answer] = []
-        while let line = process.nextLine() {
-            answers.append(try JSONDecoder().decode(Answer.self, from: Data(line.utf8)))
-        }
-        try FileManager.default.removeItem(at: file)
-        guard process.waitUntilExit() == 0, answers.count == requests.count else {
-            throw Failure(text: "\(script) answered \(answers.count) of \(requests.count) requests")
-        }
-        return answers
-    }
-}
-
-@Suite("NanoTDF with otdf-python", .enabled(if: IndependentPeer.missing.isEmpty, "otdf-python is not installed"))
+@Suite("NanoTDF with otdf-python", .enabled(if: NanoTDFPeer.missing.isEmpty, "otdf-python is not installed"))
 struct PeerTests {
     /// The scalar in the PEM form that both read.
     private func keys(on curve: EllipticCurve) throws -> [Samples.Made] {
@@ -55,7 +12,7 @@ struct PeerTests {
     }
 
     @Test func `otdf-python reads our files on every curve with every cipher`() throws {
-        var requests: [IndependentPeer.Request] = []
+        var requests: [NanoTDFPeer.Request] = []
         var expected: [String] = []
         let identifiers = [[], [UInt8]("e1".utf8), [UInt8]("e1-of-us".utf8), [UInt8](repeating: 0x61, count: 32)]
         for curve in Samples.curves {
@@ -77,25 +34,25 @@ struct PeerTests {
                 }
             }
         }
-        let answers = try IndependentPeer.ask(requests)
+        let answers = try NanoTDFPeer.ask(requests)
         #expect(answers.map { $0.plaintext ?? $0.error } == expected)
         #expect(answers.count == 72)
     }
 
     @Test func `files of otdf-python open on every curve`() throws {
         let counts = [0, 1, 15, 16, 17, 1_000, 70_000]
-        var requests: [IndependentPeer.Request] = []
+        var requests: [NanoTDFPeer.Request] = []
         var keys: [(key: NanoTDFPrivateKey, count: Int)] = []
         for curve in Samples.curves {
             let recipient = try #require(self.keys(on: curve).last).key()
             for count in counts {
                 let plaintext = Hex.encode([UInt8](repeating: UInt8(count & 0xFF), count: count))
-                let publicKey = recipient.publicKey.pemRepresentation
+                let publicKey = try #require(recipient.publicKey.pemRepresentation)
                 requests.append(.init(curve: "\(curve)", public: publicKey, plaintext: plaintext))
                 keys.append((recipient, count))
             }
         }
-        for ((key, count), answer) in zip(keys, try IndependentPeer.ask(requests)) {
+        for ((key, count), answer) in zip(keys, try NanoTDFPeer.ask(requests)) {
             let file = try NanoTDF(Hex.decode(#require(answer.nanotdf, "\(answer.error ?? "")")))
             let opened = try NanoTDFOpener.open(file, with: key)
             #expect(opened.plaintext == [UInt8](repeating: UInt8(count & 0xFF), count: count))
@@ -110,7 +67,7 @@ struct PeerTests {
         let recipient = try #require(keys(on: .secp256r1).first)
         var bytes = try Samples.sealed(to: recipient.key().publicKey, binding: .hash).bytes
         bytes[bytes.count - 1] ^= 1
-        let answers = try IndependentPeer.ask([.init(key: recipient.recipient_pem, nanotdf: Hex.encode(bytes))])
+        let answers = try NanoTDFPeer.ask([.init(key: recipient.recipient_pem, nanotdf: Hex.encode(bytes))])
         #expect(answers[0].plaintext == nil)
         #expect(answers[0].error != nil)
     }

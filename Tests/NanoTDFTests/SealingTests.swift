@@ -95,6 +95,17 @@ import Testing
         #expect(try Samples.locator(identifier: [0, 0]).trimmedIdentifier == [])
     }
 
+    @Test func `a name becomes an identifier of the next length`() throws {
+        #expect(try ResourceLocator.identifier(named: "") == [])
+        #expect(try ResourceLocator.identifier(named: "e") == [0x65, 0])
+        #expect(try ResourceLocator.identifier(named: "e1") == [0x65, 0x31])
+        #expect(try ResourceLocator.identifier(named: "key-1") == [UInt8]("key-1".utf8) + [0, 0, 0])
+        #expect(try ResourceLocator.identifier(named: "123456789").count == 32)
+        #expect(throws: NanoTDFError.self) {
+            try ResourceLocator.identifier(named: String(repeating: "a", count: 33))
+        }
+    }
+
     @Test func `a policy has at most 65535 bytes`() throws {
         let key = try NanoTDFPrivateKey(generatedOn: .secp256r1)
         let longest = [UInt8](repeating: 7, count: 65_535)

@@ -77,6 +77,13 @@ public struct NanoTDF: Hashable, Sendable {
         return writer.bytes
     }
 
+    /// Whether the signature of the creator verifies; nil if there is none.
+    ///
+    /// Any key can sign: ``Signature/creator`` tells which one did.
+    public var hasValidCreatorSignature: Bool? {
+        signature.map { $0.creator.isValidSignature($0.signature, for: signedBytes) }
+    }
+
     /// The bytes that the creator signs: header and payload.
     var signedBytes: [UInt8] {
         var writer = ByteWriter(capacity: 512 + payload.ciphertext.count)

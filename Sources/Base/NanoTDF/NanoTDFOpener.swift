@@ -89,11 +89,8 @@ public struct NanoTDFOpener: Sendable {
     }
 
     private static func verifyCreator(of file: NanoTDF) throws(NanoTDFError) {
-        guard let signature = file.signature else { return }
-        guard signature.creator.curve != .secp256k1 else { throw .unsupportedCurve(.secp256k1) }
-        guard signature.creator.isValidSignature(signature.signature, for: file.signedBytes) else {
-            throw .invalidCreatorSignature
-        }
+        guard file.signature?.creator.curve != .secp256k1 else { throw .unsupportedCurve(.secp256k1) }
+        guard file.hasValidCreatorSignature != false else { throw .invalidCreatorSignature }
     }
 
     private func openPolicy(_ dialect: NonceDialect) throws(NanoTDFError) -> [UInt8]? {

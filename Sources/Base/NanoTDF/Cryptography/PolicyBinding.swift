@@ -31,21 +31,15 @@ public enum PolicyBinding: String, CaseIterable, Hashable, Sendable {
 
     /// Verifies the binding of `header` with the key of its payload.
     init(verifying header: NanoTDFHeader, with key: PayloadKey) throws(NanoTDFError) {
-        switch header.bindingMode {
-        case .ecdsa:
-            guard header.ephemeralPublicKey.isValidSignature(header.binding, for: header.policy.boundBytes) else {
-                throw .invalidBinding
-            }
-            self = .ecdsa
-        case .hash where ConstantTime.areEqual(header.binding, Self.hash(of: header.policy)):
-            self = .hash
-        case .hash:
-            guard try Self.hasGMAC(header, under: key) else { throw .invalidBinding }
+        if let binding = header.publicBinding {
+            self = binding
+        } else {
+            guard header.bindingMode == .hash, try Self.hasGMAC(header, under: key) else { throw .invalidBinding }
             self = .gmac
         }
     }
 
-    private static func hash(of policy: NanoTDFPolicy) -> [UInt8] {
+    fileprivate static func hash(of policy: NanoTDFPolicy) -> [UInt8] {
         [UInt8](Array(SHA256.hash(data: policy.boundBytes)).suffix(NanoTDFHeader.hashByteCount))
     }
 
@@ -60,6 +54,19 @@ public enum PolicyBinding: String, CaseIterable, Hashable, Sendable {
             writer.write(content)
             let tag = try GCM.gmac(of: writer.bytes, under: key.key, byteCount: NanoTDFHeader.hashByteCount)
             return ConstantTime.areEqual(tag, header.binding)
+        }
+    }
+}
+
+extension NanoTDFHeader {
+    /// The binding that anyone can verify, without the key of the recipient: ``PolicyBinding/ecdsa`` or
+    /// ``PolicyBinding/hash``.
+    ///
+    /// Nil means an invalid signature, or 8 bytes that are no hash: a GMAC, or a changed policy.
+    public var publicBinding: PolicyBinding? {
+        switch bindingMode {
+        case .ecdsa: ephemeralPublicKey.isValidSignature(binding, for: policy.boundBytes) ? .ecdsa : nil
+        case .hash: ConstantTime.areEqual(binding, PolicyBinding.hash(of: policy)) ? .hash : nil
         }
     }
 }

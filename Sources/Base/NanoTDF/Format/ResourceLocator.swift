@@ -64,6 +64,17 @@ public struct ResourceLocator: Hashable, Sendable {
         }
     }
 
+    /// The identifier for a name: `name` with zero bytes at its end, so that it has 0, 2, 8 or 32 bytes.
+    ///
+    /// - Throws: ``NanoTDFError/invalidInput(field:reason:)`` for a name of more than 32 bytes.
+    public static func identifier(named name: String) throws(NanoTDFError) -> [UInt8] {
+        let bytes = [UInt8](name.utf8)
+        guard let kind = IdentifierKind.allCases.first(where: { $0.byteCount >= bytes.count }) else {
+            throw .invalidInput(field: .locatorIdentifier, reason: "it has at most 32 bytes, not \(bytes.count)")
+        }
+        return bytes + [UInt8](repeating: 0, count: kind.byteCount - bytes.count)
+    }
+
     /// The identifier without the zero bytes at its end.
     public var trimmedIdentifier: [UInt8] {
         Array(identifier.prefix((identifier.lastIndex { $0 != 0 } ?? -1) + 1))

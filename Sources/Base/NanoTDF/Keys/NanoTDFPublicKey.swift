@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Crypto
 
 #if canImport(FoundationEssentials)
@@ -80,6 +81,12 @@ public struct NanoTDFPublicKey: Sendable {
         case .secp521r1: .secp521r1
         case .secp256k1: .secp256k1
         }
+    }
+
+    /// A name for the key in a ``ResourceLocator``: 32 hexadecimal digits, the first 16 bytes of SHA-256 of the
+    /// compressed form.
+    public var identifier: [UInt8] {
+        [UInt8](Hex.encode(Array(SHA256.hash(data: compressedRepresentation)).prefix(16)).utf8)
     }
 
     /// The key as a SubjectPublicKeyInfo in PEM; nil for a key on secp256k1.
