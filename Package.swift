@@ -228,8 +228,9 @@ let package = Package(
             "NodeService",
             in: "Apps",
             [
-                "Console", "MetricsText", "RunarNode", "Bytes", "Identity", "Certificates", "Concurrency", "Kademlia",
-                "QRCode", "PictureFiles", "Traversal", "Transport", "Platform", "Storage", "Node", logging, metrics,
+                "Console", "MetricsText", "RunarNode", "NanoTDF", "Bytes", "Identity", "Certificates", "Concurrency",
+                "Kademlia", "QRCode", "PictureFiles", "Traversal", "Transport", "Platform", "Storage", "Node", logging,
+                metrics,
                 deque,
                 nio, nioPosix, nioHTTP1,
             ]
@@ -237,7 +238,8 @@ let package = Package(
         .executableTarget(
             name: "runar",
             dependencies: [
-                "NodeService", "Console", "RunarNode", "Simulation", "Bytes", "Identity", "Concurrency", "NodeCore",
+                "NodeService", "Console", "RunarNode", "NanoTDF", "Simulation", "Bytes", "Identity", "Concurrency",
+                "NodeCore",
                 "QRCode", "PictureFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", logging, arguments,
             ],
             path: "Sources/Apps/runar",
@@ -312,7 +314,7 @@ let package = Package(
         tests(
             of: "Command",
             [
-                "runar", "NodeService", "Console", "RunarNode", "Node", "Traversal", "Platform", "Bytes",
+                "runar", "NodeService", "Console", "RunarNode", "NanoTDF", "Node", "Traversal", "Platform", "Bytes",
                 "Certificates",
                 "Identity",
                 "QRCode", "TestSupport", logging,

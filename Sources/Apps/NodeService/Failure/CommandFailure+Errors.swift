@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Foundation
 internal import Identity
+internal import NanoTDF
 internal import Node
 internal import PictureFiles
 package import Platform
@@ -27,6 +28,7 @@ extension CommandFailure {
         case let error as TransportError: self.init(transport: error)
         case let error as TokenProblem: self.init("bad-token", .data, "the token is refused: \(error)")
         case let error as IdentityError: self.init("bad-data", .data, error.description)
+        case let error as NanoTDFError: self.init("bad-nanotdf", .data, error.description)
         case let error as RecoveryPhraseError: self.init("bad-phrase", .data, "\(error)")
         case let error as TopicPathError: self.init("bad-topic", .usage, error.description)
         case let error as EventTooLarge: self.init("too-large", .data, error.description)

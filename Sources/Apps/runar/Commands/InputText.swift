@@ -30,19 +30,23 @@ enum InputText {
         limit: Int,
         otherwise advice: String = isOther
     ) throws -> [UInt8] {
-        guard path != "-" else { return try bytes(of: 0, "standard input", limit: limit, advice) }
-        let descriptor = Posix.openForReading(path)
-        guard descriptor >= 0 else {
-            let error = FileError(operation: "open", path: path, code: Posix.lastErrorCode)
-            guard error.code == SystemErrors.notFound else { throw error }
-            throw CommandFailure(
-                "no-file",
-                .noInput,
-                "there is no file \(Terminal.quoted(path)): check the path, or use - for standard input"
-            )
+        try self.bytes(InputFile(path).read(limit + 1), of: path, limit: limit, otherwise: advice)
+    }
+
+    /// Checks that `bytes`, which were read from a file, are at most `limit`.
+    ///
+    /// - Throws: ``CommandFailure`` with `advice`.
+    static func bytes(
+        _ bytes: [UInt8],
+        of path: String,
+        limit: Int,
+        otherwise advice: String = isOther
+    ) throws(CommandFailure) -> [UInt8] {
+        guard bytes.count <= limit else {
+            let name = path == "-" ? "standard input" : path
+            throw CommandFailure("too-large", .data, "\(name) is larger than \(limit) bytes: \(advice)")
         }
-        defer { Posix.close(descriptor) }
-        return try bytes(of: descriptor, path, limit: limit, advice)
+        return bytes
     }
 
     /// Pasted text, or the file of that name, or standard input.
@@ -76,22 +80,5 @@ enum InputText {
             if text.hasSuffix("\n"), isWhole(text) { return text }
         }
         throw CommandFailure("too-large", .data, "this is longer than \(limit) bytes: it is something else")
-    }
-
-    private static func bytes(
-        of descriptor: Int32,
-        _ name: String,
-        limit: Int,
-        _ advice: String
-    ) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        while true {
-            let chunk = try SystemFileSystem().read(descriptor, count: 64 * 1024, path: name)
-            if chunk.isEmpty { return bytes }
-            bytes += chunk
-            guard bytes.count <= limit else {
-                throw CommandFailure("too-large", .data, "\(name) is larger than \(limit) bytes: \(advice)")
-            }
-        }
     }
 }

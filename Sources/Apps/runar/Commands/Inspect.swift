@@ -1,12 +1,16 @@
 internal import ArgumentParser
+internal import NanoTDF
 internal import NodeService
 internal import Platform
 
 /// Explains anything of this system.
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Explain a text: network, token, connection text, invitation, id, certificate, revocations, device.",
-        discussion: "Needs no home. What is none of these ends with exit code 65."
+        abstract: "Explain a text (network, token, invitation, id, certificate, device …) or a sealed file.",
+        discussion: """
+            Needs no home. It knows networks, tokens, connection texts, invitations, ids, certificates, revocations, \
+            requests and answers of devices, and NanoTDFs. Everything else ends with exit code 65.
+            """
     )
 
     /// The largest set of revocations has room.
@@ -17,7 +21,9 @@ struct Inspect: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let bytes = try InputText.bytes(file, limit: Self.byteLimit)
+        var parts = PartReader(try InputFile(file))
+        if try parts.isNanoTDF { return try inspect(&parts) }
+        let bytes = try InputText.bytes(parts.rest(limit: Self.byteLimit), of: file, limit: Self.byteLimit)
         let report: InspectionReport
         do {
             report = try InspectionReport(bytes, at: SystemProcess.wallSeconds)
@@ -32,5 +38,13 @@ struct Inspect: ParsableCommand {
             for line in report.lines { Output.line(line) }
         }
         if let failure = report.failure { throw ExitCode(failure.status.rawValue) }
+    }
+
+    /// Reads all parts, so that the first damaged field is found, and describes the first.
+    private func inspect(_ parts: inout PartReader) throws {
+        guard let first = try parts.next() else { preconditionFailure("nothing follows a magic number") }
+        var count = 1
+        while try parts.next() != nil { count += 1 }
+        Output.report(NanoTDFReport(first, parts: count), asJSON: output.json)
     }
 }

@@ -1,0 +1,88 @@
+internal import ArgumentParser
+internal import NanoTDF
+internal import NodeService
+
+/// Opens a sealed file with the private key of its recipient.
+struct Open: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Open a NanoTDF with the private key that it was sealed to.",
+        discussion: """
+            Needs no home. Nothing is written before it is verified. A file with several parts that goes to standard \
+            output is written part by part: if a later one is refused, the command ends with 65, and what was written \
+            is incomplete. With --output the file appears when it is whole.
+            """
+    )
+
+    /// More than a person reads on a terminal.
+    private static let terminalByteLimit = 1 << 20
+
+    @Argument(help: "The file; - or nothing is standard input.")
+    var file = "-"
+    @Option(help: ArgumentHelp("The private key of the recipient, in PEM.", valueName: "key.pem"))
+    var key: String
+    @Option(help: ArgumentHelp("Refuse a file that this public key did not sign.", valueName: "key.pem"))
+    var signedBy: String?
+    @Option(help: ArgumentHelp("Write into this file, in place of what is there.", valueName: "file"))
+    var output: String?
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        guard output != nil || !options.json else { throw ValidationError("--json needs --output FILE.") }
+    }
+
+    func run() throws {
+        var reader = SealedFileReader(
+            try InputFile(file),
+            key: try KeyFile.privateKey(key),
+            creator: try signedBy.map(KeyFile.publicKey)
+        )
+        guard let first = try reader.next() else {
+            throw CommandFailure("no-data", .data, "there is nothing to open: the input is empty")
+        }
+        if output == nil, Output.isTerminal { return try show(first.opened, isWhole: reader.isEnded) }
+
+        let output = try OutputFile(output)
+        try output.write(first.opened.plaintext)
+        var (parts, byteCount) = (1, first.opened.plaintext.count)
+        let progress = ProgressLine()
+        defer { progress.finish() }
+        do {
+            while let part = try reader.next() {
+                try output.write(part.opened.plaintext)
+                parts += 1
+                byteCount += part.opened.plaintext.count
+                progress.show("opened: \(ByteCountText.text(of: Double(byteCount)))")
+            }
+        } catch {
+            progress.finish()
+            if output.path == nil { Output.note("the output is incomplete: do not use it") }
+            throw error
+        }
+        let path = output.path
+        try output.commit()
+        progress.finish()
+        var report = NanoTDFReport(first.file, parts: parts, opened: first.opened, plaintextBytes: byteCount)
+        report.path = path
+        if options.json { Output.json(report) } else { remark(on: first.opened) }
+    }
+
+    /// A terminal obeys some bytes, so that only text goes there, escaped.
+    private func show(_ opened: OpenedNanoTDF, isWhole: Bool) throws {
+        guard isWhole, opened.plaintext.count <= Self.terminalByteLimit,
+            let text = String(validating: opened.plaintext, as: UTF8.self)
+        else {
+            throw CommandFailure("usage", .usage, "this is no text for a terminal: add --output FILE")
+        }
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) { Output.line(String(line)) }
+        remark(on: opened)
+    }
+
+    private func remark(on opened: OpenedNanoTDF) {
+        if opened.creator == nil { Output.note("not signed: anyone who knows the public key could have sealed this") }
+        if signedBy == nil, let creator = opened.creator {
+            let name = String(decoding: creator.identifier, as: UTF8.self)
+            Output.note("signed by the key \(name), which is not checked without --signed-by")
+        }
+        if !opened.binding.isAuthenticated { Output.note("its policy is not authenticated: anyone can replace it") }
+    }
+}
