@@ -253,7 +253,8 @@ let package = Package(
         .executableTarget(
             name: "runar-bench",
             dependencies: [
-                "RunarNode", "Bytes", "Identity", "Concurrency", "Transport", "QUIC", "Platform", "QRCode", "QRCorpus",
+                "RunarNode", "NanoTDF", "Bytes", "Identity", "Concurrency", "Transport", "QUIC", "Platform", "QRCode",
+                "QRCorpus", crypto,
             ],
             path: "Benchmarks/Sources/runar-bench",
             swiftSettings: house

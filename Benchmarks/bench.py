@@ -29,6 +29,9 @@ ROWS = [
     Row("handshake", "cold mutual handshake, one after the other", "1/s", subject="RunarNode", at_least=1.2),
     Row("handshake16", "the same, 16 in flight", "1/s", subject="RunarNode"),
     Row("token", "token verification, one core", "1/s", "RunarNode", "openssl", at_least=15_000, absolute=True),
+    Row("seal", "seal and open 1 KiB, P-256, hash binding, one core", "1/s", "RunarNode", "otdf-python", at_least=20),
+    Row("seal-limit", "the same beside two ECDH of the cryptographic library", "1/s", "RunarNode", "two ECDH", at_least=0.6),
+    Row("seal-ecdsa", "the same with ECDSA binding", "1/s", "RunarNode", "two ECDH"),
     Row("memory-server", "memory per idle connection, server's end", "KB", "RunarNode", at_most=90, absolute=True),
     Row("memory-client", "the same, client's end", "KB", at_most=90, absolute=True),
     Row("events64", "events of 64 B to one subscriber, batches of 256 KiB", "1/s", "RunarNode", "zenoh", at_least=1),
@@ -281,6 +284,22 @@ class Bench:
         for name, value in vault.items():
             self.note(f"vault-{name}", "value", value, 0.0, round_number)
 
+    def sealing(self, round_number):
+        """Sealed messages beside otdf-python, and beside the agreements that they need."""
+        try:
+            rates = run([self.options.runar, "seal", str(self.scaled(5000, 200))])
+        except Failed as failure:
+            print(f"   failed: {failure}", file=sys.stderr)
+            return
+        for row, rate in (("seal", "hash"), ("seal-limit", "hash"), ("seal-ecdsa", "ecdsa")):
+            self.note(row, "RunarNode", rates[rate], 0.0, round_number)
+        for row in ("seal-limit", "seal-ecdsa"):
+            self.note(row, "two ECDH", rates["agreements"], 0.0, round_number)
+        here = os.path.dirname(os.path.abspath(__file__))
+        peer = [os.path.join(here, "../.venv-nanotdf/bin/python3"), os.path.join(here, "drivers/seal_otdf.py")]
+        measure = lambda: run([*peer, str(self.scaled(1000, 50))])["perSecond"]
+        self.attempt("seal", "otdf-python", measure, round_number)
+
     def memory(self, round_number):
         """Resident memory of both ends per idle connection."""
         count = self.scaled(1000)
@@ -371,6 +390,7 @@ class Bench:
             self.subscriptions(round_number)
             self.raw(round_number)
             self.keys(round_number)
+            self.sealing(round_number)
             self.memory(round_number)
             self.family(round_number)
             self.junk(round_number)
@@ -418,11 +438,11 @@ def main():
     parser.add_argument("--output", help="where every value goes, as JSON lines")
     parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "3")))
     parser.add_argument("--scale", type=float, default=float(os.environ.get("SCALE", "1")), help="< 1: a quick look")
-    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events requests subscriptions raw keys memory family junk")
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events requests subscriptions raw keys sealing memory family junk")
     options = parser.parse_args()
     options.output = options.output or os.path.join(options.tools, time.strftime("results-%Y%m%d-%H%M%S.jsonl"))
     bench = Bench(options)
-    for name in ("streams", "files", "relay", "events", "requests", "subscriptions", "raw", "keys", "memory", "family", "junk"):
+    for name in ("streams", "files", "relay", "events", "requests", "subscriptions", "raw", "keys", "sealing", "memory", "family", "junk"):
         if options.only and name not in options.only.split():
             setattr(bench, name, lambda round_number: None)
     with tempfile.TemporaryDirectory(prefix="runar-bench-") as folder:

@@ -52,6 +52,9 @@ if [ ! -e $here/.venv/readers ]; then
         touch $here/.venv/readers || echo "   zxing-cpp is not to be had for this system; measuring without it"
 fi
 
+# otdf-python seals and opens messages, as in the tests.
+./scripts/python-env.sh
+
 [ "${ONLY:-}" = codes ] || $here/.venv/bin/python $here/bench.py --runar "$binaries/runar-bench" --tools "$tools" "$@"
 # With some parts chosen, those only.
 case " ${ONLY:-codes} " in
