@@ -39,13 +39,13 @@ import Testing
         for curve in Samples.curves {
             let point = try NanoTDFPrivateKey(generatedOn: curve).publicKey.compressedRepresentation
             var refused = 0
-            for change in UInt8(1)...16 {
+            for change in UInt8(1)...128 {
                 var bytes = point
                 bytes[bytes.count - 1] ^= change
                 if NanoTDFPublicKey(compressed: bytes, on: curve) == nil { refused += 1 }
             }
-            // Half of all x-coordinates belong to no point.
-            #expect(1...15 ~= refused)
+            // Half of all x-coordinates belong to no point: 32 of 128 would be chance once in 10^8 runs.
+            #expect(32...96 ~= refused)
             #expect(NanoTDFPublicKey(compressed: [4] + point.dropFirst(), on: curve) == nil)
             #expect(NanoTDFPublicKey(compressed: [0] + point.dropFirst(), on: curve) == nil)
             #expect(NanoTDFPublicKey(compressed: [UInt8](point.dropLast()), on: curve) == nil)
@@ -107,6 +107,31 @@ import Testing
             asPrivate: "certificate",
             asPublic: "certificate"
         ),
+        Refused(
+            testDescription: "a key that is encrypted in the old way",
+            text: """
+                -----BEGIN EC PRIVATE KEY-----
+                Proc-Type: 4,ENCRYPTED
+                DEK-Info: AES-256-CBC,1F1C
+
+                AAAA
+                -----END EC PRIVATE KEY-----
+                """,
+            asPrivate: "encrypted",
+            asPublic: "encrypted"
+        ),
+        Refused(
+            testDescription: "two keys",
+            text: String(repeating: "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", count: 2),
+            asPrivate: "2 keys",
+            asPublic: "2 keys"
+        ),
+        Refused(
+            testDescription: "a block that does not end",
+            text: "-----BEGIN PRIVATE KEY-----\nAAAA\n",
+            asPrivate: "no PEM text of a key",
+            asPublic: "no PEM text of a key"
+        ),
     ]
 
     @Test(arguments: refused)
@@ -115,6 +140,21 @@ import Testing
         #expect(asPrivate?.description.contains(sample.asPrivate) == true)
         let asPublic = #expect(throws: NanoTDFError.self) { try NanoTDFPublicKey(pemRepresentation: sample.text) }
         #expect(asPublic?.description.contains(sample.asPublic) == true)
+    }
+
+    @Test func `parameters, attributes, wide lines and spaces around a key are ignored`() throws {
+        let sample = try #require(try Samples.made().first)
+        let lines = sample.recipient_pem.split(separator: "\n").map(String.init)
+        let body = lines.dropFirst().dropLast().joined()
+        let wide = [lines[0], String(body.prefix(76)), String(body.dropFirst(76)), lines[lines.count - 1]]
+        let parameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
+        let texts = [
+            parameters + sample.recipient_pem, "Bag Attributes: <No Attributes>\n" + sample.recipient_pem,
+            wide.joined(separator: "\n"), lines.map { "  \($0) \r\n" }.joined(), sample.recipient_pem + "\nsee above\n",
+        ]
+        for text in texts {
+            #expect(try NanoTDFPrivateKey(pemRepresentation: text).publicKey == sample.key().publicKey, "\(text)")
+        }
     }
 
     @Test func `a key on secp256k1 is refused by name`() {

@@ -39,7 +39,7 @@ import Testing
             for text in texts {
                 #expect(!opener.isEnded)
                 #expect(throws: NanoTDFError.self) { try opener.finish() }
-                let (part, byteCount) = try NanoTDF.first(in: bytes)
+                let (part, byteCount) = try NanoTDF.first(in: bytes[...])
                 bytes.removeFirst(byteCount)
                 let opened = try opener.open(part)
                 #expect(opened.plaintext == [UInt8](text.utf8))
@@ -99,6 +99,19 @@ import Testing
         #expect(throws: NanoTDFError.brokenStream(part: 2, reason: "its creator is another one")) {
             try open([parts[0], NanoTDF(bytes)], with: key)
         }
+    }
+
+    @Test func `a part that is too large leaves the stream as it was`() throws {
+        let key = try NanoTDFPrivateKey(generatedOn: .secp256r1)
+        var sealer = NanoTDFStreamSealer(
+            try NanoTDFSealer(to: key.publicKey, keyAccess: Samples.locator(), policy: .plain([1]))
+        )
+        let limit = sealer.partByteLimit
+        var refused: NanoTDFError?
+        do { _ = try sealer.seal([UInt8](repeating: 0, count: limit + 1), isLast: true) } catch { refused = error }
+        #expect(refused == .tooLarge(limit: limit, found: limit + 1))
+        let parts = [try sealer.seal([UInt8]("one".utf8), isLast: false), try sealer.seal([], isLast: true)]
+        #expect(try open(parts, with: key) == ["one", ""])
     }
 
     @Test func `nothing can be sealed after the last part`() throws {

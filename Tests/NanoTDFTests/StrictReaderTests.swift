@@ -72,7 +72,7 @@ import Testing
                 reason: "1 bytes follow the last field"
             )
             #expect(throws: goesOn) { try NanoTDF(bytes + [0]) }
-            let first = try NanoTDF.first(in: bytes + [0])
+            let first = try NanoTDF.first(in: (bytes + [0])[...])
             #expect(first.byteCount == bytes.count)
             #expect(first.file.bytes == bytes)
         }
@@ -136,6 +136,50 @@ import Testing
         #expect(opened.policy == [UInt8]("no limit".utf8))
         #expect(opened.binding == .hash)
         #expect(!opened.binding.isAuthenticated)
+    }
+
+    @Test func `a message with another header than its collection is refused`() throws {
+        let recipient = try NanoTDFPrivateKey(generatedOn: .secp256r1)
+        let opener = try NanoTDFOpener(Samples.sealed(to: recipient.publicKey).header, key: recipient)
+        let other = try Samples.sealed(to: recipient.publicKey)
+        #expect(throws: NanoTDFError.otherHeader) { try opener.open(other) }
+    }
+
+    @Test func `anyone can remove a signature, and the report says that there is none`() throws {
+        let recipient = try NanoTDFPrivateKey(generatedOn: .secp256r1)
+        let creator = try NanoTDFPrivateKey(generatedOn: .secp256r1)
+        var bytes = try Samples.sealed(to: recipient.publicKey, creator: creator).bytes
+        bytes[23] &= 0x0F
+        bytes.removeLast(33 + 64)
+        #expect(try NanoTDFOpener.open(NanoTDF(bytes), with: recipient).creator == nil)
+    }
+
+    @Test func `anyone can shorten a tag, and the header says so`() throws {
+        let recipient = try NanoTDFPrivateKey(generatedOn: .secp256r1)
+        let sealed = try Samples.sealed(to: recipient.publicKey)
+        var bytes = sealed.bytes
+        bytes[23] = 0
+        bytes.removeLast(8)
+        bytes[bytes.count - sealed.payload.ciphertext.count - 8 - 3 - 1] -= 8
+        let file = try NanoTDF(bytes)
+        #expect(file.header.cipher == .aes256GCM64)
+        #expect(try NanoTDFOpener.open(file, with: recipient).plaintext == [UInt8]("a message".utf8))
+    }
+
+    @Test func `locators of different bytes are different, even if their text is equal`() throws {
+        let composed = try ResourceLocator(.https, body: "caf\u{E9}.example")
+        let decomposed = try ResourceLocator(.https, body: "cafe\u{301}.example")
+        #expect(composed.body == decomposed.body)
+        #expect(composed != decomposed)
+        #expect(Set([composed, decomposed]).count == 2)
+    }
+
+    @Test func `a GMAC opened with another key names both causes`() throws {
+        let sample = try #require(try Samples.made().first { $0.binding == "gmac" })
+        let file = try NanoTDF(Hex.decode(sample.nanotdf))
+        let other = try NanoTDFPrivateKey(generatedOn: .secp256r1)
+        let error = #expect(throws: NanoTDFError.invalidBinding) { try NanoTDFOpener.open(file, with: other) }
+        #expect(error?.description.contains("the policy was changed, or the key is another one") == true)
     }
 
     @Test func `a changed hash binding is refused`() throws {

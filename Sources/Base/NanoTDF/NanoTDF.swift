@@ -46,7 +46,7 @@ public struct NanoTDF: Hashable, Sendable {
     ///
     /// - Throws: ``NanoTDFError/malformed(field:offset:reason:)`` with the first field that is not valid.
     public init(_ bytes: [UInt8]) throws(NanoTDFError) {
-        var reader = NanoTDFReader(bytes)
+        var reader = NanoTDFReader(bytes[...])
         try self.init(reading: &reader)
         try reader.finish()
     }
@@ -54,7 +54,7 @@ public struct NanoTDF: Hashable, Sendable {
     /// Reads the NanoTDF at the beginning of `bytes`, and returns it with its length.
     ///
     /// - Throws: ``NanoTDFError/malformed(field:offset:reason:)`` with the first field that is not valid.
-    public static func first(in bytes: [UInt8]) throws(NanoTDFError) -> (file: NanoTDF, byteCount: Int) {
+    public static func first(in bytes: ArraySlice<UInt8>) throws(NanoTDFError) -> (file: NanoTDF, byteCount: Int) {
         var reader = NanoTDFReader(bytes)
         let file = try NanoTDF(reading: &reader)
         return (file, reader.offset)

@@ -60,6 +60,8 @@ public enum NanoTDFError: Error, Hashable, Sendable {
     case authenticationFailed
     /// A part does not continue the file; parts count from 1.
     case brokenStream(part: Int, reason: String)
+    /// The header of a message is not that of its collection.
+    case otherHeader
     /// The header has served its last payload.
     case exhausted
     /// The system's cryptography refused to work.
@@ -85,17 +87,19 @@ extension NanoTDFError: CustomStringConvertible {
         case .tooLarge(let limit, let found):
             "one NanoTDF has room for \(limit) bytes, not \(found); split the file into parts"
         case .invalidBinding:
-            "the policy was changed: its binding does not verify; ask for the file again"
+            "the binding of the policy does not verify: the policy was changed, or the key is another one"
         case .invalidCreatorSignature:
             "the creator's signature does not verify: the file was changed or is a forgery; ask for it again"
         case .authenticationFailed:
             "the payload does not open: the key is another one, or the file was changed"
         case .brokenStream(let part, let reason):
             "part \(part) of the file does not continue it: \(reason); ask for the file again"
+        case .otherHeader:
+            "the message has another header than the collection; open it with an opener of its own"
         case .exhausted:
             "no more payloads can be sealed under this header; make a new one"
         case .cryptographyFailed:
-            "the system's cryptography refused to work"
+            "the system's cryptography refused to work; try again, and report it if it stays"
         }
     }
 }

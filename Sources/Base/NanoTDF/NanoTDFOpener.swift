@@ -46,14 +46,19 @@ public struct NanoTDFOpener: Sendable {
     /// - Throws: ``NanoTDFError``; see ``init(_:key:)`` and ``open(_:)``.
     public static func open(_ file: NanoTDF, with key: NanoTDFPrivateKey) throws(NanoTDFError) -> OpenedNanoTDF {
         try verifyCreator(of: file)
-        return try NanoTDFOpener(file.header, key: key).open(file)
+        return try NanoTDFOpener(file.header, key: key).openVerified(file)
     }
 
     /// Opens a payload, which must be under this opener's header.
     ///
-    /// - Throws: ``NanoTDFError/invalidCreatorSignature`` or ``NanoTDFError/authenticationFailed``.
+    /// - Throws: ``NanoTDFError/otherHeader``, ``NanoTDFError/invalidCreatorSignature`` or
+    ///   ``NanoTDFError/authenticationFailed``.
     public func open(_ file: NanoTDF) throws(NanoTDFError) -> OpenedNanoTDF {
         try Self.verifyCreator(of: file)
+        return try openVerified(file)
+    }
+
+    private func openVerified(_ file: NanoTDF) throws(NanoTDFError) -> OpenedNanoTDF {
         for dialect in NonceDialect.allCases {
             guard let plaintext = try decrypt(file, nonce: dialect.nonce(file.payload.iv)) else { continue }
             return try opened(file, plaintext, dialect)
@@ -61,15 +66,21 @@ public struct NanoTDFOpener: Sendable {
         throw .authenticationFailed
     }
 
-    /// Opens a payload that is at `place` in a file; nil if it is elsewhere, or was not made with this header.
+    /// Opens the first payload of a file: alone, or the first part of several.
+    func openFirst(_ file: NanoTDF) throws(NanoTDFError) -> (opened: OpenedNanoTDF, isWhole: Bool) {
+        if let opened = try open(file, at: .first) { return (opened, false) }
+        return (try openVerified(file), true)
+    }
+
+    /// Opens a payload of a verified creator that is at `place` in a file; nil if it is elsewhere, or was not made with
+    /// this header.
     func open(_ file: NanoTDF, at place: StreamPlace) throws(NanoTDFError) -> OpenedNanoTDF? {
-        try Self.verifyCreator(of: file)
         guard let plaintext = try decrypt(file, nonce: place.nonce(file.payload.iv)) else { return nil }
         return try opened(file, plaintext, .sdk)
     }
 
     private func decrypt(_ file: NanoTDF, nonce: [UInt8]) throws(NanoTDFError) -> [UInt8]? {
-        precondition(file.header == header, "a file with another header")
+        guard file.header == header else { throw .otherHeader }
         let box = GCM.Box(ciphertext: file.payload.ciphertext, tag: file.payload.tag)
         return try GCM.open(box, under: key.key, nonce: nonce)
     }
@@ -88,7 +99,7 @@ public struct NanoTDFOpener: Sendable {
         )
     }
 
-    private static func verifyCreator(of file: NanoTDF) throws(NanoTDFError) {
+    static func verifyCreator(of file: NanoTDF) throws(NanoTDFError) {
         guard file.signature?.creator.curve != .secp256k1 else { throw .unsupportedCurve(.secp256k1) }
         guard file.hasValidCreatorSignature != false else { throw .invalidCreatorSignature }
     }

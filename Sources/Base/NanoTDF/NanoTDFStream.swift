@@ -19,9 +19,11 @@ public struct NanoTDFStreamSealer: ~Copyable, Sendable {
     /// Seals the next part; a file of one part only becomes an ordinary NanoTDF.
     ///
     /// - Throws: ``NanoTDFError/tooLarge(limit:found:)`` for more than ``partByteLimit`` bytes, and
-    ///   ``NanoTDFError/exhausted`` after the last part, or after 16,777,215 parts.
+    ///   ``NanoTDFError/exhausted`` after the last part, or after 16,777,215 parts. A part that is too large leaves the
+    ///   stream as it was.
     public mutating func seal(_ part: [UInt8], isLast: Bool) throws(NanoTDFError) -> NanoTDF {
         guard !isEnded else { throw .exhausted }
+        guard part.count <= partByteLimit else { throw .tooLarge(limit: partByteLimit, found: part.count) }
         let iv = try counter.next()
         let place: StreamPlace =
             switch (iv == 1, isLast) {
@@ -57,6 +59,7 @@ public struct NanoTDFStreamOpener: Sendable {
     public mutating func open(_ part: NanoTDF) throws(NanoTDFError) -> OpenedNanoTDF {
         let number = count + 1
         guard !isEnded else { throw .brokenStream(part: number, reason: "the part before was the last") }
+        try NanoTDFOpener.verifyCreator(of: part)
         let (opened, isLast) =
             if let opener {
                 try open(part, after: opener, number: number)
@@ -77,19 +80,13 @@ public struct NanoTDFStreamOpener: Sendable {
 
     private mutating func openFirst(_ part: NanoTDF) throws(NanoTDFError) -> (OpenedNanoTDF, isLast: Bool) {
         let opener = try NanoTDFOpener(part.header, key: key)
-        let first = try opener.open(part, at: .first)
-        guard first == nil || part.payload.iv == [0, 0, 1] else {
+        let (opened, isWhole) = try opener.openFirst(part)
+        guard isWhole || part.payload.iv == [0, 0, 1] else {
             throw .brokenStream(part: 1, reason: "its IV is not 1")
         }
-        let opened =
-            if let first {
-                first
-            } else {
-                try opener.open(part)
-            }
         self.opener = opener
         creator = opened.creator
-        return (opened, isLast: first == nil)
+        return (opened, isLast: isWhole)
     }
 
     private func open(

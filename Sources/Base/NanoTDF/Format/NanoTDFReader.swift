@@ -5,7 +5,7 @@ struct NanoTDFReader {
     private var reader: ByteReader
     private let count: Int
 
-    init(_ bytes: [UInt8]) {
+    init(_ bytes: ArraySlice<UInt8>) {
         reader = ByteReader(bytes)
         count = bytes.count
     }

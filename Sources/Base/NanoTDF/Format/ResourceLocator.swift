@@ -132,6 +132,21 @@ public struct ResourceLocator: Hashable, Sendable {
     }
 }
 
+extension ResourceLocator {
+    /// Whether both have the same bytes; equal strings may differ in them.
+    public static func == (left: ResourceLocator, right: ResourceLocator) -> Bool {
+        left.scheme == right.scheme && left.body.utf8.elementsEqual(right.body.utf8)
+            && left.identifier == right.identifier
+    }
+
+    /// Feeds protocol, bytes of the body, and identifier.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(scheme)
+        for byte in body.utf8 { hasher.combine(byte) }
+        hasher.combine(identifier)
+    }
+}
+
 extension ResourceLocator.Scheme: CustomStringConvertible {
     /// The scheme of a URL, or the name that the specification gives the protocol.
     public var description: String {

@@ -56,9 +56,9 @@ public struct NanoTDFPrivateKey: Sendable {
     /// Reads a PEM text in PKCS#8 (RFC 5208) or SEC 1.
     ///
     /// - Throws: ``NanoTDFError/invalidKey(reason:)`` if the text is something else, and
-    ///   ``NanoTDFError/unsupportedCurve(_:)`` for a key on secp256k1.
+    ///   ``NanoTDFError/unsupportedCurve(_:)`` for a key on secp256k1. Text around the key is ignored.
     public init(pemRepresentation text: String) throws(NanoTDFError) {
-        try PEMText.check(text, isPrivate: true)
+        let text = try PEMText.key(in: text, isPrivate: true)
         if let key = try? P256.KeyAgreement.PrivateKey(pemRepresentation: text) {  // perhaps on another curve
             self.init(key)
         } else if let key = try? P384.KeyAgreement.PrivateKey(pemRepresentation: text) {  // perhaps on another curve

@@ -44,9 +44,9 @@ public struct NanoTDFPublicKey: Sendable {
     /// Reads a PEM text with a SubjectPublicKeyInfo (RFC 5480).
     ///
     /// - Throws: ``NanoTDFError/invalidKey(reason:)`` if the text is something else, and
-    ///   ``NanoTDFError/unsupportedCurve(_:)`` for a key on secp256k1.
+    ///   ``NanoTDFError/unsupportedCurve(_:)`` for a key on secp256k1. Text around the key is ignored.
     public init(pemRepresentation text: String) throws(NanoTDFError) {
-        try PEMText.check(text, isPrivate: false)
+        let text = try PEMText.key(in: text, isPrivate: false)
         if let key = try? P256.KeyAgreement.PublicKey(pemRepresentation: text) {  // perhaps on another curve
             self.init(key)
         } else if let key = try? P384.KeyAgreement.PublicKey(pemRepresentation: text) {  // perhaps on another curve
