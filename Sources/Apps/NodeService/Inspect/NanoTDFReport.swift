@@ -1,108 +1,43 @@
 internal import Bytes
 package import NanoTDF
 
-/// The fields of a NanoTDF, and what was verified of it.
+/// The fields of a NanoTDF, with bytes as hexadecimal digits, and what was verified of it.
 package struct NanoTDFReport: Report {
-    /// A resource locator.
-    struct Locator: Codable, Sendable {
-        let `protocol`: String
-        let body: String
-        let url: String?
-        /// Hexadecimal digits.
-        let identifier: String
-        /// The identifier as text, without the zeros at its end; null if it is none.
-        let identifierText: String?
-
-        init(_ locator: ResourceLocator) {
-            `protocol` = locator.scheme.description
-            body = locator.body
-            url = locator.url
-            identifier = Hex.encode(locator.identifier)
-            let trimmed = locator.trimmedIdentifier
-            identifierText = trimmed.isEmpty ? nil : String(validating: trimmed, as: UTF8.self)
-        }
-
-        var line: String {
-            let place = url ?? "\(`protocol`): \(body)"
-            return identifier.isEmpty ? place : "\(place), key \(identifierText ?? identifier)"
-        }
-    }
-
-    /// The policy, with its content as it is in the file: perhaps encrypted.
-    struct Policy: Codable, Sendable {
-        let type: Int
-        let name: String
-        var locator: Locator?
-        var contentBytes: Int?
-        /// Hexadecimal digits.
-        var content: String?
-        /// The content as text, decrypted if the file was opened; null if it is none.
-        var text: String?
-
-        init(_ policy: NanoTDFPolicy) {
-            type = Int(policy.type)
-            switch policy {
-            case .remote(let locator):
-                name = "remote"
-                self.locator = Locator(locator)
-            case .plain(let content):
-                name = "plain"
-                set(content)
-                text = String(validating: content, as: UTF8.self)
-            case .encrypted(let content):
-                name = "encrypted"
-                set(content)
-            case .encryptedWithKeyAccess(let content, let locator, _):
-                name = "encrypted with key access"
-                set(content)
-                self.locator = Locator(locator)
-            }
-        }
-
-        private mutating func set(_ content: [UInt8]) {
-            contentBytes = content.count
-            self.content = Hex.encode(content)
-        }
-
-        var line: String {
-            [name, locator?.line, text ?? contentBytes.map { "\($0) bytes" }].compactMap { $0 }.joined(separator: ", ")
-        }
+    /// The checks of the first part.
+    struct Verification: Codable, Sendable {
+        /// `valid`, `invalid`, `unsupported` for a curve that cannot be verified here, or `none`.
+        let signature: String
+        /// `ecdsa`, `gmac`, `hash`, `unverified` for what only the key can tell, `unsupported`, or `invalid`.
+        let binding: String
+        /// Whether the policy is authenticated: not by a hash without a key.
+        let policyIsAuthenticated: Bool
+        /// `sdk`, `specification` or `kit`; null until the file is opened.
+        let dialect: String?
     }
 
     /// The payload of the first part.
     struct Payload: Codable, Sendable {
-        /// Hexadecimal digits.
+        let length: Int
         let iv: String
         let ciphertextBytes: Int
-        /// Hexadecimal digits.
         let tag: String
+    }
+
+    /// The signature of the creator.
+    struct Signature: Codable, Sendable {
+        let curve: String
+        let creator: String
+        let bytes: String
     }
 
     let kind: String
     let valid: Bool
-    let problem: String?
+    package let problem: String?
     let version: Int
-    let keyAccess: Locator
-    let curve: String
-    let cipher: Int
-    let tagBits: Int
-    let policy: Policy
-    /// `ecdsa`, `gmac` or `hash`, with `unverified` if the key of the recipient is needed to tell, or `invalid`.
-    let binding: String
-    let bindingBytes: String
-    /// Whether the policy is authenticated: not by a hash without a key.
-    let policyIsAuthenticated: Bool
-    let ephemeralKey: String
+    let header: NanoTDFHeaderReport
     let payload: Payload
-    /// The compressed public key of the creator; null without a signature.
-    let creator: String?
-    let creatorCurve: String?
-    /// `valid`, `invalid` or `none`.
-    let signature: String
-    /// `sdk`, `specification` or `kit`; null until the file is opened.
-    let dialect: String?
-    /// Whether all parts were opened.
-    let opened: Bool
+    let signature: Signature?
+    let verification: Verification
     let parts: Int
     /// The bytes of the plaintext; null until the file is opened.
     let plaintextBytes: Int?
@@ -114,78 +49,92 @@ package struct NanoTDFReport: Report {
     /// - Parameters:
     ///   - file: The first part.
     ///   - parts: The number of parts.
+    ///   - problem: What is wrong with later parts.
     ///   - opened: The first part, if all were opened.
     ///   - plaintextBytes: The bytes of all parts, if they were opened.
-    package init(_ file: NanoTDF, parts: Int, opened: OpenedNanoTDF? = nil, plaintextBytes: Int? = nil) {
-        let header = file.header
-        let verification = NanoTDFVerification(file)
+    package init(
+        _ file: NanoTDF,
+        parts: Int,
+        problem: String? = nil,
+        opened: OpenedNanoTDF? = nil,
+        plaintextBytes: Int? = nil
+    ) {
+        let check = NanoTDFCheck(file)
         kind = "nanotdf"
-        problem = opened == nil ? verification.problem : nil
-        valid = problem == nil
+        self.problem = opened == nil ? check.problem ?? problem : nil
+        valid = self.problem == nil
         version = 12
-        keyAccess = Locator(header.keyAccess)
-        curve = header.ephemeralPublicKey.curve.description
-        cipher = Int(header.cipher.rawValue)
-        tagBits = header.cipher.tagByteCount * 8
-        var policy = Policy(header.policy)
-        if let content = opened?.policy { policy.text = String(validating: content, as: UTF8.self) }
-        self.policy = policy
-        binding = opened?.binding.rawValue ?? verification.binding
-        policyIsAuthenticated = opened?.binding.isAuthenticated ?? verification.policyIsAuthenticated
-        bindingBytes = Hex.encode(header.binding)
-        ephemeralKey = Hex.encode(header.ephemeralPublicKey.compressedRepresentation)
+        header = NanoTDFHeaderReport(file.header, policy: opened?.policy)
         payload = Payload(
+            length: file.payload.iv.count + file.payload.ciphertext.count + file.payload.tag.count,
             iv: Hex.encode(file.payload.iv),
             ciphertextBytes: file.payload.ciphertext.count,
             tag: Hex.encode(file.payload.tag)
         )
-        creator = file.signature.map { Hex.encode($0.creator.compressedRepresentation) }
-        creatorCurve = file.signature?.creator.curve.description
-        signature = verification.signature
-        dialect = opened?.dialect.rawValue
-        self.opened = opened != nil
+        signature = file.signature.map {
+            Signature(
+                curve: $0.creator.curve.description,
+                creator: Hex.encode($0.creator.compressedRepresentation),
+                bytes: Hex.encode($0.signature)
+            )
+        }
+        verification = Verification(
+            signature: check.signature,
+            binding: opened?.binding.rawValue ?? check.binding,
+            policyIsAuthenticated: opened?.binding.isAuthenticated ?? check.policyIsAuthenticated,
+            dialect: opened?.dialect.rawValue
+        )
         self.parts = parts
         self.plaintextBytes = plaintextBytes
     }
 
     package var lines: [String] {
-        let fields: [(String, String?)] = [
-            ("kind", "NanoTDF, version \(version)"), ("valid", valid ? "yes" : "no"), ("problem", problem),
-            ("key access", keyAccess.line), ("curve", curve), ("cipher", "\(cipher), a tag of \(tagBits) bits"),
-            ("policy", policy.line),
-            ("binding", policyIsAuthenticated ? binding : "\(binding): the policy is not authenticated"),
-            ("ephemeral key", ephemeralKey),
-            ("creator", creator.map { "\($0), signature \(signature)" } ?? "none: anyone could have sealed this"),
-            ("payload", "\(payload.ciphertextBytes) bytes, IV \(payload.iv), tag \(payload.tag)"),
-            ("parts", parts == 1 ? nil : "\(parts)"), ("dialect", dialect),
-            ("opened", plaintextBytes.map { "\($0) bytes" }), ("written to", path),
-        ]
+        let binding =
+            verification.policyIsAuthenticated
+            ? verification.binding : "\(verification.binding): the policy is not authenticated"
+        let fields: [(String, String?)] =
+            [("kind", "NanoTDF, version \(version)"), ("valid", valid ? "yes" : "no"), ("problem", problem)]
+            + header.lines + [
+                ("binding", binding),
+                (
+                    "creator",
+                    signature.map { "\($0.creator), signature \(verification.signature)" }
+                        ?? "none: anyone could have sealed this"
+                ),
+                ("payload", "\(payload.ciphertextBytes) bytes, IV \(payload.iv), tag \(payload.tag)"),
+                ("parts", parts == 1 ? nil : "\(parts)"), ("dialect", verification.dialect),
+                ("opened", plaintextBytes.map { "\($0) bytes" }), ("written to", path),
+            ]
         return fields.compactMap { name, value in value.map { name.padding(to: 18) + $0 } }
     }
 }
 
 /// The checks of a NanoTDF that need no key.
-private struct NanoTDFVerification {
+private struct NanoTDFCheck {
     let signature: String
     let binding: String
     let policyIsAuthenticated: Bool
     let problem: String?
 
     init(_ file: NanoTDF) {
-        let publicBinding = file.header.publicBinding
-        policyIsAuthenticated = publicBinding?.isAuthenticated ?? false
         var problem: String?
         switch file.hasValidCreatorSignature {
-        case true?: signature = "valid"
         case nil: signature = "none"
+        case true?: signature = "valid"
+        case false? where file.signature?.creator.curve == .secp256k1: signature = "unsupported"
         case false?:
             signature = "invalid"
             problem = NanoTDFError.invalidCreatorSignature.description
         }
-        switch publicBinding {
-        case let verified?: binding = verified.rawValue
-        case nil where file.header.bindingMode == .hash: binding = "unverified"
-        case nil:
+        let publicBinding = file.header.publicBinding
+        policyIsAuthenticated = publicBinding?.isAuthenticated ?? false
+        switch (publicBinding, file.header.bindingMode) {
+        case (let verified?, _): binding = verified.rawValue
+        case (nil, .hash):
+            binding = "unverified"
+            problem = problem ?? "its binding is no hash: a GMAC, or the policy was changed; only `runar open` can tell"
+        case (nil, .ecdsa) where file.header.ephemeralPublicKey.curve == .secp256k1: binding = "unsupported"
+        case (nil, .ecdsa):
             binding = "invalid"
             problem = problem ?? NanoTDFError.invalidBinding.description
         }

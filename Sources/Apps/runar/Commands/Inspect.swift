@@ -40,11 +40,13 @@ struct Inspect: ParsableCommand {
         if let failure = report.failure { throw ExitCode(failure.status.rawValue) }
     }
 
-    /// Reads all parts, so that the first damaged field is found, and describes the first.
+    /// Reads all parts, checks what needs no key, and describes the first.
     private func inspect(_ parts: inout PartReader) throws {
         guard let first = try parts.next() else { preconditionFailure("nothing follows a magic number") }
-        var count = 1
-        while try parts.next() != nil { count += 1 }
-        Output.report(NanoTDFReport(first, parts: count), asJSON: output.json)
+        var check = PartsCheck(first)
+        while let part = try parts.next() { check.add(part) }
+        let report = NanoTDFReport(first, parts: check.count, problem: check.problem)
+        Output.report(report, asJSON: output.json)
+        if report.problem != nil { throw ExitCode(ExitStatus.data.rawValue) }
     }
 }

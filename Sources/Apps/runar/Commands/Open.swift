@@ -27,10 +27,13 @@ struct Open: ParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        guard output != nil || !options.json else { throw ValidationError("--json needs --output FILE.") }
+        guard isFile || !options.json else { throw ValidationError("--json needs --output FILE.") }
     }
 
+    private var isFile: Bool { output != nil && output != "-" }
+
     func run() throws {
+        try InputFile.checkStandardInput([("the file", file), ("--key", key), ("--signed-by", signedBy)])
         var reader = SealedFileReader(
             try InputFile(file),
             key: try KeyFile.privateKey(key),
@@ -39,7 +42,7 @@ struct Open: ParsableCommand {
         guard let first = try reader.next() else {
             throw CommandFailure("no-data", .data, "there is nothing to open: the input is empty")
         }
-        if output == nil, Output.isTerminal { return try show(first.opened, isWhole: reader.isEnded) }
+        if !isFile, Output.isTerminal { return try show(first.opened, isWhole: reader.isEnded) }
 
         let output = try OutputFile(output)
         try output.write(first.opened.plaintext)
@@ -61,9 +64,10 @@ struct Open: ParsableCommand {
         let path = output.path
         try output.commit()
         progress.finish()
+        guard options.json else { return remark(on: first.opened) }
         var report = NanoTDFReport(first.file, parts: parts, opened: first.opened, plaintextBytes: byteCount)
         report.path = path
-        if options.json { Output.json(report) } else { remark(on: first.opened) }
+        Output.json(report)
     }
 
     /// A terminal obeys some bytes, so that only text goes there, escaped.

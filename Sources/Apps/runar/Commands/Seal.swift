@@ -55,7 +55,11 @@ struct Seal: ParsableCommand {
     }
 
     func run() throws {
-        guard output != nil || (!Output.isTerminal && !options.json) else {
+        try InputFile.checkStandardInput([
+            ("the file", file), ("--to", to), ("--sign", sign), ("--policy", policy),
+        ])
+        let isFile = output != nil && output != "-"
+        guard isFile || (!Output.isTerminal && !options.json) else {
             throw CommandFailure("usage", .usage, "a sealed file is no text: add --output FILE, or send it into a pipe")
         }
         let input = try InputFile(file)
@@ -87,6 +91,21 @@ struct Seal: ParsableCommand {
     }
 
     private func header() throws -> NanoTDFSealer {
+        do {
+            return try sealer()
+        } catch NanoTDFError.invalidInput(let field, let reason) {
+            let option = Self.options[field] ?? "--policy"
+            throw CommandFailure("usage", .usage, "\(option) cannot be used: \(field.rawValue): \(reason)")
+        }
+    }
+
+    /// The options that a refused field comes from.
+    private static let options: [NanoTDFError.Field: String] = [
+        .locatorProtocol: "--kas or --remote-policy", .locatorBody: "--kas or --remote-policy",
+        .locatorIdentifier: "--key-id",
+    ]
+
+    private func sealer() throws -> NanoTDFSealer {
         guard let cipher = SymmetricCipher(rawValue: cipher) else { preconditionFailure("cipher \(cipher)") }
         let recipient = try KeyFile.publicKey(to)
         return try NanoTDFSealer(

@@ -6,6 +6,7 @@ internal import Platform
 /// A person names it: links are followed, and it may be a pipe.
 struct InputFile: ~Copyable {
     private let descriptor: Int32
+    private let isOwned: Bool
     private let path: String
 
     /// Opens the file.
@@ -14,10 +15,12 @@ struct InputFile: ~Copyable {
     init(_ path: String) throws {
         guard path != "-" else {
             descriptor = 0
+            isOwned = false
             self.path = "standard input"
             return
         }
         descriptor = try Self.open(path)
+        isOwned = true
         self.path = path
     }
 
@@ -33,6 +36,17 @@ struct InputFile: ~Copyable {
         )
     }
 
+    /// Throws if more than one of `options`, names with their values, is standard input, which can be read once.
+    static func checkStandardInput(_ options: [(name: String, value: String?)]) throws(CommandFailure) {
+        let names = options.filter { $0.value == "-" }.map(\.name)
+        guard names.count > 1 else { return }
+        throw CommandFailure(
+            "usage",
+            .usage,
+            "\(names.joined(separator: " and ")) are both standard input: give one of them as a file"
+        )
+    }
+
     /// Reads `count` bytes; fewer at the end of the file.
     func read(_ count: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -45,6 +59,6 @@ struct InputFile: ~Copyable {
     }
 
     deinit {
-        if descriptor != 0 { Posix.close(descriptor) }
+        if isOwned { Posix.close(descriptor) }
     }
 }

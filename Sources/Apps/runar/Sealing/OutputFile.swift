@@ -3,25 +3,48 @@ internal import Platform
 
 /// The result of a command, written piece by piece: a file, which appears when it is whole, or standard output.
 struct OutputFile: ~Copyable {
+    private static let standardOutput: Int32 = 1
+
     /// The absolute path of the file; nil for standard output.
     let path: String?
     private var writer: AtomicFileWriter<SystemFileSystem>?
 
-    /// Begins the file, in place of what is there.
+    /// Begins the file, in place of a file that is there, whose mode it gets; nil and `-` are standard output.
     ///
-    /// - Throws: ``FileError`` if it cannot be made.
-    init(_ path: String?) throws(FileError) {
-        self.path = path.map(HomeOptions.absolute)
-        writer = nil
-        if let path = self.path { writer = try AtomicFileWriter(path) }
+    /// - Throws: ``CommandFailure`` for a directory, a link or a device; ``FileError`` if the file cannot be made.
+    init(_ path: String?) throws {
+        guard let path, path != "-" else {
+            self.path = nil
+            writer = nil
+            return
+        }
+        let absolute = HomeOptions.absolute(path)
+        let found = try SystemFileSystem().status(of: absolute, followingLink: false)
+        guard found == nil || found?.kind == .file else {
+            throw CommandFailure(
+                "no-regular-file",
+                .cannotCreate,
+                "\(Terminal.quoted(path)) is no regular file: name one, or leave --output out and send the output there with >"
+            )
+        }
+        self.path = absolute
+        writer = try AtomicFileWriter(absolute, mode: found.map { $0.mode & 0o777 } ?? 0o600)
     }
 
     /// Appends `bytes`.
     ///
-    /// - Throws: ``FileError``.
+    /// - Throws: ``FileError``, also if nothing reads standard output.
     func write(_ bytes: [UInt8]) throws(FileError) {
-        if writer == nil { return Output.bytes(bytes) }
-        try writer?.write(bytes)
+        guard writer == nil else {
+            try writer?.write(bytes)
+            return
+        }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            rest = rest.dropFirst(
+                try SystemFileSystem().write(rest, to: Self.standardOutput, path: "standard output")
+            )
+        }
     }
 
     /// Puts the file in its place.

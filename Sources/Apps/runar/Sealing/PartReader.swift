@@ -3,27 +3,35 @@ internal import NanoTDF
 /// Reads NanoTDFs, one after another, from a file of any size.
 struct PartReader: ~Copyable {
     private let file: InputFile
+    /// Bytes of the file from ``bufferOffset`` on.
     private var buffer: [UInt8] = []
-    /// The offset of the buffer in the file.
-    private(set) var offset = 0
+    private var bufferOffset = 0
+    /// The place of the next part in the buffer.
+    private var position = 0
+    private var isComplete = false
 
     init(_ file: consuming InputFile) {
         self.file = file
     }
 
-    /// Whether the file begins with the magic number of a NanoTDF, of any version.
+    /// The offset of the next part in the file.
+    var offset: Int { bufferOffset + position }
+
+    /// Whether the file begins like a NanoTDF of any version, and is more than a text.
     var isNanoTDF: Bool {
         mutating get throws {
-            try fill()
-            return buffer.starts(with: [0x4C, 0x31])
+            if buffer.isEmpty { try fill() }
+            return buffer.starts(with: [0x4C, 0x31]) && !buffer.prefix(1 << 16).allSatisfy(Self.isText)
         }
     }
+
+    private static func isText(_ byte: UInt8) -> Bool { 0x20...0x7E ~= byte || 0x09...0x0D ~= byte }
 
     /// Whether nothing is left.
     var isAtEnd: Bool {
         mutating get throws {
-            try fill()
-            return buffer.isEmpty
+            if position == buffer.count { try fill() }
+            return position == buffer.count
         }
     }
 
@@ -32,24 +40,37 @@ struct PartReader: ~Copyable {
     /// - Throws: ``NanoTDFError`` with an offset in the file; ``FileError``.
     mutating func next() throws -> NanoTDF? {
         guard try !isAtEnd else { return nil }
-        do {
-            let (part, byteCount) = try NanoTDF.first(in: buffer)
-            buffer.removeFirst(byteCount)
-            offset += byteCount
-            return part
-        } catch .malformed(let field, let place, let reason) {
-            throw NanoTDFError.malformed(field: field, offset: offset + place, reason: reason)
+        while true {
+            do {
+                let (part, byteCount) = try NanoTDF.first(in: buffer[position...])
+                position += byteCount
+                return part
+            } catch .malformed(let field, let place, let reason) {
+                // Perhaps only the beginning of the part is in the buffer: each part is read again once at most.
+                guard isComplete || buffer.count - position >= NanoTDF.byteLimit else {
+                    try fill()
+                    continue
+                }
+                throw NanoTDFError.malformed(field: field, offset: offset + place, reason: reason)
+            }
         }
     }
 
     /// Everything that is left, if it has at most `limit` bytes; else one byte more.
     consuming func rest(limit: Int) throws -> [UInt8] {
-        try fill()
-        return buffer.count > limit ? buffer : try buffer + file.read(limit + 1 - buffer.count)
+        let bytes = Array(buffer[position...])
+        return bytes.count > limit ? bytes : try bytes + file.read(limit + 1 - bytes.count)
     }
 
+    /// Drops the parts that were read, and reads on until there is room for no larger part, or to the end.
     private mutating func fill() throws {
-        guard buffer.count < NanoTDF.byteLimit else { return }
-        buffer += try file.read(NanoTDF.byteLimit - buffer.count)
+        guard !isComplete else { return }
+        bufferOffset += position
+        buffer.removeFirst(position)
+        position = 0
+        let missing = NanoTDF.byteLimit - buffer.count
+        let bytes = try file.read(missing)
+        buffer += bytes
+        isComplete = bytes.count < missing
     }
 }
