@@ -9,7 +9,7 @@ internal import Testing
 @Suite("Last words", .timeLimit(.minutes(15))) struct LastWordsTests {
     /// A node that gives its last words more time than a busy machine takes for them.
     private func makePatientNode(in lab: Lab) throws -> LabNode {
-        try lab.makeNode { $0.pauses.linger = .seconds(60) }
+        try lab.makeNode { $0.pauses.lingerAtStop = .seconds(60) }
     }
 
     private func connect(_ node: LabNode, to other: LabNode, in lab: Lab) async throws {
@@ -42,6 +42,17 @@ internal import Testing
             var isTold = false
             for await case .membershipEnded(lab.networkId, _) in events { isTold = true }
             #expect(isTold)
+        }
+    }
+
+    @Test func `a connection to a revoked member is closed as soon as its last frames have arrived`() async throws {
+        let lab = Lab(over: .sockets)
+        // Longer than the suite may take: the connection ends before, or the test fails.
+        let (node, other) = (try lab.makeNode { $0.pauses.linger = .seconds(3600) }, try lab.makeNode())
+        try await lab.run([node, other]) {
+            try await self.connect(node, to: other, in: lab)
+            node.driver.apply(.membership(.revocationsAdded([try lab.revocation(of: other)])))
+            while !node.driver.state.withLock({ $0.connections.lingering.isEmpty }) { await Task.yield() }
         }
     }
 

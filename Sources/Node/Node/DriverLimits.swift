@@ -37,8 +37,10 @@ package struct DriverPauses: Sendable {
     package var dialStagger = Duration.milliseconds(10)
     /// The time in which the peer may open streams on a connection that is replaced, before it is notified.
     package var drain = Duration.seconds(1)
-    /// The time for the last frames before a connection is closed.
-    package var linger = Duration.milliseconds(300)
+    /// The longest time for the last frames of a connection to arrive, before it is closed.
+    package var linger = Duration.seconds(3)
+    /// The same while the node stops.
+    package var lingerAtStop = Duration.milliseconds(300)
 
     package init() {}
 }

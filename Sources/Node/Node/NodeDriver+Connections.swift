@@ -201,33 +201,35 @@ extension NodeDriver {
         self.state.withLock { $0.connections.closeDrained(id, evenIfBusy: true) }
     }
 
-    /// Closes a connection whose last frames had time to arrive.
-    func endLinger(of id: ConnectionId) {
+    /// Closes a connection that lingers as soon as its last frames have arrived, after `pause` at the latest.
+    ///
+    /// A cancelled caller closes it at once.
+    func endLinger(of id: ConnectionId, within pause: Duration) async {
+        guard let outbox = self.state.withLock({ $0.connections.lingering[id]?.outbox }) else { return }
+        let clock = self.configuration.clock
+        await withTaskGroup { group in
+            group.addTask { await outbox.ended() }
+            group.addTask { try? await clock.sleep(clock.now().monotonic + pause) }  // cancelled: the frames arrived
+            await group.next()
+            group.cancelAll()
+        }
         self.state.withLock { $0.connections.endLinger(of: id) }?.close()
     }
 
     /// Lets the frames that wait arrive and then closes their connections: an admission that was just made must be
     /// acknowledged, and a node that leaves republishes its records.
     ///
-    /// This takes ``DriverPauses/linger`` at most, even if the calling task is cancelled.
+    /// This takes ``DriverPauses/lingerAtStop`` at most, even if the calling task is cancelled.
     func endLingers() async {
-        let lingering = self.state.withLock { $0.connections.lingering }
-        let (clock, pause) = (self.configuration.clock, self.configuration.pauses.linger)
-        let arriving = Task {
+        let lingering = self.state.withLock { Array($0.connections.lingering.keys) }
+        let pause = self.configuration.pauses.lingerAtStop
+        await Task {
             await withDiscardingTaskGroup { group in
-                for (id, connection) in lingering {
-                    group.addTask {
-                        await connection.outbox.ended()
-                        self.endLinger(of: id)
-                    }
+                for id in lingering {
+                    group.addTask { await self.endLinger(of: id, within: pause) }
                 }
             }
         }
-        let limit = Task {
-            try await clock.sleep(clock.now().monotonic + pause)
-            arriving.cancel()
-        }
-        await arriving.value
-        limit.cancel()
+        .value
     }
 }

@@ -237,10 +237,7 @@ package final class NodeDriver: Sendable {
             self.noteWake(due: time)
         case .serve(let id, let connection, let outbox): await self.serve(id, connection, outbox)
         case .drain(let id): await self.drain(id)
-        case .linger(let id):
-            let clock = self.configuration.clock
-            try? await clock.sleep(clock.now().monotonic + self.configuration.pauses.linger)  // cut short by a stop
-            self.endLinger(of: id)
+        case .linger(let id): await self.endLinger(of: id, within: self.configuration.pauses.linger)
         case .discover(let link): await self.discover(on: link)
         case .reportCongestion(let id): self.reportCongestion(of: id)
         case .checkRoom(let check):
