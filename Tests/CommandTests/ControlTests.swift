@@ -125,7 +125,8 @@ internal import Testing
         print("ready", flush=True)
         listener.accept()[0].close()
         connection = listener.accept()[0]
-        connection.recv(65536)
+        request = b""
+        while b"\\r\\n\\r\\n" not in request: request += connection.recv(65536)
         connection.sendall(sys.argv[2].encode())
         connection.close()
         """
