@@ -44,7 +44,7 @@ struct Open: ParsableCommand {
         }
         if !isFile, Output.isTerminal { return try show(first.opened, isWhole: reader.isEnded) }
 
-        let output = try OutputFile(output)
+        let output = try OutputFile.begin(output)
         try output.write(first.opened.plaintext)
         var (parts, byteCount) = (1, first.opened.plaintext.count)
         let progress = ProgressLine()

@@ -64,7 +64,7 @@ struct Seal: ParsableCommand {
         }
         let input = try InputFile(file)
         var sealer = NanoTDFStreamSealer(try header())
-        let output = try OutputFile(output)
+        let output = try OutputFile.begin(output)
         let progress = ProgressLine()
         defer { progress.finish() }
         var first: NanoTDF?

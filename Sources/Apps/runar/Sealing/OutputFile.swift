@@ -9,15 +9,16 @@ struct OutputFile: ~Copyable {
     let path: String?
     private var writer: AtomicFileWriter<SystemFileSystem>?
 
+    private init(path: String?, writer: consuming AtomicFileWriter<SystemFileSystem>?) {
+        self.path = path
+        self.writer = writer
+    }
+
     /// Begins the file, in place of a file that is there, whose mode it gets; nil and `-` are standard output.
     ///
     /// - Throws: ``CommandFailure`` for a directory, a link or a device; ``FileError`` if the file cannot be made.
-    init(_ path: String?) throws {
-        guard let path, path != "-" else {
-            self.path = nil
-            writer = nil
-            return
-        }
+    static func begin(_ path: String?) throws -> OutputFile {
+        guard let path, path != "-" else { return OutputFile(path: nil, writer: nil) }
         let absolute = HomeOptions.absolute(path)
         let found = try SystemFileSystem().status(of: absolute, followingLink: false)
         guard found == nil || found?.kind == .file else {
@@ -27,8 +28,8 @@ struct OutputFile: ~Copyable {
                 "\(Terminal.quoted(path)) is no regular file: name one, or leave --output out and send the output there with >"
             )
         }
-        self.path = absolute
-        writer = try AtomicFileWriter(absolute, mode: found.map { $0.mode & 0o777 } ?? 0o600)
+        let mode = found.map { $0.mode & 0o777 } ?? 0o600
+        return OutputFile(path: absolute, writer: try AtomicFileWriter(absolute, mode: mode))
     }
 
     /// Appends `bytes`.

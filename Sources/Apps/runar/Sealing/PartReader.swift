@@ -40,19 +40,24 @@ struct PartReader: ~Copyable {
     /// - Throws: ``NanoTDFError`` with an offset in the file; ``FileError``.
     mutating func next() throws -> NanoTDF? {
         guard try !isAtEnd else { return nil }
-        while true {
-            do {
-                let (part, byteCount) = try NanoTDF.first(in: buffer[position...])
-                position += byteCount
-                return part
-            } catch .malformed(let field, let place, let reason) {
-                // Perhaps only the beginning of the part is in the buffer: each part is read again once at most.
-                guard isComplete || buffer.count - position >= NanoTDF.byteLimit else {
-                    try fill()
-                    continue
-                }
-                throw NanoTDFError.malformed(field: field, offset: offset + place, reason: reason)
-            }
+        var found = try parse()
+        if found == nil {
+            try fill()
+            found = try parse()
+        }
+        guard let found else { preconditionFailure("a part does not fit into the buffer") }
+        position += found.byteCount
+        return found.part
+    }
+
+    /// Reads the next part; nil if perhaps only its beginning is in the buffer.
+    private func parse() throws(NanoTDFError) -> (part: NanoTDF, byteCount: Int)? {
+        do {
+            let (part, byteCount) = try NanoTDF.first(in: buffer[position...])
+            return (part, byteCount)
+        } catch {
+            guard isComplete || buffer.count - position >= NanoTDF.byteLimit else { return nil }
+            throw error.moved(by: offset)
         }
     }
 
@@ -72,5 +77,13 @@ struct PartReader: ~Copyable {
         let bytes = try file.read(missing)
         buffer += bytes
         isComplete = bytes.count < missing
+    }
+}
+
+extension NanoTDFError {
+    /// The error with the offset of its field in a file that the part begins at `offset`.
+    fileprivate func moved(by offset: Int) -> NanoTDFError {
+        guard case .malformed(let field, let place, let reason) = self else { return self }
+        return .malformed(field: field, offset: offset + place, reason: reason)
     }
 }
