@@ -39,7 +39,7 @@ package struct DriverPauses: Sendable {
     package var drain = Duration.seconds(1)
     /// The longest time for the last frames of a connection to arrive, before it is closed.
     package var linger = Duration.seconds(3)
-    /// The same while the node stops.
+    /// The longest time for them while the node stops.
     package var lingerAtStop = Duration.milliseconds(300)
 
     package init() {}
