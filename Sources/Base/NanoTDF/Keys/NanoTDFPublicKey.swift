@@ -46,16 +46,15 @@ public struct NanoTDFPublicKey: Sendable {
     /// - Throws: ``NanoTDFError/invalidKey(reason:)`` if the text is something else, and
     ///   ``NanoTDFError/unsupportedCurve(_:)`` for a key on secp256k1. Text around the key is ignored.
     public init(pemRepresentation text: String) throws(NanoTDFError) {
-        let text = try PEMText.key(in: text, isPrivate: false)
-        if let key = try? P256.KeyAgreement.PublicKey(pemRepresentation: text) {  // perhaps on another curve
-            self.init(key)
-        } else if let key = try? P384.KeyAgreement.PublicKey(pemRepresentation: text) {  // perhaps on another curve
-            self.init(key)
-        } else if let key = try? P521.KeyAgreement.PublicKey(pemRepresentation: text) {  // the error says the same
-            self.init(key)
-        } else {
-            throw .invalidKey(reason: "it is no public key on secp256r1, secp384r1 or secp521r1")
-        }
+        self = try PEMText.key(
+            in: text,
+            isPrivate: false,
+            readBy: [
+                { Self(try P256.KeyAgreement.PublicKey(pemRepresentation: $0)) },
+                { Self(try P384.KeyAgreement.PublicKey(pemRepresentation: $0)) },
+                { Self(try P521.KeyAgreement.PublicKey(pemRepresentation: $0)) },
+            ]
+        )
     }
 
     init(_ key: P256.KeyAgreement.PublicKey) {

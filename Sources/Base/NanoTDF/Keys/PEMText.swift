@@ -36,11 +36,27 @@ enum PEMText {
         }
     }
 
+    /// Returns the key of the one block, by the first of `readers` that accepts it: each is for another curve.
+    ///
+    /// - Throws: ``NanoTDFError/invalidKey(reason:)`` and ``NanoTDFError/unsupportedCurve(_:)``.
+    static func key<Key>(
+        in text: String,
+        isPrivate: Bool,
+        readBy readers: [(String) throws -> Key]
+    ) throws(NanoTDFError) -> Key {
+        let block = try block(in: text, isPrivate: isPrivate)
+        for reader in readers {
+            if let key = try? reader(block) { return key }  // the key is perhaps on another curve
+        }
+        let kind = isPrivate ? "private" : "public"
+        throw .invalidKey(reason: "it is no \(kind) key on secp256r1, secp384r1 or secp521r1")
+    }
+
     /// Returns the block of a private or a public key, without what surrounds it.
     ///
     /// - Throws: ``NanoTDFError/invalidKey(reason:)`` if there is no such block or more than one, or if it is encrypted;
     ///   ``NanoTDFError/unsupportedCurve(_:)`` for a key on secp256k1.
-    static func key(in text: String, isPrivate: Bool) throws(NanoTDFError) -> String {
+    private static func block(in text: String, isPrivate: Bool) throws(NanoTDFError) -> String {
         let wanted = isPrivate ? "a private key" : "a public key"
         guard text.utf8.count <= byteLimit else {
             throw .invalidKey(reason: "it has more than \(byteLimit) bytes; give the PEM file of \(wanted)")
