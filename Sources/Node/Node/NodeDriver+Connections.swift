@@ -209,7 +209,7 @@ extension NodeDriver {
         let clock = self.configuration.clock
         await withTaskGroup { group in
             group.addTask { await outbox.ended() }
-            group.addTask { try? await clock.sleep(clock.now().monotonic + pause) }  // cancelled: the frames arrived
+            group.addTask { try? await clock.sleep(clock.now().monotonic + pause) }  // cancelled: it ends at once
             await group.next()
             group.cancelAll()
         }
@@ -223,6 +223,7 @@ extension NodeDriver {
     func endLingers() async {
         let lingering = self.state.withLock { Array($0.connections.lingering.keys) }
         let pause = self.configuration.pauses.lingerAtStop
+        // A task of its own is not cancelled with the caller: the frames have their time also if the node's task is.
         await Task {
             await withDiscardingTaskGroup { group in
                 for id in lingering {
