@@ -43,6 +43,8 @@ struct CoreNetwork {
     var isSilent = false
     /// Whether nodes are told how to know each other on other paths, and so can call.
     var hasPaths = false
+    /// Connections that drain stay while this is set: their streams do not end.
+    var areStreamsOpen = false
     /// Nobody can be dialled while this is set.
     var isOffline = false
 
@@ -321,7 +323,8 @@ struct CoreNetwork {
         case .send(let id, let frame):
             guard let (other, otherId) = self.nodes[node].links[id] else { return }
             self.inFlight.append(Flight(node: other, id: otherId, bytes: frame.bytes))
-        case .drain(let id): self.breakLink(id, of: node, code: CloseCode.superseded.rawValue)
+        case .drain(let id):
+            if !self.areStreamsOpen { self.breakLink(id, of: node, code: CloseCode.superseded.rawValue) }
         case .close(let id, let code, let lingers):
             guard let (other, otherId) = self.nodes[node].links.removeValue(forKey: id) else { return }
             if lingers { self.finishSending(to: otherId) }

@@ -71,11 +71,21 @@ internal import Testing
 
     @Test(arguments: [false, true]) func `of simultaneous dials the lower id's stays`(isReversed: Bool) throws {
         var net = CoreNetwork(hasTables: false)
+        try Self.dialEachOther(in: &net, order: isReversed ? [1, 0] : [0, 1])
+        #expect(net.areAdmitted(0, 1))
+        #expect(net.nodes[0].links.count == 1)
+        let lower = net.nodes[0].peerId < net.nodes[1].peerId ? 0 : 1
+        let id = try #require(net.nodes[lower].links.keys.first)
+        #expect(net.nodes[lower].core.connections[id]?.link.isDialler == true)
+        #expect(net.count(by: 0) { if case .peer(.left) = $0 { true } else { false } } == 0)
+    }
+
+    /// Two members dial each other before either hears of the other's dial.
+    private static func dialEachOther(in net: inout CoreNetwork, order: [Int] = [0, 1]) throws {
         try net.addMember()
         try net.addMember()
         net.isHolding = true
         net.isHoldingDials = true
-        let order = isReversed ? [1, 0] : [0, 1]
         for node in order {
             net.introduce(1 - node, to: node)
             net.feed(node, .peer(.wanted(net.nodes[1 - node].peerId)))
@@ -83,12 +93,31 @@ internal import Testing
         while !net.pendingDials.isEmpty { net.finishDial(at: 0) }
         net.isHolding = false
         net.deliver()
-        #expect(net.areAdmitted(0, 1))
-        #expect(net.nodes[0].links.count == 1)
-        let lower = net.nodes[0].peerId < net.nodes[1].peerId ? 0 : 1
-        let id = try #require(net.nodes[lower].links.keys.first)
-        #expect(net.nodes[lower].core.connections[id]?.link.isDialler == true)
-        #expect(net.count(by: 0) { if case .peer(.left) = $0 { true } else { false } } == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `a connection that drains follows the one in use when the peer moves`(isFoundOutLater: Bool) throws {
+        var net = CoreNetwork(hasTables: false)
+        net.areStreamsOpen = true
+        try Self.dialEachOther(in: &net)
+        let higher = net.nodes[0].peerId < net.nodes[1].peerId ? 1 : 0
+        let ids = net.nodes[higher].links.keys
+        let draining = try #require(ids.first { net.nodes[higher].core.connections[$0]?.isDraining == true })
+        let used = try #require(ids.first { $0 != draining })
+        let address = SocketAddress(.v4(0xCB00_7103), port: 4_433)
+        let migration = Effect.connection(.migrate(draining, address, port: nil))
+        if isFoundOutLater {
+            // It was still busy with another migration.
+            net.feed(higher, .connection(.pathChanged(used, address)))
+            net.nodes[higher].effects.removeAll()
+            net.feed(higher, .connection(.pathSuspected(draining)))
+        } else {
+            net.feed(higher, .connection(.pathChanged(used, address)))
+        }
+        #expect(net.nodes[higher].effects.count { $0 == migration } == 1)
+        net.feed(higher, .connection(.pathChanged(draining, address)))
+        net.feed(higher, .connection(.pathSuspected(draining)))
+        #expect(net.nodes[higher].effects.count { $0 == migration } == 1, "it is there")
     }
 
     @Test func `a peer cannot hold many connections`() throws {

@@ -25,6 +25,7 @@ extension NodeCore {
             self.tellReach(of: id, now, &effects) { .pathRefused($0, address) }
         case .pathSuspected(let id):
             self.suspect(id, now, &effects)
+            self.followPath(id, &effects)
             self.tellReach(of: id, now, &effects) { .pathSuspected($0) }
         case .pathAnswered(let id):
             self.clear(id, now, &effects)

@@ -214,8 +214,19 @@ extension NodeCore {
         self.connections[id]?.link.address = address
         self.clear(id, now, &effects)
         if link.isDialler { self.peers.prefer([address], of: link.peer) }
-        guard self.connection(to: link.peer) == id else { return }
+        guard self.connection(to: link.peer) == id else { return self.followPath(id, &effects) }
+        for other in self.peers[link.peer]?.connections ?? [] { self.followPath(other, &effects) }
         self.tellReach(.pathChanged(link.peer, address), now, &effects)
+    }
+
+    /// Moves a connection that drains to where the one in use goes: no path is looked for on its behalf, and what is still
+    /// under way on it would be lost.
+    mutating func followPath(_ id: ConnectionId, _ effects: inout [Effect]) {
+        guard let state = self.connections[id], state.isDraining, state.link.isDialler,
+            let used = self.connection(to: state.link.peer), used != id,
+            let address = self.connections[used]?.link.address, address != state.link.address
+        else { return }
+        effects.append(.connection(.migrate(id, address, port: nil)))
     }
 
     /// Passes on what happened to the path of the connection in use.
