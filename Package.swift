@@ -70,6 +70,7 @@ let package = Package(
     products: [
         .library(name: "RunarNode", targets: ["RunarNode"]),
         .library(name: "NanoTDF", targets: ["NanoTDF"]),
+        .library(name: "OneTimeKeys", targets: ["OneTimeKeys"]),
         .library(name: "Simulation", targets: ["Simulation"]),
         .executable(name: "runar", targets: ["runar"]),
         // For programs in other languages; `make library` makes librunar of them.
@@ -105,6 +106,7 @@ let package = Package(
         module("PictureFiles", in: "Base", ["QRCode", turboJPEG], settings: computing),
         module("Identity", in: "Base", ["Bytes", crypto], settings: computing),
         module("NanoTDF", in: "Base", ["Bytes", crypto, cryptoExtras], settings: computing),
+        module("OneTimeKeys", in: "Base", ["Bytes", "Identity", "NanoTDF", crypto], settings: computing),
         module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
@@ -307,6 +309,7 @@ let package = Package(
         ),
         tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
         tests(of: "NanoTDF", ["Bytes", "NanoTDF", "TestSupport", crypto, cryptoExtras]),
+        tests(of: "OneTimeKeys", ["Bytes", "Identity", "NanoTDF", "OneTimeKeys", "TestSupport", crypto]),
         tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),
         tests(
             of: "Interop",

@@ -6,7 +6,7 @@ enum Layers {
         // Base: bytes, keys, formats.
         ["Bytes", "Concurrency", "QRCode", "CTurboJPEG"],
         ["Identity", "NanoTDF", "PictureFiles"],
-        ["Certificates"],
+        ["Certificates", "OneTimeKeys"],
         // Protocols: values. They never see each other; NodeCore composes them.
         ["Discovery", "Kademlia", "PubSub", "Services", "Traversal"],
         ["NodeCore"],

@@ -1,0 +1,246 @@
+internal import Bytes
+internal import Identity
+
+// The handshake: request, offer, acknowledgement, commit.
+extension KeyExchange {
+    enum Phase: Sendable {
+        case idle
+        case requestSent(KeyExchangeMessage)
+        case offerSent(request: KeyExchangeMessage, offer: KeyExchangeMessage, Handshake)
+        case ackSent(offer: KeyExchangeMessage, acknowledgement: KeyExchangeMessage, Handshake)
+        case sharing(Session)
+        case failed(KeyExchangeFailure)
+
+        /// The id of the exchange that is under way.
+        var exchange: ExchangeID? {
+            switch self {
+            case .idle, .failed: nil
+            case .requestSent(let request): request.exchange
+            case .offerSent(let request, _, _): request.exchange
+            case .ackSent(let offer, _, _): offer.exchange
+            case .sharing(let session): session.exchange
+            }
+        }
+    }
+
+    /// The knowledge of both sides between offer and commit.
+    struct Handshake: Sendable {
+        let peerKey: Ed25519PublicKey
+        let suite: OneTimeKeySuite
+        var transcript: Transcript
+    }
+
+    /// Both identities are proved.
+    struct Session: Sendable {
+        let exchange: ExchangeID
+        let binding: ExchangeBinding
+        let peerKey: Ed25519PublicKey
+        let suite: OneTimeKeySuite
+        /// The acknowledgement that the commit answered, and the commit, at the side that sent it.
+        let commit: (acknowledgement: KeyExchangeMessage, commit: KeyExchangeMessage)?
+        /// Whether the peer's keys are stored.
+        var hasKeys = false
+        /// The result that was reported last.
+        var established: Established?
+
+        /// Whether each side has the other one's keys.
+        var isCompleted: Bool { established != nil }
+
+        init(
+            _ exchange: ExchangeID,
+            _ handshake: Handshake,
+            commit: (acknowledgement: KeyExchangeMessage, commit: KeyExchangeMessage)? = nil
+        ) {
+            self.exchange = exchange
+            binding = ExchangeBinding(bytes: handshake.transcript.hash)
+            peerKey = handshake.peerKey
+            suite = handshake.suite
+            self.commit = commit
+        }
+
+        init(_ established: Established) {
+            exchange = established.exchange
+            binding = established.binding
+            peerKey = established.peerKey
+            suite = established.suite
+            commit = nil
+            hasKeys = true
+            self.established = established
+        }
+    }
+
+    // MARK: Initiator
+
+    mutating func start(_ now: Duration, _ random: inout some RandomNumberGenerator) {
+        let request = KeyExchangeMessage.Request(
+            initiator: signer.publicKey,
+            suites: suites.map(\.rawValue)
+        )
+        own.stop()
+        theirs.stop()
+        wantsRefill = false
+        phase = .requestSent(
+            KeyExchangeMessage(exchange: ExchangeID(generating: &random), body: .request(request))
+        )
+        retries.restart(.handshake, now)
+    }
+
+    mutating func receive(
+        offer: KeyExchangeMessage.Offer,
+        _ message: KeyExchangeMessage,
+        _ now: Duration,
+        _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) {
+        guard case .requestSent(let request) = phase else {
+            // Its answer was lost.
+            if case .ackSent(message, let acknowledgement, _) = phase { effects.append(.send(acknowledgement.bytes)) }
+            return
+        }
+        var transcript = Transcript(request: request, initiator: local, responder: peer)
+        transcript.add(offer.unsignedBytes)
+        guard PeerId(publicKey: offer.responder) == peer, suites.contains(offer.suite),
+            offer.responder.isValidSignature(offer.signature.bytes, for: transcript.signedBytes(.offer))
+        else { return refuse(message.exchange, .invalid, .invalidProof, &effects) }
+        let nonce = Self.nonce(&random)
+        transcript.add(nonce)
+        guard let signature = sign(transcript.signedBytes(.acknowledgement)) else {
+            return fail(.localFailure, &effects)
+        }
+        phase = .ackSent(
+            offer: message,
+            acknowledgement: KeyExchangeMessage(
+                exchange: message.exchange,
+                body: .acknowledgement(.init(nonce: nonce, signature: signature))
+            ),
+            Handshake(peerKey: offer.responder, suite: offer.suite, transcript: transcript)
+        )
+        retries.restart(.handshake, now)
+    }
+
+    mutating func receive(
+        commit signature: Ed25519Signature,
+        _ message: KeyExchangeMessage,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) {
+        guard case .ackSent(_, _, let handshake) = phase else { return }  // it came twice
+        guard handshake.peerKey.isValidSignature(signature.bytes, for: handshake.transcript.signedBytes(.commit)) else {
+            return refuse(message.exchange, .invalid, .invalidProof, &effects)
+        }
+        share(Session(message.exchange, handshake), now, &effects)
+    }
+
+    // MARK: Responder
+
+    mutating func receive(
+        request: KeyExchangeMessage.Request,
+        _ message: KeyExchangeMessage,
+        _ now: Duration,
+        _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) {
+        switch phase {
+        case .offerSent(message, let offer, _):
+            return effects.append(.send(offer.bytes))
+        case .requestSent where local < peer, .ackSent where local < peer:
+            // Both began at once: the one of the lower id goes on.
+            return
+        case .sharing(let session) where session.exchange == message.exchange || isFirst(session):
+            return
+        case .idle, .requestSent, .offerSent, .ackSent, .sharing, .failed:
+            break
+        }
+        guard takePool(now) else { return answer(message.exchange, .refusal(.tooMany), &effects) }
+        guard PeerId(publicKey: request.initiator) == peer else {
+            return answer(message.exchange, .refusal(.invalid), &effects)
+        }
+        guard let suite = request.suites.lazy.compactMap(OneTimeKeySuite.init(rawValue:)).first(where: suites.contains)
+        else {
+            return answer(message.exchange, .refusal(.noCommonSuite), &effects)
+        }
+        offer(suite, to: request.initiator, message, now, &random, &effects)
+    }
+
+    /// Whether a request of the peer was overtaken by this device's, which goes on because its id is the lower one.
+    private func isFirst(_ session: Session) -> Bool {
+        local < peer && session.commit == nil && !session.isCompleted
+    }
+
+    private mutating func offer(
+        _ suite: OneTimeKeySuite,
+        to initiator: Ed25519PublicKey,
+        _ request: KeyExchangeMessage,
+        _ now: Duration,
+        _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) {
+        let nonce = Self.nonce(&random)
+        var transcript = Transcript(request: request, initiator: peer, responder: local)
+        transcript.add(
+            KeyExchangeMessage.Offer.unsignedBytes(responder: signer.publicKey, suite: suite, nonce: nonce)
+        )
+        guard let signature = sign(transcript.signedBytes(.offer)) else { return fail(.localFailure, &effects) }
+        let offer = KeyExchangeMessage.Offer(
+            responder: signer.publicKey,
+            suite: suite,
+            nonce: nonce,
+            signature: signature
+        )
+        own.stop()
+        theirs.stop()
+        wantsRefill = false
+        phase = .offerSent(
+            request: request,
+            offer: KeyExchangeMessage(exchange: request.exchange, body: .offer(offer)),
+            Handshake(peerKey: initiator, suite: suite, transcript: transcript)
+        )
+        retries.restart(.handshake, now)
+    }
+
+    mutating func receive(
+        _ acknowledgement: KeyExchangeMessage.Acknowledgement,
+        _ message: KeyExchangeMessage,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) {
+        guard case .offerSent(_, _, var handshake) = phase else {
+            // Its answer was lost.
+            if case .sharing(let session) = phase, let commit = session.commit, commit.acknowledgement == message {
+                effects.append(.send(commit.commit.bytes))
+            }
+            return
+        }
+        handshake.transcript.add(acknowledgement.nonce)
+        guard
+            handshake.peerKey.isValidSignature(
+                acknowledgement.signature.bytes,
+                for: handshake.transcript.signedBytes(.acknowledgement)
+            )
+        else { return refuse(message.exchange, .invalid, .invalidProof, &effects) }
+        guard let signature = sign(handshake.transcript.signedBytes(.commit)) else {
+            return fail(.localFailure, &effects)
+        }
+        let commit = KeyExchangeMessage(exchange: message.exchange, body: .commit(signature))
+        effects.append(.send(commit.bytes))
+        share(Session(message.exchange, handshake, commit: (message, commit)), now, &effects)
+    }
+
+    // MARK: Both
+
+    /// Both identities are proved: pools are generated, and sent.
+    private mutating func share(_ session: Session, _ now: Duration, _ effects: inout [Effect]) {
+        phase = .sharing(session)
+        own.begin()
+        retries.restart(.ownShare, now)
+        effects.append(.generate(session.suite, generation: own.generation))
+    }
+
+    private func sign(_ message: [UInt8]) -> Ed25519Signature? {
+        try? Ed25519Signature(of: message, by: signer)  // the exchange fails without it
+    }
+
+    private static func nonce(_ random: inout some RandomNumberGenerator) -> [UInt8] {
+        (0..<KeyExchangeMessage.nonceByteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    }
+}

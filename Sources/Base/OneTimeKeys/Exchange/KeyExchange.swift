@@ -1,0 +1,177 @@
+internal import Bytes
+package import Identity
+
+/// The exchange of one-time keys with one peer, as a value: each side proves its identity, both agree on the kind of keys,
+/// and each sends the other one a pool of public keys.
+///
+/// The messages are request, offer, acknowledgement, commit, and a key share in each direction; signatures over the
+/// transcript of all of them prove both identities, with a random number of each side. `docs/spec/one-time-keys.md` has
+/// the layout. What was not answered is sent again, also after a disconnect, and every message may come twice. A
+/// completed exchange is renewed by another one, or its pools are refilled.
+package struct KeyExchange: Sendable {
+    package enum Input: Sendable {
+        /// The application wants new pools in both directions.
+        case start
+        /// The peer's pool runs low.
+        case requestRefill
+        /// The bytes of a message of this very peer.
+        case received([UInt8])
+        /// The pool of a `generate` effect was generated, and its private half is stored.
+        case generated(PublicKeyStore)
+        /// The pool of a `save` effect is stored.
+        case saved
+        /// The work of a `generate` or `save` effect failed.
+        case localFailure
+        case connected
+        case timePassed
+    }
+
+    package enum Effect: Sendable {
+        case send([UInt8])
+        /// Generate a pool, store its private half, and tell.
+        case generate(OneTimeKeySuite, generation: UInt32)
+        /// Store the peer's pool in place of the one before, and tell.
+        case save(PublicKeyStore)
+        /// Each side has the other one's keys; store it.
+        case established(Established)
+        case failed(KeyExchangeFailure)
+    }
+
+    /// The result of a completed exchange, which refills need: store it.
+    package struct Established: Hashable, Sendable {
+        let exchange: ExchangeID
+        let binding: ExchangeBinding
+        let peerKey: Ed25519PublicKey
+        package let suite: OneTimeKeySuite
+        /// The generations of the newest pools.
+        package let ownGeneration: UInt32
+        package let peerGeneration: UInt32
+    }
+
+    package struct Limits: Sendable {
+        /// The time before an unanswered message is sent again; it is doubled each time.
+        package var retryPause = Duration.seconds(2)
+        package var retryPauseLimit = Duration.seconds(30)
+        /// The time without progress after which an exchange fails.
+        package var patience = Duration.seconds(300)
+        /// Pools that a peer may make this device generate.
+        package var pools = Rate(every: .seconds(200), atOnce: 3)
+
+        package init() {}
+    }
+
+    let signer: any Signer
+    let local: PeerId
+    let peer: PeerId
+    let suites: [OneTimeKeySuite]
+    let limits: Limits
+    var phase = Phase.idle
+    /// Our pool on its way.
+    var own: ShareSender
+    /// The peer's pool on its way.
+    var theirs: ShareReceiver
+    /// Whether a new pool of the peer is wanted.
+    var wantsRefill = false
+    private var allowance = Allowance()
+    var retries = Retries()
+
+    /// Makes an exchange in which nothing was begun, or one that is complete.
+    ///
+    /// - Parameters:
+    ///   - signer: This device's key.
+    ///   - peer: The one peer with whom keys are exchanged.
+    ///   - suites: The kinds of keys that this device supports, the preferred one first.
+    ///   - ownGeneration: The generation of the newest pool that this device ever made for the peer; 0 if there is none.
+    ///   - peerGeneration: The same of the peer's pools that are stored.
+    ///   - established: The result of the last exchange.
+    ///   - limits: Pauses and bounds.
+    package init(
+        signer: any Signer,
+        peer: PeerId,
+        suites: [OneTimeKeySuite] = OneTimeKeySuite.supported,
+        ownGeneration: UInt32 = 0,
+        peerGeneration: UInt32 = 0,
+        established: Established? = nil,
+        limits: Limits = Limits()
+    ) {
+        self.signer = signer
+        local = PeerId(publicKey: signer.publicKey)
+        self.peer = peer
+        self.suites = suites
+        self.limits = limits
+        own = ShareSender(generation: max(ownGeneration, established?.ownGeneration ?? 0))
+        theirs = ShareReceiver(generation: max(peerGeneration, established?.peerGeneration ?? 0))
+        if let established { phase = .sharing(Session(established)) }
+    }
+
+    /// The state of the exchange.
+    package var state: KeyExchangeState {
+        switch phase {
+        case .idle: .idle
+        case .requestSent: .requestSent
+        case .offerSent: .offerSent
+        case .ackSent: .ackSent
+        case .sharing(let session) where session.isCompleted: .completed
+        case .sharing(let session): session.commit == nil ? .commitReceivedWaitingForKeys : .commitSent
+        case .failed(let failure): .failed(failure)
+        }
+    }
+
+    /// The number that both people compare, once both identities are proved.
+    package var safetyNumber: SafetyNumber? {
+        guard case .sharing(let session) = phase else { return nil }
+        return session.binding.safetyNumber(local, peer)
+    }
+
+    /// The time at which `timePassed` is due.
+    package var nextWake: Duration? {
+        (outstanding.map { retries.next($0.slot) } + [deadline]).compactMap(\.self).min()
+    }
+
+    /// The time at which the exchange fails; a refill has none.
+    private var deadline: Duration? {
+        switch phase {
+        case .idle, .failed: nil
+        case .requestSent, .offerSent, .ackSent: retries.deadline(limits)
+        case .sharing(let session): session.isCompleted ? nil : retries.deadline(limits)
+        }
+    }
+
+    /// Takes an input; appends what is to be done.
+    package mutating func handle(
+        _ input: Input,
+        now: Duration,
+        random: inout some RandomNumberGenerator,
+        effects: inout [Effect]
+    ) {
+        switch input {
+        case .start: start(now, &random)
+        case .requestRefill: requestRefill(now)
+        case .received(let bytes): receive(bytes, now, &random, &effects)
+        case .generated(let pool): announce(pool, now, &effects)
+        case .saved: follow(theirs.saved(), now, &effects)
+        case .localFailure: fail(.localFailure, &effects)
+        case .connected: retries.restartAll()
+        case .timePassed: break
+        }
+        sendOutstanding(now, &effects)
+    }
+
+    /// Whether the peer may have another pool generated.
+    mutating func takePool(_ now: Duration) -> Bool { allowance.take(under: limits.pools, at: now) }
+
+    mutating func fail(_ failure: KeyExchangeFailure, _ effects: inout [Effect]) {
+        phase = .failed(failure)
+        own.stop()
+        theirs.stop()
+        wantsRefill = false
+        effects.append(.failed(failure))
+    }
+
+    private mutating func sendOutstanding(_ now: Duration, _ effects: inout [Effect]) {
+        if let deadline, deadline <= now { return fail(.timedOut, &effects) }
+        for (slot, message) in outstanding where retries.isDue(slot, now, limits) {
+            effects.append(.send(message.bytes))
+        }
+    }
+}

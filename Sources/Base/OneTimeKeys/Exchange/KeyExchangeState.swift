@@ -1,0 +1,55 @@
+/// The state of an exchange of one-time keys, in the words of the app that the protocol comes from.
+public enum KeyExchangeState: Hashable, Sendable {
+    /// Nothing was begun.
+    case idle
+    /// This device asked for an exchange.
+    case requestSent
+    /// This device was asked, and proved its identity.
+    case offerSent
+    /// This device proved its identity, and waits for the commit.
+    case ackSent
+    /// Both identities are proved, and this device sent the commit; the pools are under way.
+    case commitSent
+    /// Both identities are proved, and this device received the commit; the pools are under way.
+    case commitReceivedWaitingForKeys
+    /// Each device has the other one's keys.
+    case completed
+    /// The exchange failed; earlier pools stay as they were.
+    case failed(KeyExchangeFailure)
+}
+
+/// The reasons for which an exchange failed.
+public enum KeyExchangeFailure: Error, Hashable, Sendable {
+    /// The peer was silent for five minutes.
+    case timedOut
+    /// The peer proved another identity than the one that was asked for, or its proof is not valid.
+    case invalidProof
+    /// The pool that the peer sent is not the one that it announced.
+    case invalidShare
+    /// Both devices support no common kind of keys.
+    case noCommonSuite
+    /// The peer does not know the exchange: it was started anew.
+    case forgotten
+    /// Too many exchanges were begun in a short time.
+    case tooMany
+    /// The peer refused what this device sent.
+    case refused
+    /// This device could not sign, or could not make or store its keys.
+    case localFailure
+}
+
+extension KeyExchangeFailure: CustomStringConvertible {
+    /// The failure in words, with what to do.
+    public var description: String {
+        switch self {
+        case .timedOut: "the peer was silent for five minutes; connect with it, and exchange keys again"
+        case .invalidProof: "the peer did not prove that it is who it claims to be; no keys were taken from it"
+        case .invalidShare: "the peer sent other keys than it had signed; no keys were taken from it"
+        case .noCommonSuite: "the peer supports none of this device's kinds of keys; update the older program"
+        case .forgotten: "the peer was started anew meanwhile; exchange keys again"
+        case .tooMany: "too many exchanges were begun; try again in ten minutes"
+        case .refused: "the peer refused this device's proof or keys; update the older program"
+        case .localFailure: "this device could not make or store its keys; see the log"
+        }
+    }
+}

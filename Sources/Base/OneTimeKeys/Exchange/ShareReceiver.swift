@@ -1,0 +1,86 @@
+internal import Bytes
+internal import Crypto
+internal import Identity
+
+/// The peer's pool on its way to us: pulled part by part, verified, and stored.
+struct ShareReceiver: Sendable {
+    enum Step: Hashable, Sendable {
+        /// Ask for the part at this offset.
+        case pull(Int)
+        case save(PublicKeyStore)
+        /// Tell the peer that this pool is stored.
+        case confirm(Bytes32)
+        /// Nothing: the message came twice or too late.
+        case ignore
+        /// The peer announced something else than it sent.
+        case refuse
+    }
+
+    private enum Stage: Sendable {
+        case atRest
+        case pulling(KeyExchangeMessage.KeyShare, bytes: [UInt8])
+        case saving(KeyExchangeMessage.KeyShare)
+    }
+
+    /// The generation of the newest pool that is stored.
+    private(set) var generation: UInt32
+    /// The digest of that pool, if it came since this device was started.
+    private var storedDigest: Bytes32?
+    private var stage = Stage.atRest
+
+    init(generation: UInt32) {
+        self.generation = generation
+    }
+
+    /// Abandons the pool that is under way.
+    mutating func stop() { stage = .atRest }
+
+    var isAtRest: Bool { if case .atRest = stage { true } else { false } }
+
+    /// The offset of the next part, while parts are awaited.
+    var offset: Int? { if case .pulling(_, let bytes) = stage { bytes.count } else { nil } }
+
+    /// Takes an announcement whose signature was verified.
+    mutating func announced(_ share: KeyExchangeMessage.KeyShare) -> Step {
+        if share.digest == storedDigest { return .confirm(share.digest) }
+        switch stage {
+        case .pulling(share, let bytes): return .pull(bytes.count)
+        case .saving(share): return .ignore
+        case .atRest, .pulling, .saving:
+            guard share.generation > generation else { return .refuse }
+            stage = .pulling(share, bytes: [])
+            return .pull(0)
+        }
+    }
+
+    mutating func part(_ bytes: [UInt8], at offset: Int) -> Step {
+        guard case .pulling(let share, var pulled) = stage, offset == pulled.count else { return .ignore }
+        guard !bytes.isEmpty, bytes.count <= share.byteCount - pulled.count else { return fail() }
+        stage = .atRest  // so that the bytes are not copied
+        pulled += bytes
+        guard pulled.count == share.byteCount else {
+            let next = pulled.count
+            stage = .pulling(share, bytes: pulled)
+            return .pull(next)
+        }
+        guard Bytes32(Array(SHA256.hash(data: pulled))) == share.digest, let pool = try? PublicKeyStore(pulled),
+            pool.suite == share.suite, pool.generation == share.generation
+        else { return fail() }  // what the peer signed is not what it sent
+        stage = .saving(share)
+        return .save(pool)
+    }
+
+    /// The pool is stored.
+    mutating func saved() -> Step {
+        guard case .saving(let share) = stage else { return .ignore }
+        stage = .atRest
+        generation = share.generation
+        storedDigest = share.digest
+        return .confirm(share.digest)
+    }
+
+    private mutating func fail() -> Step {
+        stage = .atRest
+        return .refuse
+    }
+}

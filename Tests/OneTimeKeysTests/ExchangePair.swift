@@ -1,0 +1,148 @@
+internal import Bytes
+internal import Identity
+
+@testable internal import OneTimeKeys
+
+/// Two devices that exchange keys, and what is under way between them; a test decides what becomes of it.
+struct ExchangePair {
+    struct Device {
+        let key: Ed25519KeyPair
+        var exchange: KeyExchange
+        /// Its own pools, by generation.
+        var pools: [UInt32: KeyStore] = [:]
+        /// The pool of the other device that it stored last.
+        var peerKeys: PublicKeyStore?
+        var established: [KeyExchange.Established] = []
+        var failures: [KeyExchangeFailure] = []
+
+        var peerId: PeerId { PeerId(publicKey: key.publicKey) }
+    }
+
+    struct Flight {
+        let target: Int
+        let bytes: [UInt8]
+
+        var body: KeyExchangeMessage.Body? { (try? KeyExchangeMessage(bytes))?.body }  // nil: no message
+    }
+
+    static let capacity = 2
+
+    var devices: [Device] = []
+    var inFlight: [Flight] = []
+    /// All that was ever sent.
+    private(set) var sent: [Flight] = []
+    var isConnected = true
+    var now = Duration.zero
+    var random: SeededGenerator
+    /// Pools are not generated while this is set, but wait.
+    var isGenerationSlow = false
+    private(set) var waitingGenerations: [(device: Int, suite: OneTimeKeySuite, generation: UInt32)] = []
+
+    /// Two devices with these kinds of keys; the first one has the lower id.
+    init(
+        seed: UInt64 = 1,
+        suites: [[OneTimeKeySuite]] = [[.p256], [.p256]],
+        limits: KeyExchange.Limits = KeyExchange.Limits()
+    ) {
+        random = SeededGenerator(seed: seed)
+        let keys = [generatePeerKey(), generatePeerKey()]
+            .sorted { PeerId(publicKey: $0.publicKey) < PeerId(publicKey: $1.publicKey) }
+        for index in 0..<2 {
+            let exchange = KeyExchange(
+                signer: keys[index].privateKey,
+                peer: PeerId(publicKey: keys[1 - index].publicKey),
+                suites: suites[index],
+                limits: limits
+            )
+            devices.append(Device(key: keys[index], exchange: exchange))
+        }
+    }
+
+    var states: [KeyExchangeState] { devices.map(\.exchange.state) }
+
+    /// Whether each device can open what the other one seals to it.
+    var agrees: Bool {
+        (0..<2).allSatisfy { index in
+            guard var publicKeys = devices[1 - index].peerKeys, var keys = devices[index].pools[publicKeys.generation],
+                let message = try? publicKeys.takeKey().seal([1], to: devices[index].peerId)  // then they do not agree
+            else { return false }
+            return (try? keys.open(message, for: devices[index].peerId)) == [1]  // likewise
+        }
+    }
+
+    mutating func feed(_ device: Int, _ input: KeyExchange.Input) {
+        var effects: [KeyExchange.Effect] = []
+        devices[device].exchange.handle(input, now: now, random: &random, effects: &effects)
+        for effect in effects { apply(effect, of: device) }
+    }
+
+    private mutating func apply(_ effect: KeyExchange.Effect, of device: Int) {
+        switch effect {
+        case .send(let bytes):
+            let flight = Flight(target: 1 - device, bytes: bytes)
+            sent.append(flight)
+            if isConnected { inFlight.append(flight) }
+        case .generate(let suite, let generation):
+            waitingGenerations.append((device, suite, generation))
+            if !isGenerationSlow { finishGenerations() }
+        case .save(let pool):
+            devices[device].peerKeys = pool
+            feed(device, .saved)
+        case .established(let established): devices[device].established.append(established)
+        case .failed(let failure): devices[device].failures.append(failure)
+        }
+    }
+
+    mutating func finishGenerations() {
+        while !waitingGenerations.isEmpty {
+            let (device, suite, generation) = waitingGenerations.removeFirst()
+            let seed = SecretBytes(copying: random.bytes(32))
+            do {
+                let (keys, publicKeys) = try KeyStore.generate(
+                    suite,
+                    generation: generation,
+                    capacity: Self.capacity,
+                    seed: seed
+                )
+                devices[device].pools[generation] = keys
+                feed(device, .generated(publicKeys))
+            } catch {
+                feed(device, .localFailure)
+            }
+        }
+    }
+
+    /// Delivers one message.
+    mutating func deliver(at place: Int = 0) {
+        let flight = inFlight.remove(at: place)
+        feed(flight.target, .received(flight.bytes))
+    }
+
+    /// Delivers all messages in the order in which they were sent.
+    mutating func settle() {
+        var count = 0
+        while !inFlight.isEmpty, count < 10_000 {
+            deliver()
+            count += 1
+        }
+    }
+
+    /// Moves the time to the next wake of a device; false if there is none.
+    mutating func wakeNext() -> Bool {
+        let wakes = devices.map(\.exchange.nextWake)
+        guard let time = wakes.compactMap(\.self).min() else { return false }
+        now = max(now, time)
+        for device in 0..<2 where wakes[device].map({ $0 <= now }) == true { feed(device, .timePassed) }
+        return true
+    }
+
+    mutating func disconnect() {
+        isConnected = false
+        inFlight.removeAll()
+    }
+
+    mutating func connect() {
+        isConnected = true
+        for device in 0..<2 { feed(device, .connected) }
+    }
+}
