@@ -212,7 +212,7 @@ internal import Transport
         try await guest.joinNetwork(networkId: network, accessToken: token)
         try await owner.start()
         try await guest.start()
-        try await guest.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
+        try await guest.connect(to: owner, in: network)
         let inbox = guest.startListening()
         try await owner.sendToPeer("hello", peerId: guest.peerId)
         _ = try await inbox.first { _ in true }
