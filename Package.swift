@@ -70,7 +70,7 @@ let package = Package(
     products: [
         .library(name: "RunarNode", targets: ["RunarNode"]),
         .library(name: "NanoTDF", targets: ["NanoTDF"]),
-        .library(name: "OneTimeKeys", targets: ["OneTimeKeys"]),
+        .library(name: "SealedMessages", targets: ["SealedMessages"]),
         .library(name: "Simulation", targets: ["Simulation"]),
         .executable(name: "runar", targets: ["runar"]),
         // For programs in other languages; `make library` makes librunar of them.
@@ -187,6 +187,14 @@ let package = Package(
             ]
         ),
 
+        module(
+            "SealedMessages",
+            in: "Node",
+            [
+                "RunarNode", "Node", "OneTimeKeys", "Bytes", "Identity", "Concurrency", "Platform", logging, crypto,
+            ]
+        ),
+
         .target(
             name: "Simulation",
             dependencies: ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", "NodeCore", "Transport"],
@@ -255,8 +263,8 @@ let package = Package(
         .executableTarget(
             name: "runar-bench",
             dependencies: [
-                "RunarNode", "NanoTDF", "Bytes", "Identity", "Concurrency", "Transport", "QUIC", "Platform", "QRCode",
-                "QRCorpus", crypto,
+                "RunarNode", "NanoTDF", "OneTimeKeys", "Bytes", "Identity", "Concurrency", "Transport", "QUIC",
+                "Platform", "QRCode", "QRCorpus", crypto,
             ],
             path: "Benchmarks/Sources/runar-bench",
             swiftSettings: house
@@ -279,7 +287,7 @@ let package = Package(
         tests(of: "Tidy", []),
         .target(
             name: "TestSupport",
-            dependencies: ["Bytes", "Identity", "Concurrency", "Services", crypto],
+            dependencies: ["Bytes", "Identity", "Concurrency", "Services", "Platform", crypto],
             path: "Tests/TestSupport",
             swiftSettings: house
         ),
@@ -375,6 +383,10 @@ let package = Package(
                 "Bytes", "Identity", "Concurrency", "Kademlia", "NodeCore", "Node", "Platform", "QUIC", "Services",
                 "Transport", "TestSupport", logging, tracing, inMemoryTracing,
             ]
+        ),
+        tests(
+            of: "SealedMessages",
+            ["SealedMessages", "RunarNode", "OneTimeKeys", "Transport", "Platform", "Bytes", "Identity", "TestSupport"]
         ),
         tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),
         tests(

@@ -29,9 +29,12 @@ ROWS = [
     Row("handshake", "cold mutual handshake, one after the other", "1/s", subject="RunarNode", at_least=1.2),
     Row("handshake16", "the same, 16 in flight", "1/s", subject="RunarNode"),
     Row("token", "token verification, one core", "1/s", "RunarNode", "openssl", at_least=15_000, absolute=True),
-    Row("seal", "seal and open 1 KiB, P-256, hash binding, one core", "1/s", "RunarNode", "otdf-python", at_least=20),
+    Row("seal", "seal and open 1 KiB, one-time keys on P-256, one core", "1/s", "RunarNode", "otdf-python", at_least=20),
     Row("seal-limit", "the same beside two ECDH of the cryptographic library", "1/s", "RunarNode", "two ECDH", at_least=0.6),
-    Row("seal-ecdsa", "the same with ECDSA binding", "1/s", "RunarNode", "two ECDH"),
+    Row("seal-xwing", "the same with X-Wing keys", "1/s", "RunarNode", "encapsulate + decapsulate", at_least=0.7),
+    Row("seal-ecdsa", "a NanoTDF of 1 KiB with ECDSA binding", "1/s", "RunarNode", "two ECDH"),
+    Row("keys-generate", "generate 8,192 one-time keys on P-256", "s", "RunarNode", at_most=1, absolute=True),
+    Row("keys-oldest", "open a message to the oldest of them, from disk", "ms", "RunarNode", at_most=5, absolute=True),
     Row("memory-server", "memory per idle connection, server's end", "KB", "RunarNode", at_most=90, absolute=True),
     Row("memory-client", "the same, client's end", "KB", at_most=90, absolute=True),
     Row("events64", "events of 64 B to one subscriber, batches of 256 KiB", "1/s", "RunarNode", "zenoh", at_least=1),
@@ -291,10 +294,19 @@ class Bench:
         except Failed as failure:
             print(f"   failed: {failure}", file=sys.stderr)
             return
-        for row, rate in (("seal", "hash"), ("seal-limit", "hash"), ("seal-ecdsa", "ecdsa")):
-            self.note(row, "RunarNode", rates[rate], 0.0, round_number)
+        values = {
+            "seal": "p256",
+            "seal-limit": "p256",
+            "seal-xwing": "xWing",
+            "seal-ecdsa": "ecdsa",
+            "keys-generate": "generation",
+            "keys-oldest": "oldest",
+        }
+        for row, value in values.items():
+            self.note(row, "RunarNode", rates[value], 0.0, round_number)
         for row in ("seal-limit", "seal-ecdsa"):
             self.note(row, "two ECDH", rates["agreements"], 0.0, round_number)
+        self.note("seal-xwing", "encapsulate + decapsulate", rates["encapsulations"], 0.0, round_number)
         here = os.path.dirname(os.path.abspath(__file__))
         peer = [os.path.join(here, "../.venv-nanotdf/bin/python3"), os.path.join(here, "drivers/seal_otdf.py")]
         measure = lambda: run([*peer, str(self.scaled(1000, 50))])["perSecond"]

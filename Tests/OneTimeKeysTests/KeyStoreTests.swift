@@ -63,7 +63,7 @@ internal import Testing
         var (keys, publicKeys) = try KeyStore.generate(.p256, capacity: 4)
         publicKeys.skip(to: 2)
         publicKeys.skip(to: 1)
-        #expect(publicKeys.takenCount == 2)
+        #expect(publicKeys.usedCount == 2)
         let message = try publicKeys.takeKey().seal([], to: Self.peer)
         #expect(keys.index(of: message.keyName) == 2)
         #expect(try keys.open(message, for: Self.peer).isEmpty)

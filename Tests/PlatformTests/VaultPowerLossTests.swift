@@ -1,4 +1,5 @@
 internal import Bytes
+internal import TestSupport
 internal import Testing
 
 @testable internal import Platform

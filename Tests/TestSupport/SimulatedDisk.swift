@@ -1,17 +1,16 @@
 internal import Concurrency
-
-@testable internal import Platform
+package import Platform
 
 /// A disk of one directory, `/`, that can fail at any system call and lose power after any.
 ///
 /// The model: bytes of a file are safe once it was synchronized; before, any beginning of them may survive. Changes of
 /// names are safe once the directory was synchronized; before, they survive in order up to any point. It does not model
 /// disks that lie about synchronizing.
-final class SimulatedDisk: FileSystem {
-    typealias Image = [String: [UInt8]]
+package final class SimulatedDisk: FileSystem {
+    package typealias Image = [String: [UInt8]]
 
     /// What happens at one of the calls, counted from 0.
-    enum Fault: Sendable {
+    package enum Fault: Sendable {
         case none
         /// The call has no effect and fails; later ones work.
         case failure(at: Int)
@@ -47,7 +46,7 @@ final class SimulatedDisk: FileSystem {
     private let fault: Fault
     private let owner: UInt32
 
-    init(_ image: Image = [:], fault: Fault = .none, longestWrite: Int = .max, isForeign: Bool = false) {
+    package init(_ image: Image = [:], fault: Fault = .none, longestWrite: Int = .max, isForeign: Bool = false) {
         owner = isForeign ? 2 : 1
         var state = State()
         state.longestWrite = longestWrite
@@ -62,13 +61,13 @@ final class SimulatedDisk: FileSystem {
     }
 
     /// How many calls were made.
-    var calls: Int { state.withLock { $0.calls } }
+    package var calls: Int { state.withLock { $0.calls } }
 
     /// What is there for those who look now.
-    var image: Image { state.withLock { state in state.names.mapValues { state.files[$0]?.bytes ?? [] } } }
+    package var image: Image { state.withLock { state in state.names.mapValues { state.files[$0]?.bytes ?? [] } } }
 
     /// Everything that may be found when the power comes back.
-    var imagesAfterPowerLoss: [Image] {
+    package var imagesAfterPowerLoss: [Image] {
         state.withLock { state in
             var images: [Image] = []
             for survivors in 0...state.changes.count {
@@ -125,9 +124,9 @@ final class SimulatedDisk: FileSystem {
         state.changes.append(change)
     }
 
-    var userId: UInt32 { 1 }
+    package var userId: UInt32 { 1 }
 
-    func open(_ path: String, for use: FileUse) throws(FileError) -> Int32 {
+    package func open(_ path: String, for use: FileUse) throws(FileError) -> Int32 {
         try call("open", path) { state throws(FileError) in
             let existing = state.names[path]
             if use == .reading, existing == nil {
@@ -147,7 +146,7 @@ final class SimulatedDisk: FileSystem {
         }
     }
 
-    func read(_ descriptor: Int32, count: Int, path: String) throws(FileError) -> [UInt8] {
+    package func read(_ descriptor: Int32, count: Int, path: String) throws(FileError) -> [UInt8] {
         try call("read", path) { state in
             guard let (id, offset) = state.descriptors[descriptor], let file = state.files[id] else { return [] }
             let bytes = [UInt8](file.bytes.dropFirst(offset).prefix(count))
@@ -156,7 +155,7 @@ final class SimulatedDisk: FileSystem {
         }
     }
 
-    func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, path: String) throws(FileError) -> Int {
+    package func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, path: String) throws(FileError) -> Int {
         try call("write", path) { state in
             guard let (id, offset) = state.descriptors[descriptor], var file = state.files[id] else { return 0 }
             let taken = bytes.prefix(state.longestWrite)
@@ -167,48 +166,48 @@ final class SimulatedDisk: FileSystem {
         }
     }
 
-    func setMode(_ mode: UInt32, of descriptor: Int32, path: String) throws(FileError) {
+    package func setMode(_ mode: UInt32, of descriptor: Int32, path: String) throws(FileError) {
         try call("set the mode of", path) { _ in }
     }
 
-    func synchronize(_ descriptor: Int32, path: String) throws(FileError) {
+    package func synchronize(_ descriptor: Int32, path: String) throws(FileError) {
         try call("synchronize", path) { state in
             guard let id = state.descriptors[descriptor]?.file, let bytes = state.files[id]?.bytes else { return }
             state.files[id]?.safeBytes = bytes
         }
     }
 
-    func close(_ descriptor: Int32) {
+    package func close(_ descriptor: Int32) {
         state.withLock { state in
             guard let id = state.descriptors.removeValue(forKey: descriptor)?.file else { return }
             if state.locks[id] == descriptor { state.locks[id] = nil }
         }
     }
 
-    func rename(_ source: String, to destination: String) throws(FileError) {
+    package func rename(_ source: String, to destination: String) throws(FileError) {
         try call("replace", destination) { Self.change(.rename(source, destination), in: &$0) }
     }
 
-    func remove(_ path: String) throws(FileError) {
+    package func remove(_ path: String) throws(FileError) {
         try call("remove", path) { state in Self.change(.unlink(path), in: &state) }
     }
 
-    func synchronizeDirectory(_ path: String) throws(FileError) {
+    package func synchronizeDirectory(_ path: String) throws(FileError) {
         try call("synchronize", path) { state in
             state.safeNames = state.names
             state.changes = []
         }
     }
 
-    func makeDirectory(_ path: String, mode: UInt32) throws(FileError) {
+    package func makeDirectory(_ path: String, mode: UInt32) throws(FileError) {
         throw FileError(operation: "make the directory", path: path, code: SystemErrors.accessDenied)
     }
 
-    func names(in directory: String) throws(FileError) -> [String] {
+    package func names(in directory: String) throws(FileError) -> [String] {
         try call("list", directory) { state in state.names.keys.map { String($0.dropFirst()) } }
     }
 
-    func status(of path: String, followingLink: Bool) throws(FileError) -> FileStatus? {
+    package func status(of path: String, followingLink: Bool) throws(FileError) -> FileStatus? {
         try call("look at", path) { state in
             state.names[path].flatMap { state.files[$0] }
                 .map { file in
@@ -218,7 +217,7 @@ final class SimulatedDisk: FileSystem {
         }
     }
 
-    func lock(_ descriptor: Int32, path: String) throws(FileError) -> Bool {
+    package func lock(_ descriptor: Int32, path: String) throws(FileError) -> Bool {
         try call("lock", path) { state in
             guard let id = state.descriptors[descriptor]?.file, state.locks[id] == nil else { return false }
             state.locks[id] = descriptor
@@ -226,7 +225,7 @@ final class SimulatedDisk: FileSystem {
         }
     }
 
-    func unlock(_ descriptor: Int32) {
+    package func unlock(_ descriptor: Int32) {
         state.withLock { state in
             guard let id = state.descriptors[descriptor]?.file, state.locks[id] == descriptor else { return }
             state.locks[id] = nil

@@ -21,6 +21,7 @@ enum Layers {
         // Node: the driver and the library.
         ["Node", "Simulation", "MetricsText"],
         ["RunarNode"],
+        ["SealedMessages"],
         // Apps.
         ["CGnuTLS"],
         ["ConsolePages", "CTLSShim", "CRunar"],

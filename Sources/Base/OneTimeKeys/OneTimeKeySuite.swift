@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// The algorithm of the keys in one pool.
 public enum OneTimeKeySuite: UInt8, CaseIterable, Hashable, Sendable {
     /// ECDH on P-256: messages are NanoTDFs.
@@ -34,6 +36,14 @@ public enum OneTimeKeySuite: UInt8, CaseIterable, Hashable, Sendable {
 
     /// The algorithms of this system, the preferred one first.
     public static var supported: [OneTimeKeySuite] { [.xWing, .p256].filter(\.isSupported) }
+}
+
+extension ByteReader {
+    mutating func readSuite() throws(BytesError) -> OneTimeKeySuite {
+        let number = try readUInt8()
+        guard let suite = OneTimeKeySuite(rawValue: number) else { throw .invalidValue("keys of kind \(number)") }
+        return suite
+    }
 }
 
 extension OneTimeKeySuite: CustomStringConvertible {

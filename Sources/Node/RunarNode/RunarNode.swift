@@ -34,8 +34,8 @@ public final class RunarNode: Sendable {
 
     let config: NodeSettings
     let store: StateStore
-    let logs: NodeLogs
-    let clock: NodeClock
+    package let logs: NodeLogs
+    package let clock: NodeClock
     let phases = NodePhases()
     let settings: AppSettings
     let tables: TableMemory

@@ -1,4 +1,4 @@
-internal import Bytes
+package import Bytes
 internal import Crypto
 
 /// Every key that comes out of a person's root key, each by a way of its own.
@@ -78,6 +78,11 @@ public enum KeyDerivation {
     /// Derives from a device's key the one to which secrets for this device are sealed.
     package static func deriveWrappingKey(peerKey: Ed25519PrivateKey) -> SealingKeyPair {
         SealingKeyPair(secret(from: peerKey, purpose: "runar/wrapping-key/v1", context: []))
+    }
+
+    /// Derives from a device's key the one under which its one-time keys are encrypted at rest.
+    package static func deriveKeyStoreKey(peerKey: Ed25519PrivateKey) -> SecretBytes {
+        secret(from: peerKey, purpose: "runar/one-time-keys-at-rest/v1", context: [])
     }
 
     private static func keyPair(from root: Ed25519PrivateKey, purpose: StaticString, context: [UInt8]) -> Ed25519KeyPair

@@ -18,8 +18,6 @@ public struct NanoTDFPrivateKey: Sendable {
     }
 
     private let scalar: Scalar
-    /// The public half.
-    public let publicKey: NanoTDFPublicKey
 
     /// Generates a key.
     ///
@@ -71,21 +69,33 @@ public struct NanoTDFPrivateKey: Sendable {
 
     private init(_ key: P256.KeyAgreement.PrivateKey) {
         scalar = .secp256r1(key)
-        publicKey = NanoTDFPublicKey(key.publicKey)
     }
 
     private init(_ key: P384.KeyAgreement.PrivateKey) {
         scalar = .secp384r1(key)
-        publicKey = NanoTDFPublicKey(key.publicKey)
     }
 
     private init(_ key: P521.KeyAgreement.PrivateKey) {
         scalar = .secp521r1(key)
-        publicKey = NanoTDFPublicKey(key.publicKey)
+    }
+
+    /// The public half, which is computed at each call.
+    public var publicKey: NanoTDFPublicKey {
+        switch scalar {
+        case .secp256r1(let key): NanoTDFPublicKey(key.publicKey)
+        case .secp384r1(let key): NanoTDFPublicKey(key.publicKey)
+        case .secp521r1(let key): NanoTDFPublicKey(key.publicKey)
+        }
     }
 
     /// The curve.
-    public var curve: EllipticCurve { publicKey.curve }
+    public var curve: EllipticCurve {
+        switch scalar {
+        case .secp256r1: .secp256r1
+        case .secp384r1: .secp384r1
+        case .secp521r1: .secp521r1
+        }
+    }
 
     /// The scalar: 32, 48 or 66 bytes.
     public var rawRepresentation: SecretBytes {

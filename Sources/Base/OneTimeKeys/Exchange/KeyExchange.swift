@@ -37,17 +37,6 @@ package struct KeyExchange: Sendable {
         case failed(KeyExchangeFailure)
     }
 
-    /// The result of a completed exchange, which refills need: store it.
-    package struct Established: Hashable, Sendable {
-        let exchange: ExchangeID
-        let binding: ExchangeBinding
-        let peerKey: Ed25519PublicKey
-        package let suite: OneTimeKeySuite
-        /// The generations of the newest pools.
-        package let ownGeneration: UInt32
-        package let peerGeneration: UInt32
-    }
-
     package struct Limits: Sendable {
         /// The time before an unanswered message is sent again; it is doubled each time.
         package var retryPause = Duration.seconds(2)

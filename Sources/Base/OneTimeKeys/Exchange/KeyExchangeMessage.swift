@@ -235,12 +235,6 @@ extension KeyExchangeMessage.KeyShare {
 }
 
 extension ByteReader {
-    fileprivate mutating func readSuite() throws(BytesError) -> OneTimeKeySuite {
-        let number = try readUInt8()
-        guard let suite = OneTimeKeySuite(rawValue: number) else { throw .invalidValue("keys of kind \(number)") }
-        return suite
-    }
-
     fileprivate mutating func readBytes32() throws(BytesError) -> Bytes32 {
         guard let value = Bytes32(try readSlice(count: Bytes32.byteCount)) else { throw .invalidLength(remaining) }
         return value

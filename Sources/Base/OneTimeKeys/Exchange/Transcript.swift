@@ -41,6 +41,8 @@ struct ExchangeBinding: Hashable, Sendable {
     private static let shareLabel = DomainLabel("runar/key-exchange-share/v1")
     private static let safetyNumberLabel = DomainLabel("runar/safety-number/v1")
 
+    static let byteCount = 32
+
     let bytes: [UInt8]
 
     func signedBytes(of share: [UInt8], by sender: PeerId) -> [UInt8] {

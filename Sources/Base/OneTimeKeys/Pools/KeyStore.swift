@@ -70,6 +70,9 @@ public struct KeyStore: Sendable {
     /// The number of keys that have not opened a message.
     public var availableCount: Int { tree.leafCount }
 
+    /// Whether a key of that name belongs to this pool, used or not.
+    public func contains(_ name: OneTimeKeyName) -> Bool { index(of: name) != nil }
+
     /// The index of a key in this pool; nil if it is from another one.
     func index(of name: OneTimeKeyName) -> Int? { names.firstIndex(of: name) }
 
@@ -111,7 +114,7 @@ extension KeyStore {
         writer.write(generation)
         writer.write(UInt16(names.count))
         for name in names { writer.write(name.bytes) }
-        return writer.bytes + SHA256.hash(data: writer.bytes)
+        return Checksum.appended(to: writer.bytes)
     }
 
     /// The secret part, to be sealed at rest: less than 600 bytes as long as keys are used in their order, and 143,429 at
@@ -121,7 +124,7 @@ extension KeyStore {
         writer.write(Self.secretsMagic)
         writer.write(SHA256.hash(data: encodedNames))
         tree.write(to: &writer)
-        var bytes = writer.bytes + SHA256.hash(data: writer.bytes)
+        var bytes = Checksum.appended(to: writer.bytes)
         return SecretBytes(consuming: &bytes)
     }
 
@@ -157,9 +160,7 @@ extension KeyStore {
         guard try reader.readBytes(count: namesMagic.count) == namesMagic else {
             throw .invalidValue("it does not begin with RKN and version 1")
         }
-        guard let suite = OneTimeKeySuite(rawValue: try reader.readUInt8()) else {
-            throw .invalidValue("an unknown kind of keys")
-        }
+        let suite = try reader.readSuite()
         let generation = try reader.readUInt32()
         let count = Int(try reader.readUInt16())
         guard 2...suite.capacityLimit ~= count, count.nonzeroBitCount == 1 else {

@@ -12,7 +12,7 @@ public struct PublicKeyStore: Hashable, Sendable {
     /// The public keys, one after another.
     let keys: [UInt8]
     /// The number of keys that were taken.
-    private(set) var takenCount = 0
+    public private(set) var usedCount = 0
 
     init(_ suite: OneTimeKeySuite, generation: UInt32, first: Int, keys: [UInt8]) {
         self.suite = suite
@@ -25,25 +25,25 @@ public struct PublicKeyStore: Hashable, Sendable {
     public var capacity: Int { keys.count / suite.publicKeyByteCount }
 
     /// The number of keys that are left.
-    public var availableCount: Int { capacity - takenCount }
+    public var availableCount: Int { capacity - usedCount }
 
     /// Whether so few keys are left that new ones should be asked for: a tenth of the capacity, rounded down.
     public var isLow: Bool { availableCount <= capacity / 10 }
 
     /// Takes the next key, which is never given again by this value.
     ///
-    /// Store ``takenCount`` before anything that was sealed to the key leaves the device.
+    /// Store ``usedCount`` before anything that was sealed to the key leaves the device.
     ///
     /// - Throws: ``OneTimeKeyError/noKeysAvailable``.
     public mutating func takeKey() throws(OneTimeKeyError) -> OneTimePublicKey {
         guard availableCount > 0 else { throw .noKeysAvailable }
-        let start = takenCount * suite.publicKeyByteCount
-        takenCount += 1
+        let start = usedCount * suite.publicKeyByteCount
+        usedCount += 1
         return OneTimePublicKey(suite, Array(keys[start..<start + suite.publicKeyByteCount]))
     }
 
     /// Marks the first `count` keys as taken, because they may have been used before a restart.
-    public mutating func skip(to count: Int) { takenCount = min(max(takenCount, count), capacity) }
+    public mutating func skip(to count: Int) { usedCount = min(max(usedCount, count), capacity) }
 }
 
 // The encoding: `RPK`, version, suite, generation, index of the first key, number of keys, keys, and the SHA-256 of all
@@ -68,7 +68,7 @@ extension PublicKeyStore {
         writer.write(UInt16(first))
         writer.write(UInt16(capacity))
         writer.write(keys)
-        return writer.bytes + SHA256.hash(data: writer.bytes)
+        return Checksum.appended(to: writer.bytes)
     }
 
     /// Reads an encoding.
@@ -90,9 +90,7 @@ extension PublicKeyStore {
         guard try reader.readBytes(count: Self.magic.count) == Self.magic else {
             throw .invalidValue("it does not begin with RPK and version 1")
         }
-        guard let suite = OneTimeKeySuite(rawValue: try reader.readUInt8()) else {
-            throw .invalidValue("an unknown kind of keys")
-        }
+        let suite = try reader.readSuite()
         let generation = try reader.readUInt32()
         let first = Int(try reader.readUInt16())
         let count = Int(try reader.readUInt16())

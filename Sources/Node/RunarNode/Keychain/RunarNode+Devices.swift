@@ -26,6 +26,16 @@ extension RunarNode {
         return RunarKeychain(self.config.keyStorage, guarding, owner: owner) { self.clock.now().wallSeconds }
     }
 
+    /// Returns the key of this device, for parts of the node in other targets.
+    ///
+    /// - Throws: ``KeychainError``.
+    package func deviceKey() throws -> Ed25519KeyPair {
+        try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
+    }
+
+    /// The directory of the node's database; nil if the node has none on disk.
+    package var stateDirectory: String? { self.config.statePath.map(FilePath.directory(of:)) }
+
     /// What this device shows to another device of its person in order to be set up; the same until it is answered.
     ///
     /// - Throws: ``KeychainError``.

@@ -276,12 +276,15 @@ extension RunarNode {
 // The services of the node itself.
 extension RunarNode {
     func addBuiltInServices() {
-        for service in [BuiltInServices.makeRegistry(), BuiltInServices.makeTableService()] {
-            let hosted = HostedService(service, network: "", clock: self.clock)
-            hosted.status.withLock { $0.state = .running }
-            service.table.withLock { $0.addNode(self) }
-            self.services.addBuiltIn(hosted)
-        }
+        for service in [BuiltInServices.makeRegistry(), BuiltInServices.makeTableService()] { self.addBuiltIn(service) }
+    }
+
+    /// Adds a service of the node itself, which answers in every network and is not announced.
+    package func addBuiltIn(_ service: RunarService) {
+        let hosted = HostedService(service, network: "", clock: self.clock)
+        hosted.status.withLock { $0.state = .running }
+        service.table.withLock { $0.addNode(self) }
+        self.services.addBuiltIn(hosted)
     }
 
     /// The services of this device in a network, its own first, and those that others offer there.

@@ -1,0 +1,435 @@
+internal import Bytes
+internal import Concurrency
+internal import Identity
+internal import Logging
+internal import Node
+internal import OneTimeKeys
+internal import Platform
+internal import RunarNode
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Applies the effects of the exchanges with all peers, and keeps their pools.
+final class KeyExchangeDriver: Sendable {
+    /// The state of one relationship.
+    struct State: Sendable {
+        var pools: [KeyStore]
+        var peerKeys: PublicKeyStore?
+        /// The number of the peer's keys that are stored as used; those up to it may be taken without the disk.
+        var reservedCount: Int
+        var exchange: KeyExchange
+        /// The result of the last exchange.
+        var established: KeyExchange.Established?
+        /// Whether the safety number of that exchange was compared.
+        var isVerified: Bool
+        /// The network in which the peer was heard last.
+        var network: NetworkId?
+    }
+
+    /// One relationship; changes take turns, so that the disk and the memory agree.
+    final class Relationship: Sendable {
+        let peer: PeerId
+        let turns = AsyncMutex()
+        let state: Locked<State>
+        let changed = ConditionVariable()
+
+        init(_ peer: PeerId, _ state: State) {
+            self.peer = peer
+            self.state = Locked(state)
+        }
+    }
+
+    /// A message of an exchange on its way out.
+    private struct Outgoing: Sendable {
+        let peer: PeerId
+        let network: NetworkId
+        let bytes: [UInt8]
+    }
+
+    private static let servicePath = "$keys"
+    /// Keys that are stored as used at once: so many are lost in a crash at most.
+    private static let reservation = 16
+    private static let outgoingLimit = 256
+    private static let senderCount = 4
+    private static let tick = Duration.seconds(1)
+    private static let listenerCapacity = 256
+    private static let listenerByteLimit = 64 << 20
+
+    private let node: RunarNode
+    private let key: Ed25519KeyPair
+    private let clock: NodeClock
+    /// The number of keys in a pool; nil for that of the suite.
+    private let capacity: Int?
+    private let files: KeyStoreFiles<SystemFileSystem>?
+    private let relations: Locked<[PeerId: Relationship]>
+    private let outgoing = BoundedChannel<Outgoing>(limit: outgoingLimit)
+    /// Broadcast when an exchange begins to wait for a time.
+    private let timersChanged = ConditionVariable()
+    private let reports = Broadcaster<KeyRelationship>(capacity: listenerCapacity)
+    private let listeners = Broadcaster<SealedDelivery>(
+        capacity: listenerCapacity,
+        byteLimit: listenerByteLimit,
+        byteCount: { $0.message.count }
+    )
+
+    init(node: RunarNode, capacity: Int?) throws {
+        self.node = node
+        self.capacity = capacity
+        let key = try node.deviceKey()
+        self.key = key
+        clock = node.clock
+        files = node.stateDirectory.map { directory in
+            KeyStoreFiles(
+                directory: FilePath.joining(directory, "one-time-keys"),
+                key: KeyDerivation.deriveKeyStoreKey(peerKey: key.privateKey),
+                fileSystem: SystemFileSystem()
+            )
+        }
+        relations = Locked([:])
+        for (peer, stored) in try files?.load() ?? [:] {
+            let state = State(
+                pools: stored.pools,
+                peerKeys: stored.peerKeys,
+                reservedCount: stored.peerKeys?.usedCount ?? 0,
+                exchange: KeyExchange(
+                    signer: key.privateKey,
+                    peer: peer,
+                    ownGeneration: stored.ownGeneration,
+                    peerGeneration: stored.peerKeys?.generation ?? 0,
+                    established: stored.established
+                ),
+                established: stored.established,
+                isVerified: stored.isVerified
+            )
+            relations.withLock { $0[peer] = Relationship(peer, state) }
+        }
+    }
+
+    // MARK: Relationships
+
+    var relationships: [KeyRelationship] {
+        relations.withLock { Array($0.values) }.sorted { $0.peer < $1.peer }.map(Self.report)
+    }
+
+    func relationship(with peer: PeerId) -> KeyRelationship? {
+        relations.withLock { $0[peer] }.map(Self.report)
+    }
+
+    private static func report(_ relationship: Relationship) -> KeyRelationship {
+        relationship.state.withLock { state in
+            KeyRelationship(
+                peer: relationship.peer,
+                state: state.exchange.state,
+                suite: state.peerKeys?.suite,
+                sendingKeyCount: state.peerKeys?.availableCount ?? 0,
+                receivingKeyCount: state.pools.last?.availableCount ?? 0,
+                isLow: state.peerKeys?.isLow ?? false,
+                safetyNumber: state.exchange.safetyNumber,
+                isVerified: state.isVerified
+            )
+        }
+    }
+
+    /// The relationship with a peer, which is made if it is missing.
+    private func known(_ peer: PeerId) -> Relationship {
+        relations.withLock { relations in
+            if let relationship = relations[peer] { return relationship }
+            let exchange = KeyExchange(signer: key.privateKey, peer: peer)
+            let state = State(pools: [], reservedCount: 0, exchange: exchange, isVerified: false)
+            let relationship = Relationship(peer, state)
+            relations[peer] = relationship
+            return relationship
+        }
+    }
+
+    private func existing(_ peer: PeerId) throws -> Relationship {
+        guard let relationship = relations.withLock({ $0[peer] }) else { throw SealedMessageError.noKeys(peer) }
+        return relationship
+    }
+
+    func exchangeKeys(with peer: PeerId) async throws -> KeyRelationship {
+        let relationship = known(peer)
+        guard try network(of: relationship) != nil else { throw SealedMessageError.notConnected(peer) }
+        try await feed(.start, to: relationship)
+        return try await relationship.changed.wait {
+            let report = Self.report(relationship)
+            switch report.state {
+            case .completed: return report
+            case .failed(let failure): throw SealedMessageError.exchangeFailed(failure)
+            case .idle, .requestSent, .offerSent, .ackSent, .commitSent, .commitReceivedWaitingForKeys: return nil
+            }
+        }
+    }
+
+    func verify(_ number: SafetyNumber, with peer: PeerId) async throws {
+        let relationship = try existing(peer)
+        try await relationship.turns.withLock {
+            guard let expected = relationship.state.withLock({ $0.exchange.safetyNumber }) else {
+                throw SealedMessageError.noKeys(peer)
+            }
+            guard expected == number else { throw SealedMessageError.wrongSafetyNumber }
+            try files?.saveVerification(of: peer)
+            relationship.state.withLock { $0.isVerified = true }
+        }
+        noteChange(of: relationship)
+    }
+
+    func removeKeys(of peer: PeerId) async throws {
+        let relationship = try existing(peer)
+        try await relationship.turns.withLock {
+            try files?.removeAll(of: peer)
+            relations.withLock { $0[peer] = nil }
+        }
+    }
+
+    // MARK: Messages
+
+    func seal(_ plaintext: [UInt8], to peer: PeerId) async throws -> SealedMessage {
+        let relationship = try existing(peer)
+        let (message, isLow) = try await relationship.turns.withLock {
+            guard var keys = relationship.state.withLock({ $0.peerKeys }) else { throw SealedMessageError.noKeys(peer) }
+            let reserved = relationship.state.withLock { $0.reservedCount }
+            let key = try keys.takeKey()
+            if keys.usedCount > reserved {
+                let count = keys.usedCount + Self.reservation - 1
+                try files?.saveUse(of: count, generation: keys.generation, peer: peer)
+                relationship.state.withLock { $0.reservedCount = count }
+            }
+            relationship.state.withLock { [keys] in $0.peerKeys = keys }
+            return (try key.seal(plaintext, to: peer), keys.isLow)
+        }
+        noteChange(of: relationship)
+        if isLow { try await feed(.requestRefill, to: relationship) }
+        return message
+    }
+
+    func open(_ message: SealedMessage, from peer: PeerId) async throws -> [UInt8] {
+        let relationship = try existing(peer)
+        let plaintext = try await relationship.turns.withLock {
+            let pools = relationship.state.withLock { $0.pools }
+            guard !pools.isEmpty else { throw SealedMessageError.noKeys(peer) }
+            guard let place = pools.firstIndex(where: { $0.contains(message.keyName) }) else {
+                throw OneTimeKeyError.keyNotFound
+            }
+            var pool = pools[place]
+            let plaintext = try pool.open(message, for: PeerId(publicKey: key.publicKey))
+            try files?.save(pool, for: peer)
+            relationship.state.withLock { [pool] in $0.pools[place] = pool }
+            return plaintext
+        }
+        noteChange(of: relationship)
+        return plaintext
+    }
+
+    func send(_ plaintext: [UInt8], to peer: PeerId) async throws {
+        let relationship = try existing(peer)
+        guard let network = try network(of: relationship) else {
+            throw SealedMessageError.notConnected(peer)
+        }
+        let message = try await seal(plaintext, to: peer)
+        let answer = try await node.requestRaw(
+            "\(network.text):\(Self.servicePath)/message",
+            payload: Data(message.bytes),
+            encoding: nil,
+            options: RequestOptions(peer: peer)
+        )
+        guard answer == Self.delivered else { throw SealedMessageError.notReceived }
+    }
+
+    func listen() -> AsyncStream<SealedDelivery> { listeners.listen() }
+
+    func changes() -> AsyncStream<KeyRelationship> { reports.listen() }
+
+    /// Wakes those that wait for a change of a relationship, and reports it.
+    private func noteChange(of relationship: Relationship) {
+        relationship.changed.broadcast()
+        reports.send(Self.report(relationship))
+    }
+
+    // MARK: The peers' requests
+
+    /// The answer to a message that a listener has, and to one that none took.
+    private static let (delivered, notReceived) = (Data([1]), Data([0]))
+
+    /// The service that receives messages of exchanges, and sealed messages.
+    func makeService() -> RunarService {
+        let service = RunarService(
+            name: "Keys",
+            path: Self.servicePath,
+            version: "1",
+            description: "One-time keys, and messages that are sealed with them"
+        )
+        service.registerRawAction("exchange") { [weak self] request in
+            guard let self, let peer = request.peer, let network = request.networkId else { throw Self.refusal }
+            let relationship = self.known(peer)
+            relationship.state.withLock { $0.network = network }
+            try await self.feed(.received([UInt8](request.payload)), to: relationship)
+            return Data()
+        }
+        service.registerRawAction("message") { [weak self] request in
+            guard let self, let peer = request.peer else { throw Self.refusal }
+            // Before the key is erased: a message that is not shown stays sealed.
+            guard self.listeners.listenerCount > 0 else { return Self.notReceived }
+            let plaintext = try await self.open(SealedMessage([UInt8](request.payload)), from: peer)
+            let delivery = self.listeners.send(SealedDelivery(peer: peer, message: plaintext))
+            return delivery == .delivered ? Self.delivered : Self.notReceived
+        }
+        return service
+    }
+
+    private static var refusal: RunarError {
+        .failure(.refused, message: "only other devices may do that", context: servicePath)
+    }
+
+    // MARK: Exchanges
+
+    /// Sends what is to be sent, and feeds times and connections, until the task is cancelled.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<Self.senderCount { group.addTask { await self.sendOutgoing() } }
+            group.addTask { await self.followConnections() }
+            group.addTask { await self.followTimers() }
+        }
+    }
+
+    private func sendOutgoing() async {
+        while let message = try? await outgoing.next() {  // nil: cancelled
+            // A message that is lost is sent again by the exchange.
+            _ = try? await node.requestRaw(
+                "\(message.network.text):\(Self.servicePath)/exchange",
+                payload: Data(message.bytes),
+                encoding: nil,
+                options: RequestOptions(peer: message.peer)
+            )
+        }
+    }
+
+    private func followConnections() async {
+        for await event in node.eventStream {
+            guard case .peerJoined(let peer, let network) = event,
+                let relationship = relations.withLock({ $0[peer] })
+            else { continue }
+            relationship.state.withLock { $0.network = network }
+            try? await feed(.connected, to: relationship)  // an error is in the exchange's state
+        }
+    }
+
+    private func followTimers() async {
+        while !Task.isCancelled {
+            let due = try? await timersChanged.wait {  // nil: cancelled
+                self.relations.withLock { $0.values.compactMap(Self.wake).min() }
+            }
+            guard let due else { return }
+            let now = clock.now().monotonic
+            guard due <= now else {
+                guard (try? await clock.sleep(min(due, now + Self.tick))) != nil else { return }  // nil: cancelled
+                continue
+            }
+            for relationship in relations.withLock({ Array($0.values) }) {
+                guard let time = Self.wake(relationship), time <= now else { continue }
+                try? await feed(.timePassed, to: relationship)  // an error is in the exchange's state
+            }
+        }
+    }
+
+    private static func wake(_ relationship: Relationship) -> Duration? {
+        relationship.state.withLock { $0.exchange.nextWake }
+    }
+
+    /// Feeds an input to an exchange, and applies its effects.
+    private func feed(_ input: KeyExchange.Input, to relationship: Relationship) async throws {
+        try await relationship.turns.withLock {
+            var inputs = [input]
+            while !inputs.isEmpty {
+                let effects = handle(inputs.removeFirst(), of: relationship)
+                for effect in effects {
+                    if let next = await apply(effect, to: relationship) { inputs.append(next) }
+                }
+            }
+        }
+        noteChange(of: relationship)
+        timersChanged.broadcast()
+    }
+
+    private func handle(_ input: KeyExchange.Input, of relationship: Relationship) -> [KeyExchange.Effect] {
+        let now = clock.now().monotonic
+        return relationship.state.withLock { state in
+            var effects: [KeyExchange.Effect] = []
+            var random = SystemRandom()
+            state.exchange.handle(input, now: now, random: &random, effects: &effects)
+            return effects
+        }
+    }
+
+    /// Applies one effect; returns the input that follows from it.
+    private func apply(_ effect: KeyExchange.Effect, to relationship: Relationship) async -> KeyExchange.Input? {
+        let peer = relationship.peer
+        do {
+            switch effect {
+            case .send(let bytes):
+                // Without a network the peer is not connected, and the message is sent again when it is.
+                guard let network = try network(of: relationship) else { return nil }
+                _ = outgoing.offer(Outgoing(peer: peer, network: network, bytes: bytes))
+                return nil
+            case .generate(let suite, let generation):
+                let (pool, publicKeys) = try await Self.generate(suite, generation: generation, capacity: capacity)
+                try files?.add(pool, for: peer)
+                relationship.state.withLock { $0.add(pool) }
+                return .generated(publicKeys)
+            case .save(let keys):
+                try files?.save(keys, of: peer)
+                relationship.state.withLock { state in
+                    state.peerKeys = keys
+                    state.reservedCount = 0
+                }
+                return .saved
+            case .established(let established):
+                // A refill belongs to the exchange whose number was compared.
+                let isRefill = relationship.state.withLock {
+                    $0.established?.isOfSameExchange(as: established) ?? false
+                }
+                try files?.save(established, of: peer, isRefill: isRefill)
+                relationship.state.withLock { state in
+                    state.established = established
+                    state.isVerified = state.isVerified && isRefill
+                }
+                return nil
+            case .failed(let failure):
+                node.logs[.messages].warning("keys were not exchanged with peer \(peer.short): \(failure)")
+                return nil
+            }
+        } catch {
+            node.logs[.messages].error("keys of peer \(peer.short) were not stored: \(error)")
+            return .localFailure
+        }
+    }
+
+    @concurrent private static func generate(
+        _ suite: OneTimeKeySuite,
+        generation: UInt32,
+        capacity: Int?
+    ) async throws -> (KeyStore, PublicKeyStore) {
+        let (pool, publicKeys) = try KeyStore.generate(suite, generation: generation, capacity: capacity)
+        return (pool, publicKeys)
+    }
+
+    /// The network in which the peer was heard last, or one in which it is connected.
+    private func network(of relationship: Relationship) throws -> NetworkId? {
+        if let network = relationship.state.withLock({ $0.network }) { return network }
+        return try node.knownPeers().first { $0.peerId == relationship.peer }?.networks.first
+    }
+}
+
+extension KeyExchangeDriver.State {
+    /// The number of pools that are kept, as on the disk.
+    private static let poolLimit = 3
+
+    mutating func add(_ pool: KeyStore) {
+        pools.append(pool)
+        pools.removeFirst(max(0, pools.count - Self.poolLimit))
+    }
+}

@@ -1,0 +1,58 @@
+public import Identity
+public import OneTimeKeys
+
+/// The one-time keys of this device and one peer.
+public struct KeyRelationship: Hashable, Sendable {
+    /// The peer.
+    public let peer: PeerId
+    /// The state of the exchange.
+    public let state: KeyExchangeState
+    /// The kind of the keys to which this device seals; nil before the peer's keys were received.
+    public let suite: OneTimeKeySuite?
+    /// The number of messages that this device can still seal to the peer.
+    public let sendingKeyCount: Int
+    /// The number of messages that this device can still open from the peer.
+    public let receivingKeyCount: Int
+    /// Whether a tenth of the peer's keys, or less, is left.
+    public let isLow: Bool
+    /// The sixty digits to compare with those on the peer's screen; nil before both identities were proved.
+    public let safetyNumber: SafetyNumber?
+    /// Whether a person compared the safety number.
+    public let isVerified: Bool
+}
+
+/// A sealed message that was opened.
+public struct SealedDelivery: Hashable, Sendable {
+    /// The sender, which the connection proves.
+    public let peer: PeerId
+    /// The plaintext.
+    public let message: [UInt8]
+}
+
+/// The reasons for which a sealed message or an exchange of keys failed.
+public enum SealedMessageError: Error, Hashable, Sendable {
+    /// No keys were exchanged with the peer.
+    case noKeys(PeerId)
+    /// The peer and this device are members of no common network.
+    case notConnected(PeerId)
+    /// The application on the receiving device does not listen for sealed messages, or does not keep up.
+    case notReceived
+    /// The exchange of keys failed.
+    case exchangeFailed(KeyExchangeFailure)
+    /// The digits are not those of the exchange.
+    case wrongSafetyNumber
+}
+
+extension SealedMessageError: CustomStringConvertible {
+    /// The failure in words, with what to do.
+    public var description: String {
+        switch self {
+        case .noKeys(let peer): "no one-time keys were exchanged with peer \(peer.short); exchange keys first"
+        case .notConnected(let peer): "peer \(peer.short) is a member of no common network; join one first"
+        case .notReceived: "nothing on the peer takes sealed messages now; start a listener there, and send it again"
+        case .exchangeFailed(let failure): failure.description
+        case .wrongSafetyNumber:
+            "the safety numbers differ: exchange keys again, and do not send anything if they still differ"
+        }
+    }
+}

@@ -1,0 +1,103 @@
+internal import Concurrency
+public import Identity
+internal import Node
+public import OneTimeKeys
+internal import Platform
+public import RunarNode
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The one-time keys of a node, and the messages that are sealed with them.
+///
+/// A key is used once. The use of a peer's key is durable before a message leaves, and the private half of a key is
+/// erased, durably, before the plaintext of its message is released: a crash neither reuses a key nor shows a message
+/// twice. Pools lie in the directory of the node's database, or in memory if the node has none.
+///
+/// ```swift
+/// let keys = try KeyStoreManager(node: node)
+/// let relationship = try await keys.exchangeKeys(with: friend)
+/// print(relationship.safetyNumber)     // compare it with the friend's
+/// try await keys.send(Array("hello".utf8), to: friend)
+/// ```
+public final class KeyStoreManager: Sendable {
+    private let driver: KeyExchangeDriver
+    private let running: Task<Void, Never>
+
+    /// Reads the pools of a node, and answers its peers from now on.
+    ///
+    /// A node has one manager at a time.
+    ///
+    /// - Throws: ``OneTimeKeyError`` for a damaged file, with its path; ``KeychainError`` if the device's key cannot be read.
+    public convenience init(node: RunarNode) throws { try self.init(node: node, capacity: nil) }
+
+    /// The same with pools of `capacity` keys.
+    package init(node: RunarNode, capacity: Int?) throws {
+        let driver = try KeyExchangeDriver(node: node, capacity: capacity)
+        self.driver = driver
+        // Unstructured: it lives as long as this object.
+        running = Task { await driver.run() }
+        node.addBuiltIn(driver.makeService())
+    }
+
+    deinit { running.cancel() }
+
+    /// The relationships, ordered by the peer's id.
+    public var relationships: [KeyRelationship] { driver.relationships }
+
+    /// The relationship with one peer; nil if keys were never exchanged.
+    public func relationship(with peer: PeerId) -> KeyRelationship? { driver.relationship(with: peer) }
+
+    /// Each relationship that changes from now on, as it is after the change.
+    public var changes: AsyncStream<KeyRelationship> { driver.changes() }
+
+    /// Exchanges new pools with a peer, in both directions, and returns once both devices have stored them.
+    ///
+    /// - Throws: ``SealedMessageError/exchangeFailed(_:)`` and ``SealedMessageError/notConnected(_:)``;
+    ///   `CancellationError`. Earlier pools stay after a failure.
+    @discardableResult
+    public func exchangeKeys(with peer: PeerId) async throws -> KeyRelationship {
+        try await driver.exchangeKeys(with: peer)
+    }
+
+    /// Marks the relationship as verified if the digits are those of its exchange.
+    ///
+    /// - Throws: ``SealedMessageError/wrongSafetyNumber`` and ``SealedMessageError/noKeys(_:)``.
+    public func verify(_ number: SafetyNumber, with peer: PeerId) async throws {
+        try await driver.verify(number, with: peer)
+    }
+
+    /// Deletes all keys of the relationship with a peer.
+    public func removeKeys(of peer: PeerId) async throws { try await driver.removeKeys(of: peer) }
+
+    /// Seals a message to the next key of a peer; the use of the key is durable when this returns.
+    ///
+    /// - Throws: ``SealedMessageError/noKeys(_:)``, ``OneTimeKeyError/noKeysAvailable``,
+    ///   ``OneTimeKeyError/tooLarge(limit:found:)``; an error of the disk.
+    public func seal(_ plaintext: [UInt8], to peer: PeerId) async throws -> SealedMessage {
+        try await driver.seal(plaintext, to: peer)
+    }
+
+    /// Opens a message of a peer, whose key is erased, durably, when this returns.
+    ///
+    /// - Throws: ``SealedMessageError/noKeys(_:)``, ``OneTimeKeyError/keyUsed``, ``OneTimeKeyError/keyNotFound``,
+    ///   ``OneTimeKeyError/authenticationFailed``; an error of the disk.
+    public func open(_ message: SealedMessage, from peer: PeerId) async throws -> [UInt8] {
+        try await driver.open(message, from: peer)
+    }
+
+    /// Seals a message to a peer and returns once a listener there has the plaintext.
+    ///
+    /// A message whose sending failed may have arrived all the same. It is not sent again, and its key is not used again.
+    ///
+    /// - Throws: As ``seal(_:to:)``; ``SealedMessageError/notReceived``; `RunarError` if the peer cannot be reached.
+    public func send(_ plaintext: [UInt8], to peer: PeerId) async throws {
+        try await driver.send(plaintext, to: peer)
+    }
+
+    /// The sealed messages that arrive from now on.
+    public func startListening() -> AsyncStream<SealedDelivery> { driver.listen() }
+}

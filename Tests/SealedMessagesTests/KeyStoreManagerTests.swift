@@ -1,0 +1,169 @@
+internal import Foundation
+internal import Identity
+internal import Platform
+internal import TestSupport
+internal import Testing
+internal import Transport
+
+@testable internal import OneTimeKeys
+@testable internal import RunarNode
+@testable internal import SealedMessages
+
+@Suite("Sealed messages between nodes", .timeLimit(.minutes(15))) struct KeyStoreManagerTests {
+    /// A node with its keys, in memory or in a folder.
+    private struct Device {
+        let node: RunarNode
+        let keys: KeyStoreManager
+
+        init(in network: InMemoryNetwork, storage: InMemoryKeyStorage = .init(), folder: String? = nil) throws {
+            let config = RunarNodeConfig.createTestConfig()
+            config.keyStorage = storage
+            config.statePath = folder.map { FilePath.joining($0, "state.sqlite") }
+            config.logLevel = .error
+            node = try RunarNode(config: config) { key, _ in
+                try network.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
+            }
+            keys = try KeyStoreManager(node: node, capacity: 16)
+        }
+
+        var peerId: PeerId { node.peerId }
+    }
+
+    /// Runs two connected members.
+    private func withDevices(
+        folders: [String?] = [nil, nil],
+        _ body: (Device, Device) async throws -> Void
+    ) async throws {
+        let network = InMemoryNetwork(seed: 5)
+        let (owner, member) = (try Device(in: network, folder: folders[0]), try Device(in: network, folder: folders[1]))
+        let metadata = try owner.node.createNetwork(name: "Home")
+        for device in [owner, member] { try await device.node.start() }
+        let token = try owner.node.issueToken(for: member.peerId, in: metadata.networkId, expiration: nil)
+        try await member.node.joinNetwork(networkId: metadata.networkId, accessToken: token)
+        try member.node.addNetwork(metadata)
+        let events = owner.node.eventStream
+        let address = owner.node.listenAddresses.first?.description ?? ""
+        _ = try await member.node.connectToPeer(peerId: owner.peerId, networkId: metadata.networkId, address: address)
+        for await event in events where event == .peerJoined(member.peerId, metadata.networkId) { break }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(owner, member)) } catch { result = .failure(error) }
+        for device in [member, owner] { await device.node.stop() }
+        try result.get()
+    }
+
+    @Test func `two nodes exchange keys, and send each other sealed messages`() async throws {
+        try await withDevices { one, other in
+            let relationship = try await one.keys.exchangeKeys(with: other.peerId)
+            #expect(relationship.state == .completed && relationship.sendingKeyCount == 16)
+            #expect(relationship.safetyNumber != nil)
+            #expect(other.keys.relationship(with: one.peerId)?.safetyNumber == relationship.safetyNumber)
+            for (sender, recipient) in [(one, other), (other, one)] {
+                var deliveries = recipient.keys.startListening().makeAsyncIterator()
+                for number in UInt8(0)..<3 {
+                    try await sender.keys.send([number], to: recipient.peerId)
+                    let delivery = await deliveries.next()
+                    #expect(delivery == SealedDelivery(peer: sender.peerId, message: [number]))
+                }
+                #expect(sender.keys.relationship(with: recipient.peerId)?.sendingKeyCount == 13)
+                #expect(recipient.keys.relationship(with: sender.peerId)?.receivingKeyCount == 13)
+            }
+        }
+    }
+
+    @Test func `a message that nothing takes stays sealed`() async throws {
+        try await withDevices { one, other in
+            try await one.keys.exchangeKeys(with: other.peerId)
+            await #expect(throws: SealedMessageError.notReceived) {
+                try await one.keys.send([1], to: other.peerId)
+            }
+            #expect(other.keys.relationship(with: one.peerId)?.receivingKeyCount == 16)
+        }
+    }
+
+    @Test func `without keys nothing is sent in clear instead`() async throws {
+        try await withDevices { one, other in
+            let deliveries = other.keys.startListening()
+            await #expect(throws: SealedMessageError.noKeys(other.peerId)) {
+                try await one.keys.send([1], to: other.peerId)
+            }
+            withExtendedLifetime(deliveries) {}
+        }
+    }
+
+    @Test func `a pool that runs low is refilled`() async throws {
+        try await withDevices { one, other in
+            try await one.keys.exchangeKeys(with: other.peerId)
+            var deliveries = other.keys.startListening().makeAsyncIterator()
+            for number in UInt8(0)..<40 {
+                try await one.keys.send([number], to: other.peerId)
+                #expect(await deliveries.next()?.message == [number])
+                guard one.keys.relationship(with: other.peerId)?.isLow == true else { continue }
+                try await one.keys.wait(for: other.peerId) { !$0.isLow }
+            }
+            #expect(one.keys.relationship(with: other.peerId)?.safetyNumber != nil)
+        }
+    }
+
+    @Test func `the safety number is compared, and a new exchange has a new one`() async throws {
+        try await withDevices { one, other in
+            let number = try #require(try await one.keys.exchangeKeys(with: other.peerId).safetyNumber)
+            let wrong = try #require(SafetyNumber(String(repeating: "0", count: 60)))
+            await #expect(throws: SealedMessageError.wrongSafetyNumber) {
+                try await other.keys.verify(wrong, with: one.peerId)
+            }
+            try await other.keys.verify(number, with: one.peerId)
+            #expect(other.keys.relationship(with: one.peerId)?.isVerified == true)
+            let renewed = try await one.keys.exchangeKeys(with: other.peerId)
+            #expect(renewed.safetyNumber != number)
+            try await other.keys.wait(for: one.peerId) { $0.safetyNumber == renewed.safetyNumber && !$0.isVerified }
+        }
+    }
+
+    @Test func `keys outlive their process, and used ones stay used`() async throws {
+        let home = try TemporaryHome()
+        try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+        let folder = FilePath.joining(home.path, "data")
+        let storage = InMemoryKeyStorage()
+        let network = InMemoryNetwork(seed: 6)
+        let peer = generatePeerKey()
+        let peerId = PeerId(publicKey: peer.publicKey)
+        let message: SealedMessage
+        do {
+            let device = try Device(in: network, storage: storage, folder: folder)
+            let (pool, publicKeys) = try KeyStore.generate(.p256, capacity: 4)
+            let files = KeyStoreFiles(
+                directory: FilePath.joining(folder, "one-time-keys"),
+                key: KeyDerivation.deriveKeyStoreKey(peerKey: try device.node.deviceKey().privateKey),
+                fileSystem: SystemFileSystem()
+            )
+            try files.add(pool, for: peerId)
+            try files.save(publicKeys, of: peerId)
+            var keys = publicKeys
+            message = try keys.takeKey().seal([7], to: device.peerId)
+        }
+        do {
+            let device = try Device(in: network, storage: storage, folder: folder)
+            #expect(device.keys.relationship(with: peerId)?.receivingKeyCount == 4)
+            #expect(try await device.keys.open(message, from: peerId) == [7])
+            _ = try await device.keys.seal([8], to: peerId)
+        }
+        let device = try Device(in: network, storage: storage, folder: folder)
+        await #expect(throws: OneTimeKeyError.keyUsed) { try await device.keys.open(message, from: peerId) }
+        #expect(device.keys.relationship(with: peerId)?.receivingKeyCount == 3)
+        // The reservation covers the whole pool: keys may be lost in a crash, and are not used twice.
+        #expect(device.keys.relationship(with: peerId)?.sendingKeyCount == 0)
+        await #expect(throws: OneTimeKeyError.noKeysAvailable) { _ = try await device.keys.seal([9], to: peerId) }
+        try await device.keys.removeKeys(of: peerId)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: FilePath.joining(folder, "one-time-keys")).isEmpty)
+    }
+}
+
+extension KeyStoreManager {
+    /// Waits until the relationship with a peer is as it should be.
+    fileprivate func wait(for peer: PeerId, until isReached: (KeyRelationship) -> Bool) async throws {
+        let changes = changes
+        if let relationship = relationship(with: peer), isReached(relationship) { return }
+        for await relationship in changes where relationship.peer == peer && isReached(relationship) { return }
+        throw CancellationError()
+    }
+}
