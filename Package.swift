@@ -238,7 +238,8 @@ let package = Package(
             "NodeService",
             in: "Apps",
             [
-                "Console", "MetricsText", "RunarNode", "NanoTDF", "Bytes", "Identity", "Certificates", "Concurrency",
+                "Console", "MetricsText", "RunarNode", "SealedMessages", "OneTimeKeys", "NanoTDF", "Bytes", "Identity",
+                "Certificates", "Concurrency",
                 "Kademlia", "QRCode", "PictureFiles", "Traversal", "Transport", "Platform", "Storage", "Node", logging,
                 metrics,
                 deque,

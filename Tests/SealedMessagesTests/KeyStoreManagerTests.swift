@@ -122,7 +122,7 @@ internal import Transport
     @Test func `keys outlive their process, and used ones stay used`() async throws {
         let home = try TemporaryHome()
         try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
-        let folder = FilePath.joining(home.path, "data")
+        let folder = home.path
         let storage = InMemoryKeyStorage()
         let network = InMemoryNetwork(seed: 6)
         let peer = generatePeerKey()

@@ -50,27 +50,27 @@ final class KeyExchangeDriver: Sendable {
         let bytes: [UInt8]
     }
 
-    private static let servicePath = "$keys"
+    static let servicePath = "$keys"
     /// Keys that are stored as used at once: so many are lost in a crash at most.
-    private static let reservation = 16
+    static let reservation = 16
     private static let outgoingLimit = 256
     private static let senderCount = 4
     private static let tick = Duration.seconds(1)
     private static let listenerCapacity = 256
     private static let listenerByteLimit = 64 << 20
 
-    private let node: RunarNode
-    private let key: Ed25519KeyPair
+    let node: RunarNode
+    let key: Ed25519KeyPair
     private let clock: NodeClock
     /// The number of keys in a pool; nil for that of the suite.
     private let capacity: Int?
-    private let files: KeyStoreFiles<SystemFileSystem>?
+    let files: KeyStoreFiles<SystemFileSystem>?
     private let relations: Locked<[PeerId: Relationship]>
     private let outgoing = BoundedChannel<Outgoing>(limit: outgoingLimit)
     /// Broadcast when an exchange begins to wait for a time.
     private let timersChanged = ConditionVariable()
     private let reports = Broadcaster<KeyRelationship>(capacity: listenerCapacity)
-    private let listeners = Broadcaster<SealedDelivery>(
+    let listeners = Broadcaster<SealedDelivery>(
         capacity: listenerCapacity,
         byteLimit: listenerByteLimit,
         byteCount: { $0.message.count }
@@ -135,7 +135,7 @@ final class KeyExchangeDriver: Sendable {
     }
 
     /// The relationship with a peer, which is made if it is missing.
-    private func known(_ peer: PeerId) -> Relationship {
+    func known(_ peer: PeerId) -> Relationship {
         relations.withLock { relations in
             if let relationship = relations[peer] { return relationship }
             let exchange = KeyExchange(signer: key.privateKey, peer: peer)
@@ -146,7 +146,7 @@ final class KeyExchangeDriver: Sendable {
         }
     }
 
-    private func existing(_ peer: PeerId) throws -> Relationship {
+    func existing(_ peer: PeerId) throws -> Relationship {
         guard let relationship = relations.withLock({ $0[peer] }) else { throw SealedMessageError.noKeys(peer) }
         return relationship
     }
@@ -186,103 +186,16 @@ final class KeyExchangeDriver: Sendable {
         }
     }
 
-    // MARK: Messages
-
-    func seal(_ plaintext: [UInt8], to peer: PeerId) async throws -> SealedMessage {
-        let relationship = try existing(peer)
-        let (message, isLow) = try await relationship.turns.withLock {
-            guard var keys = relationship.state.withLock({ $0.peerKeys }) else { throw SealedMessageError.noKeys(peer) }
-            let reserved = relationship.state.withLock { $0.reservedCount }
-            let key = try keys.takeKey()
-            if keys.usedCount > reserved {
-                let count = keys.usedCount + Self.reservation - 1
-                try files?.saveUse(of: count, generation: keys.generation, peer: peer)
-                relationship.state.withLock { $0.reservedCount = count }
-            }
-            relationship.state.withLock { [keys] in $0.peerKeys = keys }
-            return (try key.seal(plaintext, to: peer), keys.isLow)
-        }
-        noteChange(of: relationship)
-        if isLow { try await feed(.requestRefill, to: relationship) }
-        return message
-    }
-
-    func open(_ message: SealedMessage, from peer: PeerId) async throws -> [UInt8] {
-        let relationship = try existing(peer)
-        let plaintext = try await relationship.turns.withLock {
-            let pools = relationship.state.withLock { $0.pools }
-            guard !pools.isEmpty else { throw SealedMessageError.noKeys(peer) }
-            guard let place = pools.firstIndex(where: { $0.contains(message.keyName) }) else {
-                throw OneTimeKeyError.keyNotFound
-            }
-            var pool = pools[place]
-            let plaintext = try pool.open(message, for: PeerId(publicKey: key.publicKey))
-            try files?.save(pool, for: peer)
-            relationship.state.withLock { [pool] in $0.pools[place] = pool }
-            return plaintext
-        }
-        noteChange(of: relationship)
-        return plaintext
-    }
-
-    func send(_ plaintext: [UInt8], to peer: PeerId) async throws {
-        let relationship = try existing(peer)
-        guard let network = try network(of: relationship) else {
-            throw SealedMessageError.notConnected(peer)
-        }
-        let message = try await seal(plaintext, to: peer)
-        let answer = try await node.requestRaw(
-            "\(network.text):\(Self.servicePath)/message",
-            payload: Data(message.bytes),
-            encoding: nil,
-            options: RequestOptions(peer: peer)
-        )
-        guard answer == Self.delivered else { throw SealedMessageError.notReceived }
-    }
+    // MARK: Reports
 
     func listen() -> AsyncStream<SealedDelivery> { listeners.listen() }
 
     func changes() -> AsyncStream<KeyRelationship> { reports.listen() }
 
     /// Wakes those that wait for a change of a relationship, and reports it.
-    private func noteChange(of relationship: Relationship) {
+    func noteChange(of relationship: Relationship) {
         relationship.changed.broadcast()
         reports.send(Self.report(relationship))
-    }
-
-    // MARK: The peers' requests
-
-    /// The answer to a message that a listener has, and to one that none took.
-    private static let (delivered, notReceived) = (Data([1]), Data([0]))
-
-    /// The service that receives messages of exchanges, and sealed messages.
-    func makeService() -> RunarService {
-        let service = RunarService(
-            name: "Keys",
-            path: Self.servicePath,
-            version: "1",
-            description: "One-time keys, and messages that are sealed with them"
-        )
-        service.registerRawAction("exchange") { [weak self] request in
-            guard let self, let peer = request.peer, let network = request.networkId else { throw Self.refusal }
-            let relationship = self.known(peer)
-            relationship.state.withLock { $0.network = network }
-            try await self.feed(.received([UInt8](request.payload)), to: relationship)
-            return Data()
-        }
-        service.registerRawAction("message") { [weak self] request in
-            guard let self, let peer = request.peer else { throw Self.refusal }
-            // Before the key is erased: a message that is not shown stays sealed.
-            guard self.listeners.listenerCount > 0 else { return Self.notReceived }
-            let plaintext = try await self.open(SealedMessage([UInt8](request.payload)), from: peer)
-            let delivery = self.listeners.send(SealedDelivery(peer: peer, message: plaintext))
-            return delivery == .delivered ? Self.delivered : Self.notReceived
-        }
-        return service
-    }
-
-    private static var refusal: RunarError {
-        .failure(.refused, message: "only other devices may do that", context: servicePath)
     }
 
     // MARK: Exchanges
@@ -341,7 +254,7 @@ final class KeyExchangeDriver: Sendable {
     }
 
     /// Feeds an input to an exchange, and applies its effects.
-    private func feed(_ input: KeyExchange.Input, to relationship: Relationship) async throws {
+    func feed(_ input: KeyExchange.Input, to relationship: Relationship) async throws {
         try await relationship.turns.withLock {
             var inputs = [input]
             while !inputs.isEmpty {
@@ -418,7 +331,7 @@ final class KeyExchangeDriver: Sendable {
     }
 
     /// The network in which the peer was heard last, or one in which it is connected.
-    private func network(of relationship: Relationship) throws -> NetworkId? {
+    func network(of relationship: Relationship) throws -> NetworkId? {
         if let network = relationship.state.withLock({ $0.network }) { return network }
         return try node.knownPeers().first { $0.peerId == relationship.peer }?.networks.first
     }

@@ -99,9 +99,9 @@ extension NodeAPI {
         ]
     }
 
-    private static var message: RouteInput<TextForm> { .json(TextForm.self, limit: contentByteLimit) }
+    static var message: RouteInput<TextForm> { .json(TextForm.self, limit: contentByteLimit) }
 
-    private static func text(ofMessage form: TextForm) throws -> String {
+    static func text(ofMessage form: TextForm) throws -> String {
         guard !form.text.isEmpty else { throw ConsoleRequest.badField("text", "is empty: write something") }
         return form.text
     }

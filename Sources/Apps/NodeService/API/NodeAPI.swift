@@ -37,8 +37,8 @@ package struct NodeAPI: Sendable {
 
     /// Everything that can be asked, wherever the request comes from.
     var operations: [APIOperation] {
-        nodeOperations + networkOperations + peerOperations + dataOperations + keyOperations + codeOperations
-            + lanOperations
+        nodeOperations + networkOperations + peerOperations + dataOperations + keyOperations
+            + oneTimeKeyOperations + codeOperations + lanOperations
     }
 
     /// The routes of ``operations``.

@@ -3,10 +3,12 @@ internal import Foundation
 internal import Identity
 internal import NanoTDF
 internal import Node
+internal import OneTimeKeys
 internal import PictureFiles
 package import Platform
 internal import QRCode
 internal import RunarNode
+internal import SealedMessages
 internal import Storage
 internal import Transport
 internal import Traversal
@@ -28,6 +30,8 @@ extension CommandFailure {
         case let error as TransportError: self.init(transport: error)
         case let error as TokenProblem: self.init("bad-token", .data, "the token is refused: \(error)")
         case let error as IdentityError: self.init("bad-data", .data, error.description)
+        case let error as OneTimeKeyError: self.init("one-time-keys", .data, error.description)
+        case let error as SealedMessageError: self.init(sealed: error)
         case let error as NanoTDFError: self.init("bad-nanotdf", .data, error.description)
         case let error as RecoveryPhraseError: self.init("bad-phrase", .data, "\(error)")
         case let error as TopicPathError: self.init("bad-topic", .usage, error.description)
@@ -44,6 +48,18 @@ extension CommandFailure {
         case is CancellationError: self.init("cancelled", .tryAgain, "the command was cancelled before it was done")
         default: self.init("internal", .software, "unexpected: \(error)")
         }
+    }
+
+    private init(sealed error: SealedMessageError) {
+        let (code, status): (String, ExitStatus) =
+            switch error {
+            case .noKeys: ("no-one-time-keys", .noInput)
+            case .notConnected: ("no-shared-network", .unavailable)
+            case .notReceived: ("nobody-listens", .unavailable)
+            case .exchangeFailed: ("exchange-failed", .tryAgain)
+            case .wrongSafetyNumber: ("wrong-safety-number", .data)
+            }
+        self.init(code, status, error.description)
     }
 
     private init(node error: NodeError) {

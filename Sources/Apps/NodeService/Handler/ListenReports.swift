@@ -2,6 +2,7 @@ internal import Bytes
 internal import Foundation
 internal import Identity
 package import Node
+internal import SealedMessages
 
 /// That messages are heard from now on.
 package struct ListeningReport: Codable, Hashable, Sendable {
@@ -21,6 +22,21 @@ package struct MessageReport: Codable, Hashable, Sendable {
     /// Its bytes in base64, if it is none.
     let base64: String?
     let bytes: Int
+    /// Whether it was sealed to a one-time key, which is erased now.
+    var isSealed = false
+
+    private enum CodingKeys: String, CodingKey {
+        case event, peerId, text, base64, bytes
+        case isSealed = "sealed"
+    }
+
+    init(sealed delivery: SealedDelivery) {
+        peerId = delivery.peer.base64Encoded
+        bytes = delivery.message.count
+        text = String(validating: delivery.message, as: UTF8.self)
+        base64 = text == nil ? Base64.encode(delivery.message) : nil
+        isSealed = true
+    }
 
     init(peer: PeerId, payload: [UInt8]) {
         peerId = peer.base64Encoded
@@ -31,7 +47,7 @@ package struct MessageReport: Codable, Hashable, Sendable {
     }
 
     package var line: String {
-        "\(PeerId.typed(peerId)): \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")"
+        "\(PeerId.typed(peerId))\(isSealed ? " (sealed)" : ""): \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")"
     }
 }
 

@@ -66,12 +66,16 @@ extension RequestHandler {
         if wasRunning { await node.stop() }
         do {
             try await node.renewDevice()
+            forgetKeyStores()
             try NodeHome.note(node.peerId, in: home)
         } catch {
             if wasRunning { try await node.start() }
             throw error
         }
-        if wasRunning { try await node.start() }
+        if wasRunning {
+            try await node.start()
+            openKeyStores()
+        }
         let kept = Set(try node.networks().filter { $0.token != nil }.map(\.networkId))
         return RenewalReport(
             peerId: node.peerId.base64Encoded,

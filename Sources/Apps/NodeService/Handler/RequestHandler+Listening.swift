@@ -225,6 +225,7 @@ extension RequestHandler {
     func listen(_ listening: ListenForm, _ tell: @escaping Tell) async throws {
         if let directory = listening.acceptFiles { try Self.checkDirectory(directory) }
         let messages = node.startListening()
+        let sealed = (try? keyStores())?.startListening()  // nil: the log says why
         let events = node.eventStream
         let (updates, continuation) = AsyncStream.makeStream(
             of: NodeUpdate.self,
@@ -257,6 +258,10 @@ extension RequestHandler {
         await withDiscardingTaskGroup { group in
             group.addTask {
                 for await update in updates { await tell(update) }
+            }
+            group.addTask {
+                guard let sealed else { return }
+                for await delivery in sealed { await tell(.message(MessageReport(sealed: delivery))) }
             }
             group.addTask {
                 for await event in events where listening.events {

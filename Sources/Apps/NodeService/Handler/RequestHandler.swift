@@ -1,8 +1,11 @@
+internal import Concurrency
 internal import Foundation
 internal import Identity
+internal import Logging
 internal import Node
 internal import Platform
 package import RunarNode
+internal import SealedMessages
 
 /// Carries out requests on the one node of a home.
 ///
@@ -20,6 +23,8 @@ package final class RequestHandler: Sendable {
     let files = FileDesk()
     let joins = QuestionDesk<JoinAnswer>(asker: "the joiner")
     let calls = QuestionDesk<CallAnswer>(asker: "the caller")
+    /// The one-time keys, once something needed them.
+    private let keyStoreManager = Locked<KeyStoreManager?>(nil)
     /// Ends the node that serves others; nil in a command that is about to end anyway.
     private let stop: (@Sendable () -> Void)?
     let started = ContinuousClock.now
@@ -51,7 +56,36 @@ package final class RequestHandler: Sendable {
     package func startNode() async throws {
         if let watch { _ = files.add(watch.files.listener) }
         try await node.start()
+        openKeyStores()
         node.receiveFiles(files.receiver(standing: settings.text(.acceptFiles)))
+    }
+
+    /// The one-time keys of this device, which answer peers from now on.
+    func keyStores() throws -> KeyStoreManager {
+        try keyStoreManager.withLock { manager in
+            if let manager { return manager }
+            let made = try KeyStoreManager(node: node)
+            manager = made
+            return made
+        }
+    }
+
+    /// Lets peers exchange keys and send sealed messages; a node whose pools are damaged does without.
+    func openKeyStores() {
+        do {
+            _ = try keyStores()
+        } catch {
+            node.logs[.storage].error("one-time keys cannot be used: \(error)")
+        }
+    }
+
+    /// Lets the next use of one-time keys read them anew, because the device has another key.
+    func forgetKeyStores() {
+        let before = keyStoreManager.withLock { manager in
+            defer { manager = nil }
+            return manager
+        }
+        withExtendedLifetime(before) {}
     }
 
     /// Ends the node.

@@ -8,8 +8,11 @@ internal import Platform
 /// Keys: derived, taken out, put in.
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Derive, export, import and renew keys.",
-        subcommands: [Derive.self, Export.self, Import.self, RenewDevice.self]
+        abstract: "Derive, export, import and renew keys; exchange one-time keys.",
+        subcommands: [
+            Derive.self, Export.self, Import.self, RenewDevice.self, Exchange.self, Verify.self, Supply.self,
+            Forget.self,
+        ]
     )
 
     /// Seeds and keys are short.

@@ -24,6 +24,8 @@ struct Send: AsyncParsableCommand {
     var file: String?
     @Flag(help: "Send to everybody who is connected.")
     var all = false
+    @Flag(help: "Seal the text to a one-time key of the peer: `runar keys exchange PEER` first.")
+    var sealed = false
     @Option(help: "With --all: only to the members of this network.")
     var network: String?
     @OptionGroup var home: HomeOptions
@@ -37,13 +39,15 @@ struct Send: AsyncParsableCommand {
         case (nil, true, _): throw ValidationError("With --all give just the text, in quotation marks.")
         default: throw ValidationError("Give a peer and a text in quotation marks: `runar send PEER \"TEXT\"`.")
         }
+        guard !sealed || (file == nil && !all) else { throw ValidationError("--sealed goes with one peer and a text.") }
         guard all || network == nil else { throw ValidationError("--network goes with --all.") }
     }
 
     func run() async throws {
         if let file { return try await sendFile(HomeOptions.absolute(file)) }
         if all { return try await broadcast() }
-        let request = APIRequest.send(PeerName(words[0]), text: try Self.text(words[1]))
+        let (peer, text) = (PeerName(words[0]), try Self.text(words[1]))
+        let request = sealed ? APIRequest.sendSealed(peer, text: text) : APIRequest.send(peer, text: text)
         let report = try await Session.with(home, node, onNetwork: true) {
             try await $0.ask(request)
         }

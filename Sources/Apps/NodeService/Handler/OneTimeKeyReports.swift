@@ -1,0 +1,79 @@
+internal import Foundation
+internal import Identity
+internal import SealedMessages
+
+/// The one-time keys of this device and one peer.
+package struct KeyRelationshipReport: Report {
+    /// The peer.
+    package let peerId: String
+    let label: String?
+    /// The state of the exchange: `completed` once each device has the other one's keys.
+    let state: String
+    /// `P-256` or `X-Wing`; nil before keys were received.
+    let suite: String?
+    /// The number of messages that can still be sealed to the peer.
+    let sendingKeys: Int
+    /// The number of messages from the peer that can still be opened.
+    let receivingKeys: Int
+    /// Whether a tenth of the peer's keys, or less, is left.
+    let isLow: Bool
+    /// Twelve groups of five digits.
+    package let safetyNumber: String?
+    /// Whether a person compared the safety number.
+    let isVerified: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case peerId, label, state, suite, sendingKeys, receivingKeys
+        case isLow = "low"
+        case safetyNumber
+        case isVerified = "verified"
+    }
+
+    init(_ relationship: KeyRelationship, label: String? = nil) {
+        peerId = relationship.peer.base64Encoded
+        self.label = label
+        state = Self.word(for: relationship)
+        suite = relationship.suite.map { "\($0)" }
+        sendingKeys = relationship.sendingKeyCount
+        receivingKeys = relationship.receivingKeyCount
+        isLow = relationship.isLow
+        safetyNumber = relationship.safetyNumber?.description
+        isVerified = relationship.isVerified
+    }
+
+    private static func word(for relationship: KeyRelationship) -> String {
+        switch relationship.state {
+        case .idle: "idle"
+        case .requestSent: "requestSent"
+        case .offerSent: "offerSent"
+        case .ackSent: "ackSent"
+        case .commitSent: "commitSent"
+        case .commitReceivedWaitingForKeys: "commitReceivedWaitingForKeys"
+        case .completed: "completed"
+        case .failed: "failed"
+        }
+    }
+
+    package var lines: [String] {
+        var lines = ["\(PeerId.typed(peerId))\(label.map { " (\($0))" } ?? "")"]
+        let supply = "\(sendingKeys) to send, \(receivingKeys) to receive\(isLow ? "; few are left" : "")"
+        lines.append("  keys           \(suite.map { "\($0), \(supply)" } ?? "none yet (\(state))")")
+        if let safetyNumber {
+            let groups = safetyNumber.split(separator: " ")
+            lines.append("  safety number  \(groups.prefix(6).joined(separator: " "))")
+            lines.append("                 \(groups.dropFirst(6).joined(separator: " "))")
+            lines.append("  verified       \(isVerified ? "yes" : "no: compare the number with the peer's")")
+        }
+        return lines
+    }
+}
+
+/// The one-time keys of this device and all peers.
+package struct KeyRelationshipsReport: Report {
+    let relationships: [KeyRelationshipReport]
+
+    package var lines: [String] {
+        guard !relationships.isEmpty else { return ["no one-time keys were exchanged yet"] }
+        return relationships.flatMap(\.lines)
+    }
+}

@@ -1,0 +1,52 @@
+internal import Foundation
+internal import Identity
+internal import OneTimeKeys
+internal import Platform
+internal import RunarNode
+internal import SealedMessages
+
+// One-time keys, and messages that are sealed with them.
+extension RequestHandler {
+    func keyRelationships() throws -> KeyRelationshipsReport {
+        let labels = Dictionary(
+            uniqueKeysWithValues: try node.knownPeers().compactMap { known in known.label.map { (known.peerId, $0) } }
+        )
+        let relationships = try keyStores().relationships
+        return KeyRelationshipsReport(relationships: relationships.map { .init($0, label: labels[$0.peer]) })
+    }
+
+    func exchangeKeys(with peer: PeerName) async throws -> KeyRelationshipReport {
+        KeyRelationshipReport(try await keyStores().exchangeKeys(with: resolve(peer)))
+    }
+
+    func verifyKeys(of peer: PeerName, digits: String) async throws -> KeyRelationshipReport {
+        guard let number = SafetyNumber(digits) else {
+            throw CommandFailure(
+                "bad-safety-number",
+                .data,
+                "a safety number has 60 digits: give all twelve groups, with or without spaces"
+            )
+        }
+        let peer = try resolve(peer)
+        let keyStores = try keyStores()
+        try await keyStores.verify(number, with: peer)
+        return try report(of: peer, keyStores)
+    }
+
+    func removeKeys(of peer: PeerName) async throws -> DoneReport {
+        try await keyStores().removeKeys(of: resolve(peer))
+        return DoneReport(done: true)
+    }
+
+    func sendSealed(_ text: String, to peer: PeerName) async throws -> SentReport {
+        let peer = try resolve(peer)
+        let bytes = Array(text.utf8)
+        try await keyStores().send(bytes, to: peer)
+        return SentReport(peerIds: [peer.base64Encoded], bytes: bytes.count)
+    }
+
+    private func report(of peer: PeerId, _ keyStores: KeyStoreManager) throws -> KeyRelationshipReport {
+        guard let relationship = keyStores.relationship(with: peer) else { throw SealedMessageError.noKeys(peer) }
+        return KeyRelationshipReport(relationship)
+    }
+}

@@ -1,0 +1,77 @@
+internal import ArgumentParser
+internal import NodeService
+
+// One-time keys: each sealed message has a key of its own, which is erased when the message is opened.
+extension Keys {
+    struct Exchange: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Exchange one-time keys with a peer, and show the safety number.",
+            discussion: """
+                Each device gets keys with which it seals messages to the other one (`runar send PEER TEXT --sealed`). \
+                Compare the safety number with the one on the peer's screen, and confirm it with `runar keys verify`. \
+                Few keys that are left are replaced by themselves while both devices are connected.
+                """
+        )
+
+        @Argument(help: "The peer: id, its beginning, or label.")
+        var peer: String
+        @Flag(name: .customLong("qr"), help: "Show the safety number as a QR code, too.")
+        var showsCode = false
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var node: NodeOptions
+
+        func run() async throws {
+            let request = APIRequest.exchangeKeys(with: PeerName(peer))
+            if !home.output.json { Output.note("Keys are generated and exchanged; this takes a few seconds.") }
+            let report = try await Session.with(home, node, onNetwork: true) { try await $0.ask(request) }
+            Output.report(report, asJSON: home.output.json)
+            if showsCode, !home.output.json, let number = report.safetyNumber { TerminalCode.showIfRoom(number) }
+        }
+    }
+
+    struct Verify: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Confirm the safety number that the peer's screen shows.",
+            discussion: "The number has 60 digits. If it differs, a third device may be between the two."
+        )
+
+        @Argument(help: "The peer: id, its beginning, or label.")
+        var peer: String
+        @Argument(help: "The twelve groups of digits, as the peer's device shows them.")
+        var digits: [String]
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let request = APIRequest.verifyKeys(of: PeerName(peer), digits: digits.joined())
+            let report = try await Session.with(home) { try await $0.ask(request) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Supply: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show how many one-time keys are left for each peer.")
+
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let report = try await Session.with(home) { try await $0.ask(.keyRelationships) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Forget: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete the one-time keys of a peer.",
+            discussion: "Sealed messages from the peer that were not opened cannot be opened afterwards."
+        )
+
+        @Argument(help: "The peer: id, its beginning, or label.")
+        var peer: String
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let report = try await Session.with(home) { try await $0.ask(.removeKeys(of: PeerName(peer))) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import Bytes
+internal import Concurrency
+internal import Identity
+internal import Node
+internal import OneTimeKeys
+internal import RunarNode
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// Sealed messages, and the service that receives them.
+extension KeyExchangeDriver {
+    func seal(_ plaintext: [UInt8], to peer: PeerId) async throws -> SealedMessage {
+        let relationship = try existing(peer)
+        let (message, isLow) = try await relationship.turns.withLock {
+            guard var keys = relationship.state.withLock({ $0.peerKeys }) else { throw SealedMessageError.noKeys(peer) }
+            let reserved = relationship.state.withLock { $0.reservedCount }
+            let key = try keys.takeKey()
+            if keys.usedCount > reserved {
+                let count = keys.usedCount + Self.reservation - 1
+                try files?.saveUse(of: count, generation: keys.generation, peer: peer)
+                relationship.state.withLock { $0.reservedCount = count }
+            }
+            relationship.state.withLock { [keys] in $0.peerKeys = keys }
+            return (try key.seal(plaintext, to: peer), keys.isLow)
+        }
+        noteChange(of: relationship)
+        if isLow { try await feed(.requestRefill, to: relationship) }
+        return message
+    }
+
+    func open(_ message: SealedMessage, from peer: PeerId) async throws -> [UInt8] {
+        let relationship = try existing(peer)
+        let plaintext = try await relationship.turns.withLock {
+            let pools = relationship.state.withLock { $0.pools }
+            guard !pools.isEmpty else { throw SealedMessageError.noKeys(peer) }
+            guard let place = pools.firstIndex(where: { $0.contains(message.keyName) }) else {
+                throw OneTimeKeyError.keyNotFound
+            }
+            var pool = pools[place]
+            let plaintext = try pool.open(message, for: PeerId(publicKey: key.publicKey))
+            try files?.save(pool, for: peer)
+            relationship.state.withLock { [pool] in $0.pools[place] = pool }
+            return plaintext
+        }
+        noteChange(of: relationship)
+        return plaintext
+    }
+
+    func send(_ plaintext: [UInt8], to peer: PeerId) async throws {
+        let relationship = try existing(peer)
+        guard let network = try network(of: relationship) else {
+            throw SealedMessageError.notConnected(peer)
+        }
+        let message = try await seal(plaintext, to: peer)
+        let answer = try await node.requestRaw(
+            "\(network.text):\(Self.servicePath)/message",
+            payload: Data(message.bytes),
+            encoding: nil,
+            options: RequestOptions(peer: peer)
+        )
+        guard answer == Self.delivered else { throw SealedMessageError.notReceived }
+    }
+
+    /// The answer to a message that a listener has, and to one that none took.
+    private static let (delivered, notReceived) = (Data([1]), Data([0]))
+
+    /// The service that receives messages of exchanges, and sealed messages.
+    func makeService() -> RunarService {
+        let service = RunarService(
+            name: "Keys",
+            path: Self.servicePath,
+            version: "1",
+            description: "One-time keys, and messages that are sealed with them"
+        )
+        service.registerRawAction("exchange") { [weak self] request in
+            guard let self, let peer = request.peer, let network = request.networkId else { throw Self.refusal }
+            let relationship = self.known(peer)
+            relationship.state.withLock { $0.network = network }
+            try await self.feed(.received([UInt8](request.payload)), to: relationship)
+            return Data()
+        }
+        service.registerRawAction("message") { [weak self] request in
+            guard let self, let peer = request.peer else { throw Self.refusal }
+            // Before the key is erased: a message that is not shown stays sealed.
+            guard self.listeners.listenerCount > 0 else { return Self.notReceived }
+            let plaintext = try await self.open(SealedMessage([UInt8](request.payload)), from: peer)
+            let delivery = self.listeners.send(SealedDelivery(peer: peer, message: plaintext))
+            return delivery == .delivered ? Self.delivered : Self.notReceived
+        }
+        return service
+    }
+
+    private static var refusal: RunarError {
+        .failure(.refused, message: "only other devices may do that", context: servicePath)
+    }
+}

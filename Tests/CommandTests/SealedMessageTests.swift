@@ -1,0 +1,100 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@Suite("Sealed messages", .timeLimit(.minutes(15))) struct SealedMessageTests {
+    /// Two members whose nodes run and are connected.
+    private struct Pair {
+        let owner: TemporaryHome
+        let member: TemporaryHome
+        let ownerId: String
+        let memberId: String
+        let nodes: [RunningCommand]
+
+        init() throws {
+            let (owner, member) = (try TemporaryHome(), try TemporaryHome())
+            (self.owner, self.member) = (owner, member)
+            ownerId = try owner.makeNode()
+            memberId = try member.makeNode()
+            let text = try owner.answer(["network", "create", "Home"]).text("text")
+            let token = try owner.answer(["network", "issue", memberId, "--label", "phone"]).text("text")
+            _ = try member.answer(["join", text, token])
+            let ownerNode = try RunningCommand(["up", "--json"], home: owner)
+            let address = try #require((ownerNode.next("ready")["addresses"] as? [String])?.first)
+            let memberNode = try RunningCommand(["up", "--json"], home: member)
+            _ = try memberNode.next("ready")
+            nodes = [ownerNode, memberNode]
+            let place = try owner.answer(["network", "address", "--address", address]).text("text")
+            _ = try member.answer(["connect", place])
+        }
+
+        func end() throws {
+            for home in [member, owner] { _ = try home.answer(["stop"]) }
+        }
+    }
+
+    @Test func `keys are exchanged and compared, and a sealed message arrives once`() throws {
+        let pair = try Pair()
+        let early = try pair.owner.runar(["send", "phone", "hello", "--sealed", "--json"])
+        #expect(early.status == 66)
+        #expect(try early.failure["code"] as? String == "no-one-time-keys")
+
+        let exchanged = try pair.owner.answer(["keys", "exchange", "phone"])
+        let number = try exchanged.text("safetyNumber")
+        #expect(try exchanged.text("state") == "completed")
+        let wrong = try pair.member.runar(["keys", "verify", pair.ownerId, String(repeating: "1", count: 60), "--json"])
+        #expect(wrong.status == 65)
+        #expect(try wrong.failure["code"] as? String == "wrong-safety-number")
+        let short = try pair.member.runar(["keys", "verify", pair.ownerId, "12345", "--json"])
+        #expect(try short.failure["code"] as? String == "bad-safety-number")
+        let verified = try pair.member.answer(
+            ["keys", "verify", pair.ownerId] + number.split(separator: " ").map(String.init)
+        )
+        #expect(try verified.json["verified"] as? Bool == true)
+
+        let unheard = try pair.owner.runar(["send", "phone", "hello", "--sealed", "--json"])
+        #expect(unheard.status == 69)
+        #expect(try unheard.failure["code"] as? String == "nobody-listens")
+        let listener = try RunningCommand(["listen", "--json"], home: pair.member)
+        _ = try listener.next("listening")
+        _ = try pair.owner.answer(["send", "phone", "see you at eight", "--sealed"])
+        let message = try listener.next("message")
+        #expect(message["text"] as? String == "see you at eight")
+        #expect(message["sealed"] as? Bool == true)
+        #expect(message["peerId"] as? String == pair.ownerId)
+
+        let supply = try pair.owner.answer(["keys", "supply"]).json["relationships"] as? [[String: Any]]
+        let keys = try #require(supply?.first)
+        let capacity = try #require(keys["suite"] as? String) == "X-Wing" ? 1_024 : 8_192
+        #expect(keys["sendingKeys"] as? Int == capacity - 2)
+        #expect(keys["receivingKeys"] as? Int == capacity)
+        #expect(try pair.owner.runar(["keys", "supply"]).output.contains("safety number  \(number.prefix(35))"))
+        #expect(listener.end(by: SIGINT) == 0)
+        try pair.end()
+    }
+
+    @Test func `a node that is killed uses no key twice, and goes on with its keys`() throws {
+        let pair = try Pair()
+        _ = try pair.owner.answer(["keys", "exchange", "phone"])
+        let listener = try RunningCommand(["listen", "--json"], home: pair.member)
+        _ = try listener.next("listening")
+        _ = try pair.owner.answer(["send", "phone", "first", "--sealed"])
+        #expect(try listener.next("message")["text"] as? String == "first")
+        #expect(pair.nodes[0].end(by: SIGKILL) == -SIGKILL)
+        let again = try RunningCommand(["up", "--json"], home: pair.owner)
+        let address = try #require((again.next("ready")["addresses"] as? [String])?.first)
+        let place = try pair.owner.answer(["network", "address", "--address", address]).text("text")
+        _ = try pair.member.answer(["connect", place])
+        _ = try pair.owner.answer(["send", "phone", "second", "--sealed"])
+        #expect(try listener.next("message")["text"] as? String == "second")
+        let supply = try pair.owner.answer(["keys", "supply"]).json["relationships"] as? [[String: Any]]
+        let keys = try #require(supply?.first)
+        let capacity = try #require(keys["suite"] as? String) == "X-Wing" ? 1_024 : 8_192
+        #expect(keys["sendingKeys"] as? Int == capacity - 17)
+        let forgotten = try pair.owner.answer(["keys", "forget", "phone"])
+        #expect(try forgotten.json["done"] as? Bool == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: pair.owner.path + "/one-time-keys").isEmpty)
+        #expect(listener.end(by: SIGINT) == 0)
+        try pair.end()
+    }
+}
