@@ -385,9 +385,18 @@ let package = Package(
                 "Transport", "TestSupport", logging, tracing, inMemoryTracing,
             ]
         ),
+        .executableTarget(
+            name: "SealedWriter",
+            dependencies: ["SealedMessages", "OneTimeKeys", "RunarNode", "Transport", "Platform", "Bytes", "Identity"],
+            path: "Tests/Helpers/SealedWriter",
+            swiftSettings: house
+        ),
         tests(
             of: "SealedMessages",
-            ["SealedMessages", "RunarNode", "OneTimeKeys", "Transport", "Platform", "Bytes", "Identity", "TestSupport"]
+            [
+                "SealedMessages", "RunarNode", "OneTimeKeys", "Transport", "Platform", "Bytes", "Identity",
+                "TestSupport", "SealedWriter",
+            ]
         ),
         tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),
         tests(

@@ -51,7 +51,7 @@ final class KeyExchangeDriver: Sendable {
     }
 
     static let servicePath = "$keys"
-    /// Keys that are stored as used at once: so many are lost in a crash at most.
+    /// The number of keys that are stored as used at once; a crash loses no more.
     static let reservation = 16
     private static let outgoingLimit = 256
     private static let senderCount = 4

@@ -34,7 +34,7 @@ public final class KeyStoreManager: Sendable {
     /// - Throws: ``OneTimeKeyError`` for a damaged file, with its path; ``KeychainError`` if the device's key cannot be read.
     public convenience init(node: RunarNode) throws { try self.init(node: node, capacity: nil) }
 
-    /// The same with pools of `capacity` keys.
+    /// Reads the pools of a node whose new pools have `capacity` keys; nil for those of the suite.
     package init(node: RunarNode, capacity: Int?) throws {
         let driver = try KeyExchangeDriver(node: node, capacity: capacity)
         self.driver = driver
@@ -91,7 +91,7 @@ public final class KeyStoreManager: Sendable {
 
     /// Seals a message to a peer and returns once a listener there has the plaintext.
     ///
-    /// A message whose sending failed may have arrived all the same. It is not sent again, and its key is not used again.
+    /// A message may have arrived although sending failed. It is not sent again, and its key is not used again.
     ///
     /// - Throws: As ``seal(_:to:)``; ``SealedMessageError/notReceived``; `RunarError` if the peer cannot be reached.
     public func send(_ plaintext: [UInt8], to peer: PeerId) async throws {

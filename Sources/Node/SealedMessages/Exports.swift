@@ -1,0 +1,3 @@
+// Types of other modules in the interface: a program that imports SealedMessages needs no other module.
+
+@_exported public import OneTimeKeys
