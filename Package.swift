@@ -363,7 +363,7 @@ let package = Package(
         tests(of: "RunarC", ["CRunar", "RunarNode", "CProbe", "TestSupport"]),
         tests(
             of: "Platform",
-            ["Bytes", "Identity", "Concurrency", "Platform", "TestSupport", "CrashWriter", "LanProbe", crypto]
+            ["Bytes", "Identity", "Platform", "TestSupport", "CrashWriter", "LanProbe", crypto]
         ),
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Concurrency", "TestSupport", collections]),

@@ -56,13 +56,24 @@ extension KeyExchangeDriver {
             throw SealedMessageError.notConnected(peer)
         }
         let message = try await seal(plaintext, to: peer)
-        let answer = try await node.requestRaw(
-            "\(network.text):\(Self.servicePath)/message",
-            payload: Data(message.bytes),
-            encoding: nil,
-            options: RequestOptions(peer: peer)
-        )
+        let answer = try await Self.withoutPath {
+            try await node.requestRaw(
+                "\(network.text):\(Self.servicePath)/message",
+                payload: Data(message.bytes),
+                encoding: nil,
+                options: RequestOptions(peer: peer)
+            )
+        }
         guard answer == Self.delivered else { throw SealedMessageError.notReceived }
+    }
+
+    /// Runs `body`; its errors do not name the path of a request, of which the caller knows nothing.
+    private static func withoutPath<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as RunarError {
+            throw RunarError.failure(error.kind, message: error.message)
+        }
     }
 
     /// The answer to a message that a listener has, and to one that none took.

@@ -211,13 +211,16 @@ final class KeyExchangeDriver: Sendable {
 
     private func sendOutgoing() async {
         while let message = try? await outgoing.next() {  // nil: cancelled
-            // A message that is lost is sent again by the exchange.
-            _ = try? await node.requestRaw(
-                "\(message.network.text):\(Self.servicePath)/exchange",
-                payload: Data(message.bytes),
-                encoding: nil,
-                options: RequestOptions(peer: message.peer)
-            )
+            do {
+                _ = try await node.requestRaw(
+                    "\(message.network.text):\(Self.servicePath)/exchange",
+                    payload: Data(message.bytes),
+                    encoding: nil,
+                    options: RequestOptions(peer: message.peer)
+                )
+            } catch {
+                // The exchange sends it again.
+            }
         }
     }
 

@@ -25,10 +25,8 @@ internal import Transport
         let sending = try KeyStoreManager(node: sender, capacity: capacity)
         let receiving = try KeyStoreManager(node: recipient, capacity: capacity)
         let last = FilePath.joining(folder, "last")
-        // A message that was half-written is none.
-        if let bytes = try AtomicFile.read(last, limit: 1 << 16), let message = try? SealedMessage(bytes) {  // see above
-            let plaintext = try? await receiving.open(message, from: sender.peerId)  // nil: it was opened
-            try print(plaintext == nil ? "refused" : "again \(message.keyName)")
+        if let bytes = try AtomicFile.read(last, limit: 1 << 16) {
+            try print(await again(bytes, from: sender.peerId, receiving))
         }
         var number = first
         while true {
@@ -41,6 +39,18 @@ internal import Transport
             _ = try await receiving.open(message, from: sender.peerId)
             try print("opened \(message.keyName)")
             number += 1
+        }
+    }
+
+    /// Opens the last message of an earlier run again, and returns the line that says what became of it.
+    private static func again(_ bytes: [UInt8], from sender: PeerId, _ keys: KeyStoreManager) async -> String {
+        do {
+            let message = try SealedMessage(bytes)
+            _ = try await keys.open(message, from: sender)
+            return "again \(message.keyName)"
+        } catch {
+            // It was half-written, or opened before.
+            return "refused"
         }
     }
 

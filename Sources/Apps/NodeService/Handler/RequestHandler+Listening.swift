@@ -3,6 +3,7 @@ internal import Foundation
 internal import Identity
 internal import Node
 internal import RunarNode
+internal import SealedMessages
 
 // Services: what there is, asking, and offering what another process answers.
 extension RequestHandler {

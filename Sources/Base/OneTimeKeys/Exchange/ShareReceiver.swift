@@ -63,9 +63,10 @@ struct ShareReceiver: Sendable {
             stage = .pulling(share, bytes: pulled)
             return .pull(next)
         }
-        guard Bytes32(Array(SHA256.hash(data: pulled))) == share.digest, let pool = try? PublicKeyStore(pulled),
+        guard Bytes32(Array(SHA256.hash(data: pulled))) == share.digest,
+            let pool = try? PublicKeyStore(pulled),  // nil: what the peer signed is no pool
             pool.suite == share.suite, pool.generation == share.generation
-        else { return fail() }  // what the peer signed is not what it sent
+        else { return fail() }
         stage = .saving(share)
         return .save(pool)
     }
