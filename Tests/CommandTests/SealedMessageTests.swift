@@ -100,7 +100,8 @@ internal import Testing
         #expect(keys["sendingKeys"] as? Int == capacity - 17)
         let forgotten = try pair.owner.answer(["keys", "forget", "phone"])
         #expect(try forgotten.json["done"] as? Bool == true)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: pair.owner.path + "/one-time-keys").isEmpty)
+        let directory = try pair.owner.path + "/one-time-keys/" + pair.owner.text(of: pair.ownerId)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
         try pair.end()
     }
 }

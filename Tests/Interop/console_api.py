@@ -289,6 +289,25 @@ def talk(owner, guest, place, peer):
     told.close()
 
 
+def seal(owner, guest, peer):
+    sealed, keys = "POST /peers/{peer}/sealed-messages", "POST /peers/{peer}/one-time-keys"
+    place = {"peer": peer}
+    owner.ask(sealed, place, body={"text": "early"}, expect=404)
+    expect("no keys are there at first", owner.ask("GET /one-time-keys")["relationships"] == [])
+    exchanged = owner.ask(keys, place, body={})
+    expect("keys are exchanged", exchanged["state"] == "completed" and exchanged["sendingKeys"] >= 1024, exchanged)
+    expect("both devices list them", len(guest.ask("GET /one-time-keys")["relationships"]) == 1)
+    for digits, status in (("12345", 422), ("0" * 60, 422), (exchanged["safetyNumber"], 200)):
+        verified = owner.ask(keys + "/verify", place, body={"text": digits}, expect=status)
+    expect("the number is confirmed", verified["verified"], verified)
+    owner.ask(sealed, place, body={"text": ""}, expect=400)
+    # Nothing listens for sealed messages there, so it stays sealed.
+    owner.ask(sealed, place, body={"text": "unheard"}, expect=503)
+    owner.ask("DELETE /peers/{peer}/one-time-keys", place)
+    expect("keys are deleted", owner.ask("GET /one-time-keys")["relationships"] == [])
+    owner.ask("DELETE /peers/{peer}/one-time-keys", place, expect=404)
+
+
 def store(owner, guest, place):
     told = owner.ask("GET /activity", stream=True)
     told.next("hello")
@@ -415,6 +434,7 @@ def renew(guest):
     answer = guest.ask("POST /device/renew", body=SHOW)
     now = guest.ask("GET /node")["peerId"]
     expect("a node goes on with its new key", now == answer["peerId"] != before == answer["formerPeerId"], answer)
+    expect("one-time keys end with the key", guest.ask("GET /one-time-keys")["relationships"] == [])
 
 
 def come_back(owner):
@@ -525,8 +545,8 @@ def main(words):
     alone(owner)
     place = become_members(owner, guest)
     peer = url_id(guest.ask("GET /node")["peerId"])
-    for step in [lambda: talk(owner, guest, place, peer), lambda: store(owner, guest, place), lambda: codes(owner, place),
-                 lambda: come_back(owner), lambda: keys(owner, guest), lambda: end(owner, guest, place, peer)]:
+    for step in [lambda: talk(owner, guest, place, peer), lambda: seal(owner, guest, peer),
+                 lambda: store(owner, guest, place), lambda: codes(owner, place), lambda: come_back(owner), lambda: keys(owner, guest), lambda: end(owner, guest, place, peer)]:
         step()
     renew(guest)
     expect("a node is told to stop", owner.ask("POST /node/stop", body={})["stopped"])

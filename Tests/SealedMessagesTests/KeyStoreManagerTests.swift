@@ -132,7 +132,7 @@ internal import Transport
             let device = try Device(in: network, storage: storage, folder: folder)
             let (pool, publicKeys) = try KeyStore.generate(.p256, capacity: 4)
             let files = KeyStoreFiles(
-                directory: FilePath.joining(folder, "one-time-keys"),
+                directory: KeyStoreFiles<SystemFileSystem>.directory(of: device.peerId, in: folder),
                 key: KeyDerivation.deriveKeyStoreKey(peerKey: try device.node.deviceKey().privateKey),
                 fileSystem: SystemFileSystem()
             )
@@ -154,7 +154,8 @@ internal import Transport
         #expect(device.keys.relationship(with: peerId)?.sendingKeyCount == 0)
         await #expect(throws: OneTimeKeyError.noKeysAvailable) { _ = try await device.keys.seal([9], to: peerId) }
         try await device.keys.removeKeys(of: peerId)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: FilePath.joining(folder, "one-time-keys")).isEmpty)
+        let directory = KeyStoreFiles<SystemFileSystem>.directory(of: device.peerId, in: folder)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
     }
 }
 

@@ -84,7 +84,10 @@ final class KeyExchangeDriver: Sendable {
         clock = node.clock
         files = node.stateDirectory.map { directory in
             KeyStoreFiles(
-                directory: FilePath.joining(directory, "one-time-keys"),
+                directory: KeyStoreFiles<SystemFileSystem>.directory(
+                    of: PeerId(publicKey: key.publicKey),
+                    in: directory
+                ),
                 key: KeyDerivation.deriveKeyStoreKey(peerKey: key.privateKey),
                 fileSystem: SystemFileSystem()
             )

@@ -53,15 +53,21 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
     let key: SecretBytes
     let fileSystem: System
 
+    /// The directory for the pools of a device, which end with its key.
+    static func directory(of device: PeerId, in stateDirectory: String) -> String {
+        FilePath.joining(FilePath.joining(stateDirectory, "one-time-keys"), device.text)
+    }
+
     // MARK: Reading
 
     /// Reads everything, and removes what an earlier process left half-written.
     ///
     /// - Throws: ``FileError``, and ``OneTimeKeyError/malformed(of:reason:)`` with the path of a damaged file.
     func load() throws -> [PeerId: Relationship] {
-        if try fileSystem.status(of: directory, followingLink: true) == nil {
-            try fileSystem.makeDirectory(directory, mode: 0o700)
-            try fileSystem.synchronizeDirectory(FilePath.directory(of: directory))
+        for path in [FilePath.directory(of: directory), directory]
+        where try fileSystem.status(of: path, followingLink: true) == nil {
+            try fileSystem.makeDirectory(path, mode: 0o700)
+            try fileSystem.synchronizeDirectory(FilePath.directory(of: path))
         }
         var names: [Name] = []
         for entry in try fileSystem.names(in: directory).sorted() {

@@ -66,7 +66,7 @@ extension RequestHandler {
         if wasRunning { await node.stop() }
         do {
             try await node.renewDevice()
-            forgetKeyStores()
+            await endKeyStores()
             try NodeHome.note(node.peerId, in: home)
         } catch {
             if wasRunning { try await node.start() }

@@ -79,13 +79,20 @@ package final class RequestHandler: Sendable {
         }
     }
 
-    /// Lets the next use of one-time keys read them anew, because the device has another key.
-    func forgetKeyStores() {
-        let before = keyStoreManager.withLock { manager in
+    /// Deletes the one-time keys of a device whose key was replaced; the next use begins with none.
+    func endKeyStores() async {
+        let former = keyStoreManager.withLock { manager in
             defer { manager = nil }
             return manager
         }
-        withExtendedLifetime(before) {}
+        guard let former else { return }
+        for relationship in former.relationships {
+            do {
+                try await former.removeKeys(of: relationship.peer)
+            } catch {
+                node.logs[.storage].error("one-time keys of the former device were not deleted: \(error)")
+            }
+        }
     }
 
     /// Ends the node.
