@@ -18,6 +18,7 @@ if [ -z "$products" ]; then
     ./scripts/debug-build.sh --target RunarNode
     ./scripts/debug-build.sh --target Simulation
     ./scripts/debug-build.sh --target NanoTDF
+    ./scripts/debug-build.sh --target SealedMessages
     products=$(swift build --show-bin-path)
 fi
 graphs=$work/graphs
@@ -78,4 +79,7 @@ modules RunarNode $(exports Sources/Node/RunarNode)
 modules Simulation
 # shellcheck disable=SC2046  # several types are several words
 modules NanoTDF $(exports Sources/Base/NanoTDF)
+modules OneTimeKeys
+# shellcheck disable=SC2046  # several modules are several words
+modules SealedMessages $(exports Sources/Node/SealedMessages)
 header RunarC Sources/Apps/CRunar/include/runar.h

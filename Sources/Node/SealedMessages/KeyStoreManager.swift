@@ -31,7 +31,7 @@ public final class KeyStoreManager: Sendable {
     ///
     /// A node has one manager at a time.
     ///
-    /// - Throws: ``OneTimeKeyError`` for a damaged file, with its path; ``KeychainError`` if the device's key cannot be read.
+    /// - Throws: ``OneTimeKeyError`` for a damaged file, with its path; `KeychainError` if the device's key cannot be read.
     public convenience init(node: RunarNode) throws { try self.init(node: node, capacity: nil) }
 
     /// Reads the pools of a node whose new pools have `capacity` keys; nil for those of the suite.
