@@ -61,13 +61,15 @@ struct ExchangePair {
     var states: [KeyExchangeState] { devices.map(\.exchange.state) }
 
     /// Whether each device can open what the other one seals to it.
-    var agrees: Bool {
-        (0..<2).allSatisfy { index in
-            guard var publicKeys = devices[1 - index].peerKeys, var keys = devices[index].pools[publicKeys.generation],
-                let message = try? publicKeys.takeKey().seal([1], to: devices[index].peerId)  // then they do not agree
-            else { return false }
-            return (try? keys.open(message, for: devices[index].peerId)) == [1]  // likewise
-        }
+    var agrees: Bool { (0..<2).allSatisfy(canOpen) }
+
+    /// Whether the other device can open what a device seals to it.
+    func canOpen(from sender: Int) -> Bool {
+        let recipient = devices[1 - sender]
+        guard var publicKeys = devices[sender].peerKeys, var keys = recipient.pools[publicKeys.generation],
+            let message = try? publicKeys.takeKey().seal([1], to: recipient.peerId)  // nil: it cannot
+        else { return false }
+        return (try? keys.open(message, for: recipient.peerId)) == [1]  // nil: it cannot
     }
 
     mutating func feed(_ device: Int, _ input: KeyExchange.Input) {
@@ -134,6 +136,21 @@ struct ExchangePair {
         now = max(now, time)
         for device in 0..<2 where wakes[device].map({ $0 <= now }) == true { feed(device, .timePassed) }
         return true
+    }
+
+    /// Starts a device anew, with what it stored.
+    mutating func restart(_ device: Int) {
+        let stored = devices[device]
+        inFlight.removeAll { $0.target == device }
+        waitingGenerations.removeAll { $0.device == device }
+        devices[device].exchange = KeyExchange(
+            signer: stored.key.privateKey,
+            peer: devices[1 - device].peerId,
+            suites: stored.exchange.suites,
+            ownGeneration: stored.pools.keys.max() ?? 0,
+            peerKeys: stored.peerKeys,
+            established: stored.established.last
+        )
     }
 
     mutating func disconnect() {

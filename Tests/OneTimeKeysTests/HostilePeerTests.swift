@@ -73,6 +73,7 @@ internal import Testing
         var pair = asked.pair
         let key = pair.devices[1].key
         let old = try Self.offer(to: asked.request, in: pair, by: key, as: key)
+        pair.feed(0, .localFailure)
         pair.feed(0, .start)
         let request = try Self.request(in: &pair)
         pair.feed(0, .received(old))
@@ -121,7 +122,7 @@ internal import Testing
             )
             pair.settle()
         }
-        #expect(pair.devices[0].pools.count <= 4)
+        #expect(pair.devices[0].pools.count == 4)
     }
 
     private struct Sharing {
@@ -133,6 +134,28 @@ internal import Testing
         mutating func send(_ body: KeyExchangeMessage.Body) {
             pair.feed(0, .received(KeyExchangeMessage(exchange: exchange, body: body).bytes))
         }
+    }
+
+    @Test func `pools that were not asked for are taken three times at once`() throws {
+        var pair = ExchangePair()
+        pair.feed(0, .start)
+        pair.settle()
+        let established = try #require(pair.devices[0].established.first)
+        var stored: Set<UInt32> = []
+        for generation in UInt32(2)...20 {
+            let pool = try KeyStore.generate(.p256, generation: generation, capacity: 2).publicKeys.encoded
+            let body = try Self.share(
+                of: pool,
+                generation: generation,
+                in: established.binding,
+                by: pair.devices[1].key
+            )
+            for body in [body, .part(offset: 0, bytes: pool)] {
+                pair.feed(0, .received(KeyExchangeMessage(exchange: established.exchange, body: body).bytes))
+            }
+            stored.insert(try #require(pair.devices[0].peerKeys).generation)
+        }
+        #expect(stored.sorted() == [2, 3, 4])
     }
 
     /// The first device waits for the keys of the hostile second one, which can sign.
@@ -177,15 +200,14 @@ internal import Testing
     @Test func `forged and unbound shares are refused`() throws {
         let pool = try KeyStore.generate(.p256, capacity: 2).publicKeys.encoded
         let other = ExchangeBinding(bytes: [UInt8](repeating: 3, count: 32))
-        for attempt in 0..<4 {
+        for attempt in 0..<3 {
             var sharing = try Self.sharing()
             let (keys, binding) = (sharing.pair.devices.map(\.key), sharing.binding)
             let body =
                 switch attempt {
                 case 0: try Self.share(of: pool, in: binding, by: generatePeerKey(), in: keys[1])
                 case 1: try Self.share(of: pool, in: other, by: keys[1])
-                case 2: try Self.share(of: pool, in: binding, by: keys[1], in: keys[0])  // reflected
-                default: try Self.share(of: pool, generation: 0, in: binding, by: keys[1])
+                default: try Self.share(of: pool, in: binding, by: keys[1], in: keys[0])  // reflected
                 }
             sharing.send(body)
             #expect(sharing.pair.states[0] == .failed(.invalidShare), "\(attempt)")

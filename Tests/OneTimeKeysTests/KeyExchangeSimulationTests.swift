@@ -5,7 +5,7 @@ internal import Testing
 
 /// Exchanges over a link that loses, repeats and reorders messages and breaks, from a seed.
 ///
-/// It does not model that a device is started anew in the middle, nor a clock that jumps.
+/// It does not model a clock that jumps, nor a disk that forgets.
 @Suite("Simulated exchanges of keys") struct KeyExchangeSimulationTests {
     @Test(arguments: UInt64(1)...60) func `an exchange completes over a bad link`(seed: UInt64) {
         var random = SeededGenerator(seed: seed, name: "link")
@@ -31,6 +31,43 @@ internal import Testing
         let pools = pair.devices.map(\.peerKeys)
         pair.settle()
         #expect(pair.states == [.completed, .completed] && pair.devices.map(\.peerKeys) == pools)
+    }
+
+    /// Restarts the devices, and asks for new exchanges and refills, at any time.
+    ///
+    /// Some of those fail. One more exchange at the end succeeds, and until then each device can open messages of the other.
+    @Test(arguments: UInt64(1)...60) func `devices that restart at random can always open each other's messages`(
+        seed: UInt64
+    ) {
+        var random = SeededGenerator(seed: seed, name: "restarts")
+        let loss = Double(seed % 3) * 0.1
+        var pair = ExchangePair(seed: seed)
+        pair.feed(0, .start)
+        for number in 0..<600 {
+            step(&pair, loss: loss, &random)
+            let device = Int.random(in: 0..<2, using: &random)
+            if random.decide(0.01) { pair.restart(device) }
+            if random.decide(0.02) { pair.feed(device, .start) }
+            if random.decide(0.05) { pair.feed(device, .requestRefill) }
+            guard number % 20 == 0 else { continue }
+            for index in 0..<2 where pair.devices[index].peerKeys != nil { #expect(pair.canOpen(from: index)) }
+        }
+        if !pair.isConnected { pair.connect() }
+        var tries = 0
+        while tries < 5 {
+            tries += 1
+            pair.settle()
+            while pair.wakeNext() { pair.settle() }
+            // As many pools as a peer may ask for are earned again.
+            pair.now += .seconds(600)
+            pair.feed(0, .start)
+            pair.settle()
+            while pair.states != [.completed, .completed], pair.wakeNext() { pair.settle() }
+            if pair.states == [.completed, .completed] { break }
+        }
+        #expect(pair.states == [.completed, .completed], "seed \(seed)")
+        #expect(pair.agrees)
+        #expect(pair.devices[0].exchange.safetyNumber == pair.devices[1].exchange.safetyNumber)
     }
 
     private func step(_ pair: inout ExchangePair, loss: Double, _ random: inout SeededGenerator) {

@@ -106,20 +106,68 @@ internal import Testing
         var pair = ExchangePair()
         pair.feed(0, .start)
         pair.settle()
-        for index in 0..<2 {
-            let device = pair.devices[index]
-            pair.devices[index].exchange = KeyExchange(
-                signer: device.key.privateKey,
-                peer: pair.devices[1 - index].peerId,
-                suites: [.p256],
-                established: device.established.last
-            )
-        }
+        for index in 0..<2 { pair.restart(index) }
         #expect(pair.states == [.completed, .completed])
         pair.feed(1, .requestRefill)
         pair.settle()
         #expect(pair.devices.map(\.peerKeys?.generation) == [1, 2])
         #expect(pair.agrees)
+    }
+
+    @Test func `a refill that a restart interrupted is asked for again`() {
+        for count in 0..<6 {
+            for device in 0..<2 {
+                var pair = ExchangePair()
+                pair.feed(0, .start)
+                pair.settle()
+                pair.feed(0, .requestRefill)
+                for _ in 0..<count where !pair.inFlight.isEmpty { pair.deliver() }
+                pair.restart(device)
+                pair.settle()
+                while pair.wakeNext() { pair.settle() }
+                pair.now += .seconds(600)
+                pair.feed(0, .requestRefill)
+                pair.settle()
+                while pair.wakeNext() { pair.settle() }
+                #expect(pair.states == [.completed, .completed], "\(count) messages, device \(device)")
+                #expect(pair.devices[0].peerKeys?.generation ?? 0 > 1, "\(count) messages, device \(device)")
+                #expect(pair.agrees)
+            }
+        }
+    }
+
+    @Test func `a renewal that fails leaves the exchange as it was`() {
+        for side in 0..<2 {
+            var pair = ExchangePair()
+            pair.feed(0, .start)
+            pair.settle()
+            let number = pair.devices[0].exchange.safetyNumber
+            pair.feed(side, .start)
+            pair.deliver()
+            pair.disconnect()
+            while pair.wakeNext() {}
+            #expect(pair.states == [.failed(.timedOut), .failed(.timedOut)])
+            #expect(pair.devices.map(\.exchange.safetyNumber) == [number, number])
+            pair.connect()
+            pair.feed(side, .requestRefill)
+            pair.settle()
+            #expect(pair.states[side] == .completed)
+            #expect(pair.devices[side].peerKeys?.generation == 2)
+            #expect(pair.agrees)
+        }
+    }
+
+    @Test func `a copy of a request that comes late begins nothing`() throws {
+        var pair = ExchangePair()
+        pair.feed(0, .start)
+        let request = try #require(pair.inFlight.first).bytes
+        pair.settle()
+        pair.feed(0, .start)
+        pair.settle()
+        let number = pair.devices[1].exchange.safetyNumber
+        pair.feed(1, .received(request))
+        #expect(pair.states == [.completed, .completed])
+        #expect(pair.devices[1].exchange.safetyNumber == number)
     }
 
     @Test func `an exchange goes on after a disconnect at any message`() {

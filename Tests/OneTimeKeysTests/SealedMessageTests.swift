@@ -28,14 +28,15 @@ internal import Testing
         #expect(throws: OneTimeKeyError.keyUsed) { try stored.open(received, for: Self.peer) }
     }
 
-    @Test(arguments: OneTimeKeySuite.supported, [0, 1, 1 << 20])
-    func `messages from nothing to 1 MiB are sealed`(suite: OneTimeKeySuite, count: Int) throws {
+    @Test(arguments: OneTimeKeySuite.supported, [0, 1, SealedMessage.plaintextByteLimit])
+    func `messages from nothing to the limit are sealed`(suite: OneTimeKeySuite, count: Int) throws {
         var (keys, publicKeys) = try KeyStore.generate(suite, capacity: 2)
         let plaintext = [UInt8](repeating: 0xA5, count: count)
         let message = try publicKeys.takeKey().seal(plaintext, to: Self.peer)
         #expect(try keys.open(SealedMessage(message.bytes), for: Self.peer) == plaintext)
-        #expect(throws: OneTimeKeyError.tooLarge(limit: 1 << 20, found: 1 << 20 + 1)) {
-            _ = try publicKeys.takeKey().seal([UInt8](repeating: 0, count: 1 << 20 + 1), to: Self.peer)
+        let limit = SealedMessage.plaintextByteLimit
+        #expect(throws: OneTimeKeyError.tooLarge(limit: limit, found: limit + 1)) {
+            _ = try publicKeys.takeKey().seal([UInt8](repeating: 0, count: limit + 1), to: Self.peer)
         }
     }
 

@@ -26,7 +26,7 @@ internal import Testing
     }
 
     private func stored(_ image: SimulatedDisk.Image) throws -> KeyStoreFiles<SimulatedDisk>.Relationship {
-        try #require(try files(SimulatedDisk(image)).load()[Self.peer])
+        try #require(try files(SimulatedDisk(image)).load().relationships[Self.peer])
     }
 
     /// Loses the power after each call of `body` in turn, and hands over what is found then.
@@ -60,12 +60,13 @@ internal import Testing
             try files.save(KeyStore.generate(.p256, generation: generation, capacity: 2).publicKeys, of: Self.peer)
             try files.saveUse(of: 1, generation: generation, peer: Self.peer)
         }
-        try files.saveVerification(of: Self.peer)
+        try files.keepPools([3, 5], for: Self.peer)
+        try files.saveVerification(of: [1, 2], with: Self.peer)
         let found = try stored(disk.image)
-        #expect(found.pools.map(\.generation) == [3, 4, 5])
-        #expect(found.ownGeneration == 5 && found.isVerified)
+        #expect(found.pools.map(\.generation) == [3, 5])
+        #expect(found.ownGeneration == 5 && found.verifiedBinding == [1, 2])
         #expect(found.peerKeys?.generation == 5 && found.peerKeys?.usedCount == 1)
-        #expect(disk.image.count == 1 + 6 + 2 + 1)
+        #expect(disk.image.count == 1 + 4 + 2 + 1)
         try files.removeAll(of: Self.peer)
         #expect(Set(disk.image.keys) == ["/"])
     }
@@ -105,12 +106,15 @@ internal import Testing
     }
 
     @Test func `a new pool replaces the old one as a whole, whenever the power fails`() throws {
-        let image = try prepared().image
+        let prepared = SimulatedDisk(try prepared().image)
+        try files(prepared).saveUse(of: 3, generation: 1, peer: Self.peer)
+        let image = prepared.image
         let newKeys = try KeyStore.generate(.p256, generation: 2, capacity: 2).publicKeys
         try losePower(image) { files in
             try files.save(newKeys, of: Self.peer)
         } found: { found, isAcknowledged in
-            #expect(found.peerKeys == newKeys || (found.peerKeys?.generation == 1 && !isAcknowledged))
+            let isNew = found.peerKeys == newKeys
+            #expect(isNew || (!isAcknowledged && found.peerKeys?.generation == 1 && found.peerKeys?.usedCount == 3))
         }
         let pool = try KeyStore.generate(.p256, generation: 2, capacity: 2).keys
         try losePower(image) { files in
@@ -132,14 +136,29 @@ internal import Testing
         var moved = disk.image
         moved[path.replacing(".1.", with: ".2.")] = bytes
         moved[path.replacing(".1.secrets", with: ".2.names")] = pool.encodedNames
-        #expect(throws: OneTimeKeyError.self) { try stored(moved) }
+        let damages = try files(SimulatedDisk(moved)).load().damages
+        #expect(damages[Self.peer] is OneTimeKeyError)
         let other = KeyStoreFiles(
             directory: "/",
             key: SecretBytes(copying: [UInt8](repeating: 6, count: 32)),
             fileSystem: SimulatedDisk(disk.image)
         )
-        let error = #expect(throws: OneTimeKeyError.self) { try other.load() }
-        #expect(error?.description.contains(path) == true)
+        let (relationships, otherDamages) = try other.load()
+        let damage = try #require(otherDamages[Self.peer])
+        #expect(relationships.isEmpty && "\(damage)".contains(path))
+    }
+
+    @Test func `a damaged file keeps no other relationship from its keys`() throws {
+        var image = try prepared().image
+        let other = PeerId(publicKey: generatePeerKey().publicKey)
+        let disk = SimulatedDisk(image)
+        try files(disk).save(KeyStore.generate(.p256, capacity: 2).publicKeys, of: other)
+        image = disk.image
+        let path = try #require(image.keys.first { $0.hasPrefix("/\(other.text)") })
+        image[path] = Array(try #require(image[path]).dropLast())
+        let (relationships, damages) = try files(SimulatedDisk(image)).load()
+        #expect(relationships[Self.peer]?.pools.count == 1 && relationships[other] == nil)
+        #expect(damages.keys.elementsEqual([other]))
     }
 
     @Test func `leftovers of a writer and foreign files do no harm`() throws {
@@ -147,7 +166,7 @@ internal import Testing
         image["/.something.writing-abc"] = [1]
         image["/notes.txt"] = [2]
         let disk = SimulatedDisk(image)
-        #expect(try files(disk).load().keys.elementsEqual([Self.peer]))
+        #expect(try files(disk).load().relationships.keys.elementsEqual([Self.peer]))
         #expect(disk.image["/.something.writing-abc"] == nil)
         #expect(disk.image["/notes.txt"] == [2])
     }

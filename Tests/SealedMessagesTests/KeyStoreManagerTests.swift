@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Foundation
 internal import Identity
 internal import Platform
@@ -82,12 +83,54 @@ internal import Transport
 
     @Test func `without keys nothing is sent in clear instead`() async throws {
         try await withDevices { one, other in
-            let deliveries = other.keys.startListening()
+            var sealed = other.keys.startListening().makeAsyncIterator()
+            var plain = other.node.startListening().makeAsyncIterator()
             await #expect(throws: SealedMessageError.noKeys(other.peerId)) {
                 try await one.keys.send([1], to: other.peerId)
             }
-            withExtendedLifetime(deliveries) {}
+            // What comes next is the first that came.
+            try await one.node.sendToPeer("plain", peerId: other.peerId)
+            #expect(try await plain.next().map { try Bincode.deserialize(String.self, from: $0.1) } == "plain")
+            try await one.keys.exchangeKeys(with: other.peerId)
+            try await one.keys.send([2], to: other.peerId)
+            #expect(await sealed.next()?.message == [2])
         }
+    }
+
+    @Test func `keys that one device deleted are exchanged anew`() async throws {
+        try await withDevices { one, other in
+            for _ in 0..<2 { try await one.keys.exchangeKeys(with: other.peerId) }
+            try await one.keys.removeKeys(of: other.peerId)
+            #expect(one.keys.relationship(with: other.peerId) == nil)
+            let renewed = try await one.keys.exchangeKeys(with: other.peerId)
+            #expect(renewed.sendingKeyCount == 16)
+            var deliveries = other.keys.startListening().makeAsyncIterator()
+            try await one.keys.send([3], to: other.peerId)
+            #expect(await deliveries.next()?.message == [3])
+        }
+    }
+
+    @Test func `the largest message arrives, and a larger one costs no key`() async throws {
+        try await withDevices { one, other in
+            try await one.keys.exchangeKeys(with: other.peerId)
+            var deliveries = other.keys.startListening().makeAsyncIterator()
+            let limit = SealedMessage.plaintextByteLimit
+            await #expect(throws: OneTimeKeyError.tooLarge(limit: limit, found: limit + 1)) {
+                try await one.keys.send([UInt8](repeating: 1, count: limit + 1), to: other.peerId)
+            }
+            #expect(one.keys.relationship(with: other.peerId)?.sendingKeyCount == 16)
+            try await one.keys.send([UInt8](repeating: 1, count: limit), to: other.peerId)
+            #expect(await deliveries.next()?.message.count == limit)
+        }
+    }
+
+    @Test func `a node has one manager at a time`() throws {
+        let node = try RunarNode(config: .createTestConfig())
+        var manager: KeyStoreManager? = try KeyStoreManager(node: node)
+        #expect(throws: SealedMessageError.managerExists) { try KeyStoreManager(node: node) }
+        #expect(manager?.relationships.isEmpty == true)
+        manager = nil
+        #expect(throws: Never.self) { try KeyStoreManager(node: node) }
     }
 
     @Test func `a pool that runs low is refilled`() async throws {
@@ -143,13 +186,12 @@ internal import Transport
         }
         do {
             let device = try Device(in: network, storage: storage, folder: folder)
-            #expect(device.keys.relationship(with: peerId)?.receivingKeyCount == 4)
+            #expect(device.keys.relationship(with: peerId)?.sendingKeyCount == 4)
             #expect(try await device.keys.open(message, from: peerId) == [7])
             _ = try await device.keys.seal([8], to: peerId)
         }
         let device = try Device(in: network, storage: storage, folder: folder)
         await #expect(throws: OneTimeKeyError.keyUsed) { try await device.keys.open(message, from: peerId) }
-        #expect(device.keys.relationship(with: peerId)?.receivingKeyCount == 3)
         // The reservation covers the whole pool: keys may be lost in a crash, and are not used twice.
         #expect(device.keys.relationship(with: peerId)?.sendingKeyCount == 0)
         await #expect(throws: OneTimeKeyError.noKeysAvailable) { _ = try await device.keys.seal([9], to: peerId) }

@@ -12,9 +12,16 @@ package final class Broadcaster<Element: Sendable>: Sendable {
 
     private struct Listener: Sendable {
         let number: Int
-        /// Returns false when there is no room.
-        let yield: @Sendable (Element) -> Bool
+        let yield: @Sendable (Element) -> Acceptance
         let finish: @Sendable () -> Void
+    }
+
+    /// The result of handing an element to one listener.
+    private enum Acceptance {
+        case taken
+        case full
+        /// The listener has ended, and is about to be removed.
+        case gone
     }
 
     private struct State: Sendable {
@@ -62,10 +69,15 @@ package final class Broadcaster<Element: Sendable>: Sendable {
                 yield: { [byteCount, byteLimit] element in
                     let count = byteCount(element)
                     return waitingBytes.withLock { waitingBytes in
-                        guard waitingBytes == 0 || count <= byteLimit - waitingBytes else { return false }
-                        if case .dropped = continuation.yield((transform(element), count)) { return false }
-                        waitingBytes += count
-                        return true
+                        guard waitingBytes == 0 || count <= byteLimit - waitingBytes else { return .full }
+                        switch continuation.yield((transform(element), count)) {
+                        case .enqueued:
+                            waitingBytes += count
+                            return .taken
+                        case .dropped: return .full
+                        case .terminated: return .gone
+                        @unknown default: return .gone
+                        }
                     }
                 },
                 finish: { continuation.finish() }
@@ -93,9 +105,9 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     package func send(_ element: Element) -> Delivery {
         let listeners = self.state.withLock { $0.listeners }
         guard !listeners.isEmpty else { return .nobodyListens }
-        var delivery = Delivery.delivered
-        for listener in listeners where !listener.yield(element) { delivery = .overflow }
-        return delivery
+        let acceptances = listeners.map { $0.yield(element) }
+        if acceptances.contains(.full) { return .overflow }
+        return acceptances.contains(.taken) ? .delivered : .nobodyListens
     }
 
     package func finish() {

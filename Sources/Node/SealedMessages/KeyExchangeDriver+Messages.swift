@@ -14,8 +14,27 @@ internal import Foundation
 // Sealed messages, and the service that receives them.
 extension KeyExchangeDriver {
     func seal(_ plaintext: [UInt8], to peer: PeerId) async throws -> SealedMessage {
+        guard plaintext.count <= SealedMessage.plaintextByteLimit else {
+            throw OneTimeKeyError.tooLarge(limit: SealedMessage.plaintextByteLimit, found: plaintext.count)
+        }
         let relationship = try existing(peer)
-        let (message, isLow) = try await relationship.turns.withLock {
+        let message: SealedMessage
+        do {
+            message = try await sealInTurn(plaintext, relationship)
+        } catch OneTimeKeyError.noKeysAvailable {
+            try await feed(.requestRefill, to: relationship)
+            throw OneTimeKeyError.noKeysAvailable
+        }
+        noteChange(of: relationship)
+        if relationship.state.withLock({ $0.peerKeys?.isLow == true }) {
+            try await feed(.requestRefill, to: relationship)
+        }
+        return message
+    }
+
+    private func sealInTurn(_ plaintext: [UInt8], _ relationship: Relationship) async throws -> SealedMessage {
+        let peer = relationship.peer
+        return try await inTurn(of: relationship) {
             guard var keys = relationship.state.withLock({ $0.peerKeys }) else { throw SealedMessageError.noKeys(peer) }
             let reserved = relationship.state.withLock { $0.reservedCount }
             let key = try keys.takeKey()
@@ -25,16 +44,13 @@ extension KeyExchangeDriver {
                 relationship.state.withLock { $0.reservedCount = count }
             }
             relationship.state.withLock { [keys] in $0.peerKeys = keys }
-            return (try key.seal(plaintext, to: peer), keys.isLow)
+            return try key.seal(plaintext, to: peer)
         }
-        noteChange(of: relationship)
-        if isLow { try await feed(.requestRefill, to: relationship) }
-        return message
     }
 
     func open(_ message: SealedMessage, from peer: PeerId) async throws -> [UInt8] {
         let relationship = try existing(peer)
-        let plaintext = try await relationship.turns.withLock {
+        let plaintext = try await inTurn(of: relationship) {
             let pools = relationship.state.withLock { $0.pools }
             guard !pools.isEmpty else { throw SealedMessageError.noKeys(peer) }
             guard let place = pools.firstIndex(where: { $0.contains(message.keyName) }) else {

@@ -22,10 +22,12 @@ final class KeyExchangeDriver: Sendable {
         /// The number of the peer's keys that are stored as used; those up to it may be taken without the disk.
         var reservedCount: Int
         var exchange: KeyExchange
-        /// The result of the last exchange.
-        var established: KeyExchange.Established?
-        /// Whether the safety number of that exchange was compared.
-        var isVerified: Bool
+        /// The generation of the newest pool that the peer confirmed; 0 if there is none.
+        var confirmedGeneration: UInt32 = 0
+        /// The binding of the exchange whose safety number was compared.
+        var verifiedBinding: [UInt8]?
+        /// Whether the keys were deleted, so that an operation that waited for its turn is too late.
+        var isRemoved = false
         /// The network in which the peer was heard last.
         var network: NetworkId?
     }
@@ -55,6 +57,7 @@ final class KeyExchangeDriver: Sendable {
     static let reservation = 16
     private static let outgoingLimit = 256
     private static let senderCount = 4
+    private static let sendPatience = Duration.seconds(10)
     private static let tick = Duration.seconds(1)
     private static let listenerCapacity = 256
     private static let listenerByteLimit = 64 << 20
@@ -93,7 +96,11 @@ final class KeyExchangeDriver: Sendable {
             )
         }
         relations = Locked([:])
-        for (peer, stored) in try files?.load() ?? [:] {
+        guard let (relationships, damages) = try files?.load() else { return }
+        for (peer, damage) in damages {
+            node.logs[.storage].error("the one-time keys of peer \(peer.text) cannot be used: \(damage)")
+        }
+        for (peer, stored) in relationships {
             let state = State(
                 pools: stored.pools,
                 peerKeys: stored.peerKeys,
@@ -102,11 +109,11 @@ final class KeyExchangeDriver: Sendable {
                     signer: key.privateKey,
                     peer: peer,
                     ownGeneration: stored.ownGeneration,
-                    peerGeneration: stored.peerKeys?.generation ?? 0,
+                    peerKeys: stored.peerKeys,
                     established: stored.established
                 ),
-                established: stored.established,
-                isVerified: stored.isVerified
+                confirmedGeneration: stored.established?.ownGeneration ?? 0,
+                verifiedBinding: stored.verifiedBinding
             )
             relations.withLock { $0[peer] = Relationship(peer, state) }
         }
@@ -116,10 +123,14 @@ final class KeyExchangeDriver: Sendable {
 
     var relationships: [KeyRelationship] {
         relations.withLock { Array($0.values) }.sorted { $0.peer < $1.peer }.map(Self.report)
+            .filter { !$0.isEmpty }
     }
 
     func relationship(with peer: PeerId) -> KeyRelationship? {
-        relations.withLock { $0[peer] }.map(Self.report)
+        guard let relationship = relations.withLock({ $0[peer] }).map(Self.report), !relationship.isEmpty else {
+            return nil
+        }
+        return relationship
     }
 
     private static func report(_ relationship: Relationship) -> KeyRelationship {
@@ -129,10 +140,10 @@ final class KeyExchangeDriver: Sendable {
                 state: state.exchange.state,
                 suite: state.peerKeys?.suite,
                 sendingKeyCount: state.peerKeys?.availableCount ?? 0,
-                receivingKeyCount: state.pools.last?.availableCount ?? 0,
+                receivingKeyCount: state.confirmedPool?.availableCount ?? 0,
                 isLow: state.peerKeys?.isLow ?? false,
                 safetyNumber: state.exchange.safetyNumber,
-                isVerified: state.isVerified
+                isVerified: state.verifiedBinding != nil && state.verifiedBinding == state.exchange.binding
             )
         }
     }
@@ -142,7 +153,7 @@ final class KeyExchangeDriver: Sendable {
         relations.withLock { relations in
             if let relationship = relations[peer] { return relationship }
             let exchange = KeyExchange(signer: key.privateKey, peer: peer)
-            let state = State(pools: [], reservedCount: 0, exchange: exchange, isVerified: false)
+            let state = State(pools: [], reservedCount: 0, exchange: exchange)
             let relationship = Relationship(peer, state)
             relations[peer] = relationship
             return relationship
@@ -155,10 +166,11 @@ final class KeyExchangeDriver: Sendable {
     }
 
     func exchangeKeys(with peer: PeerId) async throws -> KeyRelationship {
+        guard node.connectedPeers().contains(peer) else { throw SealedMessageError.notConnected(peer) }
         let relationship = known(peer)
-        guard try network(of: relationship) != nil else { throw SealedMessageError.notConnected(peer) }
         try await feed(.start, to: relationship)
         return try await relationship.changed.wait {
+            guard !relationship.state.withLock({ $0.isRemoved }) else { throw SealedMessageError.noKeys(peer) }
             let report = Self.report(relationship)
             switch report.state {
             case .completed: return report
@@ -170,22 +182,35 @@ final class KeyExchangeDriver: Sendable {
 
     func verify(_ number: SafetyNumber, with peer: PeerId) async throws {
         let relationship = try existing(peer)
-        try await relationship.turns.withLock {
-            guard let expected = relationship.state.withLock({ $0.exchange.safetyNumber }) else {
+        try await inTurn(of: relationship) {
+            let exchange = relationship.state.withLock { $0.exchange }
+            guard let expected = exchange.safetyNumber, let binding = exchange.binding else {
                 throw SealedMessageError.noKeys(peer)
             }
             guard expected == number else { throw SealedMessageError.wrongSafetyNumber }
-            try files?.saveVerification(of: peer)
-            relationship.state.withLock { $0.isVerified = true }
+            try files?.saveVerification(of: binding, with: peer)
+            relationship.state.withLock { $0.verifiedBinding = binding }
         }
         noteChange(of: relationship)
     }
 
     func removeKeys(of peer: PeerId) async throws {
         let relationship = try existing(peer)
-        try await relationship.turns.withLock {
+        try await inTurn(of: relationship) {
             try files?.removeAll(of: peer)
+            relationship.state.withLock { $0.isRemoved = true }
             relations.withLock { $0[peer] = nil }
+        }
+        noteChange(of: relationship)
+    }
+
+    /// Runs `body` when it is the relationship's turn, unless its keys were deleted meanwhile.
+    func inTurn<Result>(of relationship: Relationship, _ body: () async throws -> Result) async throws -> Result {
+        try await relationship.turns.withLock {
+            guard !relationship.state.withLock({ $0.isRemoved }) else {
+                throw SealedMessageError.noKeys(relationship.peer)
+            }
+            return try await body()
         }
     }
 
@@ -212,6 +237,13 @@ final class KeyExchangeDriver: Sendable {
         }
     }
 
+    /// Ends the streams of messages and changes, and the service.
+    func end() {
+        node.removeBuiltIn(Self.servicePath)
+        listeners.finish()
+        reports.finish()
+    }
+
     private func sendOutgoing() async {
         while let message = try? await outgoing.next() {  // nil: cancelled
             do {
@@ -219,7 +251,7 @@ final class KeyExchangeDriver: Sendable {
                     "\(message.network.text):\(Self.servicePath)/exchange",
                     payload: Data(message.bytes),
                     encoding: nil,
-                    options: RequestOptions(peer: message.peer)
+                    options: RequestOptions(timeout: Self.sendPatience, peer: message.peer)
                 )
             } catch {
                 // The exchange sends it again.
@@ -234,6 +266,9 @@ final class KeyExchangeDriver: Sendable {
             else { continue }
             relationship.state.withLock { $0.network = network }
             try? await feed(.connected, to: relationship)  // an error is in the exchange's state
+            if relationship.state.withLock({ $0.peerKeys?.isLow == true }) {
+                try? await feed(.requestRefill, to: relationship)  // the same
+            }
         }
     }
 
@@ -261,7 +296,7 @@ final class KeyExchangeDriver: Sendable {
 
     /// Feeds an input to an exchange, and applies its effects.
     func feed(_ input: KeyExchange.Input, to relationship: Relationship) async throws {
-        try await relationship.turns.withLock {
+        try await inTurn(of: relationship) {
             var inputs = [input]
             while !inputs.isEmpty {
                 let effects = handle(inputs.removeFirst(), of: relationship)
@@ -297,7 +332,8 @@ final class KeyExchangeDriver: Sendable {
             case .generate(let suite, let generation):
                 let (pool, publicKeys) = try await Self.generate(suite, generation: generation, capacity: capacity)
                 try files?.add(pool, for: peer)
-                relationship.state.withLock { $0.add(pool) }
+                relationship.state.withLock { $0.pools.append(pool) }
+                try prunePools(of: relationship)
                 return .generated(publicKeys)
             case .save(let keys):
                 try files?.save(keys, of: peer)
@@ -307,15 +343,9 @@ final class KeyExchangeDriver: Sendable {
                 }
                 return .saved
             case .established(let established):
-                // A refill belongs to the exchange whose number was compared.
-                let isRefill = relationship.state.withLock {
-                    $0.established?.isOfSameExchange(as: established) ?? false
-                }
-                try files?.save(established, of: peer, isRefill: isRefill)
-                relationship.state.withLock { state in
-                    state.established = established
-                    state.isVerified = state.isVerified && isRefill
-                }
+                try files?.save(established, of: peer)
+                relationship.state.withLock { $0.confirmedGeneration = established.ownGeneration }
+                try prunePools(of: relationship)
                 return nil
             case .failed(let failure):
                 node.logs[.messages].warning("keys were not exchanged with peer \(peer.short): \(failure)")
@@ -336,19 +366,37 @@ final class KeyExchangeDriver: Sendable {
         return (pool, publicKeys)
     }
 
-    /// The network in which the peer was heard last, or one in which it is connected.
+    /// Removes pools with which the peer no longer seals.
+    private func prunePools(of relationship: Relationship) throws {
+        let kept = relationship.state.withLock { $0.keptGenerations }
+        try files?.keepPools(kept, for: relationship.peer)
+        relationship.state.withLock { state in state.pools.removeAll { !kept.contains($0.generation) } }
+    }
+
+    /// A network in which the peer is connected, or else one in which it is known.
     func network(of relationship: Relationship) throws -> NetworkId? {
-        if let network = relationship.state.withLock({ $0.network }) { return network }
-        return try node.knownPeers().first { $0.peerId == relationship.peer }?.networks.first
+        let peer = relationship.peer
+        if let network = relationship.state.withLock({ $0.network }), node.connectedPeers(in: network).contains(peer) {
+            return network
+        }
+        let networks = try node.knownPeers().first { $0.peerId == peer }?.networks ?? []
+        return networks.first { node.connectedPeers(in: $0).contains(peer) } ?? networks.first
     }
 }
 
 extension KeyExchangeDriver.State {
-    /// The number of pools that are kept, as on the disk.
-    private static let poolLimit = 3
+    /// The number of pools that are kept although the peer did not confirm them: a confirmation may be lost.
+    private static let unconfirmedLimit = 4
 
-    mutating func add(_ pool: KeyStore) {
-        pools.append(pool)
-        pools.removeFirst(max(0, pools.count - Self.poolLimit))
+    /// The newest pool that the peer confirmed.
+    var confirmedPool: KeyStore? { pools.last { $0.generation <= confirmedGeneration } }
+
+    /// The generations of the pools that are kept: the newest two that were confirmed, because messages to the older one
+    /// may be under way, and the newest of those that were not.
+    var keptGenerations: Set<UInt32> {
+        let generations = pools.map(\.generation).sorted()
+        let confirmed = generations.filter { $0 <= confirmedGeneration }.suffix(2)
+        let others = generations.filter { $0 > confirmedGeneration }.suffix(Self.unconfirmedLimit)
+        return Set(confirmed + others)
     }
 }

@@ -19,6 +19,9 @@ public struct KeyRelationship: Hashable, Sendable {
     public let safetyNumber: SafetyNumber?
     /// Whether a person compared the safety number.
     public let isVerified: Bool
+
+    /// Whether no exchange was begun: the peer may have sent something else than a request.
+    var isEmpty: Bool { state == .idle && suite == nil && receivingKeyCount == 0 }
 }
 
 /// A sealed message that was opened.
@@ -33,12 +36,14 @@ public struct SealedDelivery: Hashable, Sendable {
 public enum SealedMessageError: Error, Hashable, Sendable {
     /// No keys were exchanged with the peer.
     case noKeys(PeerId)
-    /// The peer and this device are members of no common network.
+    /// The peer is not connected, or a member of no common network.
     case notConnected(PeerId)
     /// The application on the receiving device does not listen for sealed messages, or does not keep up.
     case notReceived
     /// The exchange of keys failed.
     case exchangeFailed(KeyExchangeFailure)
+    /// The node has another manager, which would use the same keys.
+    case managerExists
     /// The digits are not those of the exchange.
     case wrongSafetyNumber
 }
@@ -48,7 +53,8 @@ extension SealedMessageError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noKeys(let peer): "no one-time keys were exchanged with peer \(peer.short); exchange keys first"
-        case .notConnected(let peer): "peer \(peer.short) is a member of no common network; join one first"
+        case .notConnected(let peer): "peer \(peer.short) is not connected; connect with it first"
+        case .managerExists: "the node has a KeyStoreManager already; use that one, or release it first"
         case .notReceived: "nothing on the peer takes sealed messages now; start a listener there, and send it again"
         case .exchangeFailed(let failure): failure.description
         case .wrongSafetyNumber:

@@ -23,14 +23,15 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
         var ownGeneration: UInt32 = 0
         var peerKeys: PublicKeyStore?
         var established: KeyExchange.Established?
-        var isVerified = false
+        /// The binding of the exchange whose safety number was compared.
+        var verifiedBinding: [UInt8]?
     }
 
     /// The kinds of files, by the end of their names.
     private enum Kind: String, CaseIterable {
         /// The result of the last exchange.
         case exchange
-        /// An empty file: the safety number of that exchange was compared.
+        /// The binding of the exchange whose safety number was compared.
         case verified
         case names
         case secrets
@@ -45,8 +46,6 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
         let generation: UInt32
     }
 
-    /// The number of pools that are kept: messages to older ones may still be under way.
-    private static var poolLimit: Int { 3 }
     private static var fileByteLimit: Int { 2 << 20 }
 
     let directory: String
@@ -60,10 +59,10 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
 
     // MARK: Reading
 
-    /// Reads everything, and removes what an earlier process left half-written.
+    /// Reads everything, and removes files that an earlier process left half-written.
     ///
-    /// - Throws: ``FileError``, and ``OneTimeKeyError/malformed(of:reason:)`` with the path of a damaged file.
-    func load() throws -> [PeerId: Relationship] {
+    /// - Throws: ``FileError``. A relationship with a damaged file is left out, and its error returned.
+    func load() throws -> (relationships: [PeerId: Relationship], damages: [PeerId: any Error]) {
         for path in [FilePath.directory(of: directory), directory]
         where try fileSystem.status(of: path, followingLink: true) == nil {
             try fileSystem.makeDirectory(path, mode: 0o700)
@@ -77,8 +76,12 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
                 names.append(name)
             }
         }
-        let byPeer = Dictionary(grouping: names, by: \.peer)
-        return try byPeer.mapValues { try relationship(of: $0) }
+        var relationships: [PeerId: Relationship] = [:]
+        var damages: [PeerId: any Error] = [:]
+        for (peer, names) in Dictionary(grouping: names, by: \.peer) {
+            do { relationships[peer] = try relationship(of: names) } catch { damages[peer] = error }
+        }
+        return (relationships, damages)
     }
 
     private func relationship(of names: [Name]) throws -> Relationship {
@@ -100,18 +103,21 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
             found.peerKeys = keys
         }
         found.established = try read(.exchange, peer).map { bytes in try KeyExchange.Established(bytes) }
-        found.isVerified = try read(.verified, peer) != nil
+        found.verifiedBinding = try read(.verified, peer)
         return found
     }
 
     // MARK: Writing
 
-    /// Stores a new pool, and removes the oldest ones.
+    /// Stores a new pool.
     func add(_ pool: KeyStore, for peer: PeerId) throws {
         try save(pool, for: peer)
         try write(pool.encodedNames, .names, peer, pool.generation)
-        let first = pool.generation - min(pool.generation, UInt32(Self.poolLimit) - 1)
-        try remove(of: peer) { ($0.kind == .names || $0.kind == .secrets) && $0.generation < first }
+    }
+
+    /// Removes all pools but those of these generations.
+    func keepPools(_ generations: some Collection<UInt32>, for peer: PeerId) throws {
+        try remove(of: peer) { ($0.kind == .names || $0.kind == .secrets) && !generations.contains($0.generation) }
     }
 
     /// Stores the secrets that a pool has left.
@@ -123,10 +129,13 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
         try AtomicFile.write([UInt8](box.nonce) + box.ciphertext + box.tag, to: path, fileSystem: fileSystem)
     }
 
-    /// Stores a peer's pool in place of the one before.
+    /// Stores a peer's pool, of which no key was used, in place of the one before.
+    ///
+    /// The count of used keys goes last: after a crash before that, keys of the new pool are skipped, and none is used twice.
     func save(_ keys: PublicKeyStore, of peer: PeerId) throws {
         try write(keys.encoded, .keys, peer, keys.generation)
-        try remove(of: peer) { ($0.kind == .keys || $0.kind == .used) && $0.generation < keys.generation }
+        try remove(of: peer) { $0.kind == .keys && $0.generation != keys.generation }
+        try remove(of: peer) { $0.kind == .used }
     }
 
     /// Stores that the first `count` keys of a peer's pool may have been used.
@@ -136,14 +145,13 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
         try write(writer.bytes, .used, peer, generation)
     }
 
-    /// Stores the result of an exchange, whose safety number has not been compared unless it is a refill.
-    func save(_ established: KeyExchange.Established, of peer: PeerId, isRefill: Bool) throws {
-        if !isRefill { try remove(of: peer) { $0.kind == .verified } }
+    /// Stores the result of an exchange.
+    func save(_ established: KeyExchange.Established, of peer: PeerId) throws {
         try write(established.encoded, .exchange, peer)
     }
 
-    /// Stores that the safety number was compared.
-    func saveVerification(of peer: PeerId) throws { try write([], .verified, peer) }
+    /// Stores that the safety number of the exchange with this binding was compared.
+    func saveVerification(of binding: [UInt8], with peer: PeerId) throws { try write(binding, .verified, peer) }
 
     /// Removes everything of a peer.
     func removeAll(of peer: PeerId) throws { try remove(of: peer) { _ in true } }

@@ -29,21 +29,29 @@ public final class KeyStoreManager: Sendable {
 
     /// Reads the pools of a node, and answers its peers from now on.
     ///
-    /// A node has one manager at a time.
+    /// A node has one manager at a time. A relationship with a damaged file is left out, and the node's log names it.
     ///
-    /// - Throws: ``OneTimeKeyError`` for a damaged file, with its path; `KeychainError` if the device's key cannot be read.
+    /// - Throws: ``SealedMessageError/managerExists``; `KeychainError` if the device's key cannot be read.
     public convenience init(node: RunarNode) throws { try self.init(node: node, capacity: nil) }
 
     /// Reads the pools of a node whose new pools have `capacity` keys; nil for those of the suite.
     package init(node: RunarNode, capacity: Int?) throws {
-        let driver = try KeyExchangeDriver(node: node, capacity: capacity)
-        self.driver = driver
+        guard node.reserveBuiltIn(KeyExchangeDriver.servicePath) else { throw SealedMessageError.managerExists }
+        do {
+            driver = try KeyExchangeDriver(node: node, capacity: capacity)
+        } catch {
+            node.removeBuiltIn(KeyExchangeDriver.servicePath)
+            throw error
+        }
         // Unstructured: it lives as long as this object.
-        running = Task { await driver.run() }
+        running = Task { [driver] in await driver.run() }
         node.addBuiltIn(driver.makeService())
     }
 
-    deinit { running.cancel() }
+    deinit {
+        running.cancel()
+        driver.end()
+    }
 
     /// The relationships, ordered by the peer's id.
     public var relationships: [KeyRelationship] { driver.relationships }
@@ -91,7 +99,8 @@ public final class KeyStoreManager: Sendable {
 
     /// Seals a message to a peer and returns once a listener there has the plaintext.
     ///
-    /// A message may have arrived although sending failed. It is not sent again, and its key is not used again.
+    /// A message may have arrived although sending failed. It is not sent again, and its key is not used again. What waits
+    /// for a listener is lost if that ends.
     ///
     /// - Throws: As ``seal(_:to:)``; ``SealedMessageError/notReceived``; `RunarError` if the peer cannot be reached.
     public func send(_ plaintext: [UInt8], to peer: PeerId) async throws {

@@ -57,6 +57,7 @@ extension CommandFailure {
             case .notConnected: ("no-shared-network", .unavailable)
             case .notReceived: ("nobody-listens", .unavailable)
             case .exchangeFailed: ("exchange-failed", .tryAgain)
+            case .managerExists: ("one-time-keys-in-use", .tryAgain)
             case .wrongSafetyNumber: ("wrong-safety-number", .data)
             }
         self.init(code, status, error.description)

@@ -63,13 +63,17 @@ extension RequestHandler {
     func renewDevice() async throws -> RenewalReport {
         let (former, wasRunning) = (node.peerId, node.isRunning)
         let before = try node.networks().filter { $0.token != nil }
+        openKeyStores()
         if wasRunning { await node.stop() }
         do {
             try await node.renewDevice()
             await endKeyStores()
             try NodeHome.note(node.peerId, in: home)
         } catch {
-            if wasRunning { try await node.start() }
+            if wasRunning {
+                try await node.start()
+                openKeyStores()
+            }
             throw error
         }
         if wasRunning {

@@ -13,9 +13,6 @@ extension KeyExchange {
         package let ownGeneration: UInt32
         /// The generation of the peer's newest pool.
         package let peerGeneration: UInt32
-
-        /// Whether both come from one handshake, so that they have one safety number.
-        package func isOfSameExchange(as other: Self) -> Bool { binding == other.binding }
     }
 }
 

@@ -72,13 +72,16 @@ extension KeyExchange {
     // MARK: Initiator
 
     mutating func start(_ now: Duration, _ random: inout some RandomNumberGenerator) {
+        switch phase {
+        case .requestSent, .offerSent, .ackSent: return  // it is under way
+        case .sharing(let session): guard session.isCompleted else { return }
+        case .idle, .failed: break
+        }
         let request = KeyExchangeMessage.Request(
             initiator: signer.publicKey,
             suites: suites.map(\.rawValue)
         )
-        own.stop()
-        theirs.stop()
-        wantsRefill = false
+        beginHandshake()
         phase = .requestSent(
             KeyExchangeMessage(exchange: ExchangeID(generating: &random), body: .request(request))
         )
@@ -151,6 +154,7 @@ extension KeyExchange {
         case .idle, .requestSent, .offerSent, .ackSent, .sharing, .failed:
             break
         }
+        guard !acceptedRequests.contains(message.exchange) else { return }
         guard takePool(now) else { return answer(message.exchange, .refusal(.tooMany), &effects) }
         guard PeerId(publicKey: request.initiator) == peer else {
             return answer(message.exchange, .refusal(.invalid), &effects)
@@ -187,9 +191,8 @@ extension KeyExchange {
             nonce: nonce,
             signature: signature
         )
-        own.stop()
-        theirs.stop()
-        wantsRefill = false
+        beginHandshake()
+        acceptedRequests = acceptedRequests.suffix(Self.acceptedRequestLimit - 1) + [request.exchange]
         phase = .offerSent(
             request: request,
             offer: KeyExchangeMessage(exchange: request.exchange, body: .offer(offer)),
@@ -228,10 +231,22 @@ extension KeyExchange {
 
     // MARK: Both
 
+    private static var acceptedRequestLimit: Int { 16 }
+
+    /// Ends what is under way, and remembers the completed session that there is.
+    private mutating func beginHandshake() {
+        if case .sharing(let session) = phase, session.isCompleted { previous = session }
+        lastFailure = nil
+        own.stop()
+        theirs.stop()
+        wantsRefill = false
+    }
+
     /// Both identities are proved: pools are generated, and sent.
     private mutating func share(_ session: Session, _ now: Duration, _ effects: inout [Effect]) {
         phase = .sharing(session)
         own.begin()
+        theirs.beginSession()
         retries.restart(.ownShare, now)
         effects.append(.generate(session.suite, generation: own.generation))
     }

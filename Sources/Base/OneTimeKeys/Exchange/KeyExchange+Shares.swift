@@ -23,7 +23,7 @@ extension KeyExchange {
     }
 
     mutating func requestRefill(_ now: Duration) {
-        guard case .sharing(let session) = phase, session.isCompleted, theirs.isAtRest else { return }
+        guard case .sharing(let session) = phase, session.isCompleted, theirs.isAtRest, !wantsRefill else { return }
         wantsRefill = true
         retries.restart(.refill, now)
     }
@@ -63,6 +63,8 @@ extension KeyExchange {
         }
         guard message.exchange == phase.exchange else {
             if case .refusal = message.body { return }
+            // The session is still there if the handshake fails.
+            if message.exchange == previous?.exchange { return }
             return answer(message.exchange, .refusal(.unknownExchange), &effects)
         }
         switch message.body {
@@ -88,6 +90,8 @@ extension KeyExchange {
             let signed = session.binding.signedBytes(of: share.signedBytes, by: peer)
             guard share.suite == session.suite, session.peerKey.isValidSignature(share.signature.bytes, for: signed)
             else { return refuse(session.exchange, .invalid, .invalidShare, &effects) }
+            let isNew = session.isCompleted && theirs.isAtRest && !theirs.hasStored(share.digest)
+            guard !isNew || wantsRefill || takeUnaskedPool(now) else { return }
             wantsRefill = false
             follow(theirs.announced(share), now, &effects)
         case .pull(let offset):
@@ -99,8 +103,10 @@ extension KeyExchange {
             guard own.confirm(digest) else { return }
             complete(hasKeys: session.hasKeys, now, &effects)
         case .refillRequest(let generation):
-            guard session.isCompleted, own.isAtRest, generation == own.generation else { return }
-            guard takePool(now) else { return }
+            // A pool that was not confirmed may never have come.
+            guard session.isCompleted, own.isAtRest, own.confirmedGeneration...own.generation ~= generation,
+                takePool(now)
+            else { return }
             own.begin()
             effects.append(.generate(session.suite, generation: own.generation))
         case .request, .offer, .acknowledgement, .commit, .refusal:
@@ -125,6 +131,8 @@ extension KeyExchange {
         )
         guard session.established != established else { return }
         session.established = established
+        previous = nil
+        lastFailure = nil
         effects.append(.established(established))
     }
 

@@ -55,6 +55,12 @@ package struct KeyExchange: Sendable {
     let suites: [OneTimeKeySuite]
     let limits: Limits
     var phase = Phase.idle
+    /// The completed session to which a handshake that fails returns.
+    var previous: Session?
+    /// The failure of the last exchange or refill, until another one begins or completes.
+    var lastFailure: KeyExchangeFailure?
+    /// The newest requests of the peer that were accepted; a copy that comes late begins nothing.
+    var acceptedRequests: [ExchangeID] = []
     /// Our pool on its way.
     var own: ShareSender
     /// The peer's pool on its way.
@@ -62,6 +68,7 @@ package struct KeyExchange: Sendable {
     /// Whether a new pool of the peer is wanted.
     var wantsRefill = false
     private var allowance = Allowance()
+    private var unaskedAllowance = Allowance()
     var retries = Retries()
 
     /// Makes an exchange in which nothing was begun, or one that is complete.
@@ -71,7 +78,7 @@ package struct KeyExchange: Sendable {
     ///   - peer: The one peer with whom keys are exchanged.
     ///   - suites: The kinds of keys that this device supports, the preferred one first.
     ///   - ownGeneration: The generation of the newest pool that this device ever made for the peer; 0 if there is none.
-    ///   - peerGeneration: The same of the peer's pools that are stored.
+    ///   - peerKeys: The peer's pool that is stored.
     ///   - established: The result of the last exchange.
     ///   - limits: Pauses and bounds.
     package init(
@@ -79,7 +86,7 @@ package struct KeyExchange: Sendable {
         peer: PeerId,
         suites: [OneTimeKeySuite] = OneTimeKeySuite.supported,
         ownGeneration: UInt32 = 0,
-        peerGeneration: UInt32 = 0,
+        peerKeys: PublicKeyStore? = nil,
         established: Established? = nil,
         limits: Limits = Limits()
     ) {
@@ -88,14 +95,15 @@ package struct KeyExchange: Sendable {
         self.peer = peer
         self.suites = suites
         self.limits = limits
-        own = ShareSender(generation: max(ownGeneration, established?.ownGeneration ?? 0))
-        theirs = ShareReceiver(generation: max(peerGeneration, established?.peerGeneration ?? 0))
+        own = ShareSender(generation: ownGeneration, confirmedGeneration: established?.ownGeneration ?? 0)
+        theirs = ShareReceiver(generation: peerKeys?.generation ?? 0, digest: peerKeys.flatMap { Bytes32($0.digest) })
         if let established { phase = .sharing(Session(established)) }
     }
 
     /// The state of the exchange.
     package var state: KeyExchangeState {
-        switch phase {
+        if let lastFailure { return .failed(lastFailure) }
+        return switch phase {
         case .idle: .idle
         case .requestSent: .requestSent
         case .offerSent: .offerSent
@@ -112,17 +120,24 @@ package struct KeyExchange: Sendable {
         return session.binding.safetyNumber(local, peer)
     }
 
+    /// The hash of the handshake to which ``safetyNumber`` belongs.
+    package var binding: [UInt8]? {
+        guard case .sharing(let session) = phase else { return nil }
+        return session.binding.bytes
+    }
+
     /// The time at which `timePassed` is due.
     package var nextWake: Duration? {
         (outstanding.map { retries.next($0.slot) } + [deadline]).compactMap(\.self).min()
     }
 
-    /// The time at which the exchange fails; a refill has none.
+    /// The time at which the exchange fails, or a refill is no longer waited for.
     private var deadline: Duration? {
         switch phase {
         case .idle, .failed: nil
         case .requestSent, .offerSent, .ackSent: retries.deadline(limits)
-        case .sharing(let session): session.isCompleted ? nil : retries.deadline(limits)
+        case .sharing(let session):
+            session.isCompleted && theirs.isAtRest && !wantsRefill ? nil : retries.deadline(limits)
         }
     }
 
@@ -149,16 +164,32 @@ package struct KeyExchange: Sendable {
     /// Whether the peer may have another pool generated.
     mutating func takePool(_ now: Duration) -> Bool { allowance.take(under: limits.pools, at: now) }
 
+    /// Whether the peer may send another pool that was not asked for.
+    mutating func takeUnaskedPool(_ now: Duration) -> Bool { unaskedAllowance.take(under: limits.pools, at: now) }
+
+    /// Ends what is under way; a session that was completed before stays, unless the peer does not know it.
     mutating func fail(_ failure: KeyExchangeFailure, _ effects: inout [Effect]) {
-        phase = .failed(failure)
+        if !isCompleted || failure == .forgotten { phase = previous.map(Phase.sharing) ?? .failed(failure) }
+        previous = nil
+        lastFailure = failure
         own.stop()
         theirs.stop()
         wantsRefill = false
         effects.append(.failed(failure))
     }
 
+    /// Whether each side has the other one's keys, and no handshake is under way.
+    private var isCompleted: Bool {
+        if case .sharing(let session) = phase { session.isCompleted } else { false }
+    }
+
     private mutating func sendOutstanding(_ now: Duration, _ effects: inout [Effect]) {
-        if let deadline, deadline <= now { return fail(.timedOut, &effects) }
+        if let deadline, deadline <= now {
+            guard isCompleted else { return fail(.timedOut, &effects) }
+            // The refill is asked for again when it is needed.
+            theirs.stop()
+            wantsRefill = false
+        }
         for (slot, message) in outstanding where retries.isDue(slot, now, limits) {
             effects.append(.send(message.bytes))
         }

@@ -225,6 +225,7 @@ extension KeyExchangeMessage.KeyShare {
     init(reading reader: inout ByteReader) throws {
         suite = try reader.readSuite()
         generation = try reader.readUInt32()
+        guard generation > 0 else { throw BytesError.invalidValue("a pool of generation 0") }
         byteCount = Int(try reader.readUInt32())
         guard 1...PublicKeyStore.byteLimit ~= byteCount else {
             throw BytesError.tooLong(limit: PublicKeyStore.byteLimit, found: byteCount)

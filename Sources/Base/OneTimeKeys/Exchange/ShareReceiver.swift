@@ -24,16 +24,31 @@ struct ShareReceiver: Sendable {
 
     /// The generation of the newest pool that is stored.
     private(set) var generation: UInt32
-    /// The digest of that pool, if it came since this device was started.
+    /// The digest of that pool.
     private var storedDigest: Bytes32?
+    /// Whether the next pool is the first of a handshake: the peer may have begun to count anew.
+    private var isFirst = false
     private var stage = Stage.atRest
 
-    init(generation: UInt32) {
+    init(generation: UInt32, digest: Bytes32?) {
         self.generation = generation
+        storedDigest = digest
     }
 
+    /// Accepts a pool of any generation next, because both identities were proved anew.
+    mutating func beginSession() {
+        stage = .atRest
+        isFirst = true
+    }
+
+    /// Whether a pool with this digest is stored.
+    func hasStored(_ digest: Bytes32) -> Bool { digest == storedDigest }
+
     /// Abandons the pool that is under way.
-    mutating func stop() { stage = .atRest }
+    mutating func stop() {
+        stage = .atRest
+        isFirst = false
+    }
 
     var isAtRest: Bool { if case .atRest = stage { true } else { false } }
 
@@ -42,12 +57,13 @@ struct ShareReceiver: Sendable {
 
     /// Takes an announcement whose signature was verified.
     mutating func announced(_ share: KeyExchangeMessage.KeyShare) -> Step {
-        if share.digest == storedDigest { return .confirm(share.digest) }
+        if hasStored(share.digest) { return .confirm(share.digest) }
         switch stage {
         case .pulling(share, let bytes): return .pull(bytes.count)
         case .saving(share): return .ignore
         case .atRest, .pulling, .saving:
-            guard share.generation > generation else { return .refuse }
+            // An older one comes late.
+            guard isFirst || share.generation > generation else { return .ignore }
             stage = .pulling(share, bytes: [])
             return .pull(0)
         }
@@ -75,6 +91,7 @@ struct ShareReceiver: Sendable {
     mutating func saved() -> Step {
         guard case .saving(let share) = stage else { return .ignore }
         stage = .atRest
+        isFirst = false
         generation = share.generation
         storedDigest = share.digest
         return .confirm(share.digest)

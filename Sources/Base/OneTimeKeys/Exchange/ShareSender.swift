@@ -14,10 +14,13 @@ struct ShareSender: Sendable {
 
     /// The generation of the newest pool that was begun.
     private(set) var generation: UInt32
+    /// The generation of the newest pool that the peer confirmed.
+    private(set) var confirmedGeneration: UInt32
     private var stage = Stage.atRest
 
-    init(generation: UInt32) {
-        self.generation = generation
+    init(generation: UInt32, confirmedGeneration: UInt32) {
+        self.generation = max(generation, confirmedGeneration)
+        self.confirmedGeneration = confirmedGeneration
     }
 
     /// Abandons the pool that is under way.
@@ -75,6 +78,7 @@ struct ShareSender: Sendable {
     mutating func confirm(_ digest: Bytes32) -> Bool {
         guard announcement?.digest == digest else { return false }
         stage = .atRest
+        confirmedGeneration = generation
         return true
     }
 }

@@ -14,7 +14,7 @@ public struct OneTimePublicKey: ~Copyable, Sendable {
 
     /// Seals a message to the peer whose key this is.
     ///
-    /// - Throws: ``OneTimeKeyError/tooLarge(limit:found:)`` above 1 MiB, ``OneTimeKeyError/malformed(of:reason:)`` if the
+    /// - Throws: ``OneTimeKeyError/tooLarge(limit:found:)`` above ``SealedMessage/plaintextByteLimit``, ``OneTimeKeyError/malformed(of:reason:)`` if the
     ///   peer's bytes are no key, and ``OneTimeKeyError/unsupportedSuite(_:)``.
     public consuming func seal(_ plaintext: [UInt8], to recipient: PeerId) throws(OneTimeKeyError) -> SealedMessage {
         guard plaintext.count <= SealedMessage.plaintextByteLimit else {

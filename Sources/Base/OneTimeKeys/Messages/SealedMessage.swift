@@ -16,9 +16,9 @@ public struct SealedMessage: Sendable {
     /// The policy of each NanoTDF that is a message, word by word: it says no more than what the file is.
     static let policy = [UInt8]("runar/one-time-message/v1".utf8)
     static let magic: [UInt8] = [UInt8]("RXW".utf8) + [1]
-    /// The most bytes of plaintext that a message has: 1 MiB.
-    public static let plaintextByteLimit = 1 << 20
-    static let byteLimit = plaintextByteLimit + 2_048
+    /// The most bytes of plaintext that a message has: 1,044,480, so that the message has less than 1 MiB.
+    public static let plaintextByteLimit = 1 << 20 - 4_096
+    static let byteLimit = 1 << 20
 
     /// For whom the message is.
     public let recipient: PeerId

@@ -117,7 +117,7 @@ extension KeyStore {
         return Checksum.appended(to: writer.bytes)
     }
 
-    /// The secret part, to be sealed at rest: less than 600 bytes as long as keys are used in their order, and 143,429 at
+    /// The secret part, to be sealed at rest: less than 600 bytes as long as keys are used in their order, and 143,431 at
     /// most.
     public var encodedSecrets: SecretBytes {
         var writer = ByteWriter(capacity: 1_024)

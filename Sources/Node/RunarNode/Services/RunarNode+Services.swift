@@ -287,6 +287,12 @@ extension RunarNode {
         self.services.addBuiltIn(hosted)
     }
 
+    /// Reserves the path of a service of the node itself; false if another one has it.
+    package func reserveBuiltIn(_ path: String) -> Bool { self.services.reserveBuiltIn(path) }
+
+    /// Removes a service of the node itself.
+    package func removeBuiltIn(_ path: String) { self.services.removeBuiltIn(path) }
+
     /// The services of this device in a network, its own first, and those that others offer there.
     func serviceInfos(in key: NetworkKey) -> [RunarServiceInfo] {
         var providers: [String: (peers: [PeerId], offer: ServiceOffer)] = [:]

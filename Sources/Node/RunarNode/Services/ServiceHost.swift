@@ -26,6 +26,8 @@ final class ServiceHost: Sendable {
         var names: NetworkNames
         /// The node's own, which answer in every network, by path.
         var builtIn: [String: HostedService] = [:]
+        /// The paths of services of the node itself that other targets bring.
+        var reserved: Set<String> = []
         /// The networks whose members were told of services, so that they can be told that there are none any more.
         var announced: Set<NetworkId> = []
         /// In the order in which they were added.
@@ -93,6 +95,18 @@ final class ServiceHost: Sendable {
     func addBuiltIn(_ hosted: HostedService) {
         self.change { state in
             state.builtIn[hosted.service.path] = hosted
+            state.routes = [:]
+        }
+    }
+
+    /// Reserves the path of a service of the node itself; false if it is reserved already.
+    func reserveBuiltIn(_ path: String) -> Bool { self.state.withLock { $0.reserved.insert(path).inserted } }
+
+    /// Removes a service of the node itself, and its reservation.
+    func removeBuiltIn(_ path: String) {
+        self.change { state in
+            state.builtIn[path] = nil
+            state.reserved.remove(path)
             state.routes = [:]
         }
     }
