@@ -37,11 +37,18 @@ class GateTests(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
 
-    def job(self, name, records, end="pass", **options):
-        """A program that writes an event stream and then ends as the Python statement `end` does."""
+    def job(self, name, records, end="pass", is_written=False, **options):
+        """A program that writes an event stream and then ends as the Python statement `end` does.
+
+        A stream that `is_written` before depends on no time that the program takes to start.
+        """
         events = os.path.join(self.folder, f"{name}.jsonl")
         lines = "".join(json.dumps(one) + "\n" for one in records)
-        program = f"import os, sys, time\nopen({events!r}, 'w').write({lines!r})\n{end}"
+        program = f"import os, sys, time\n{end}"
+        if is_written:
+            pathlib.Path(events).write_text(lines)
+        else:
+            program = f"import os, sys, time\nopen({events!r}, 'w').write({lines!r})\n{end}"
         log = os.path.join(self.folder, f"{name}.log")
         return Job(name, [sys.executable, "-c", program], log, events=EventStream(events, WIDTH), **options)
 
@@ -92,7 +99,7 @@ class GateTests(unittest.TestCase):
 
     def test_a_hung_test_is_stopped_and_reported_by_name(self):
         records = [definition("hung"), record("testStarted", "hung")]
-        hung = self.job("A", records, end="time.sleep(600)", limit_seconds=1)
+        hung = self.job("A", records, end="time.sleep(600)", is_written=True, limit_seconds=1)
         status, output = self.play(hung, self.job("B", self.good("two")))
         self.assertEqual(status, 1)
         self.assertIn("A: STOPPED after", output)
@@ -104,7 +111,7 @@ class GateTests(unittest.TestCase):
         records = [definition(name) for name in names] + [record("testStarted", name) for name in names]
         # The first and the last end: two of those that waited have begun, and one of them has ended.
         records += [record("testEnded", names[0], at=1.0), record("testEnded", names[-1], at=3.0)]
-        hung = self.job("A", records, end="time.sleep(600)", limit_seconds=1)
+        hung = self.job("A", records, end="time.sleep(600)", is_written=True, limit_seconds=1)
         _, output = self.play(hung)
         unfinished = [name for name in names if f"started and did not finish: {name} (" in output]
         self.assertEqual(unfinished, names[1 : WIDTH + 1])
