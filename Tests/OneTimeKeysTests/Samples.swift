@@ -1,4 +1,4 @@
-internal import Crypto
+@testable internal import OneTimeKeys
 
 extension [UInt8] {
     /// The bytes with another value at one place.
@@ -9,5 +9,5 @@ extension [UInt8] {
     }
 
     /// The bytes with their SHA-256 at the end.
-    var withChecksum: [UInt8] { self + SHA256.hash(data: self) }
+    var withChecksum: [UInt8] { Checksum.appended(to: self) }
 }

@@ -53,11 +53,12 @@ final class KeyExchangeDriver: Sendable {
     }
 
     static let servicePath = "$keys"
-    /// The number of keys that are stored as used at once; a crash loses no more.
+    /// The number of keys that are stored as used at once; a restart skips no more.
     static let reservation = 16
     private static let outgoingLimit = 256
     private static let senderCount = 4
     private static let sendPatience = Duration.seconds(10)
+    /// The longest sleep while an exchange waits, after which an earlier time is noticed.
     private static let tick = Duration.seconds(1)
     private static let listenerCapacity = 256
     private static let listenerByteLimit = 64 << 20
