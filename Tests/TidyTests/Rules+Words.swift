@@ -17,6 +17,7 @@ extension Rules {
         BannedWord(#"\bfatalError\("#, "broken invariants use precondition with the state in the message"),
         BannedWord(#"\bTask\.detached\b"#, "detached tasks have no owner"),
         BannedWord(#"\bThread\.sleep\b|\busleep\(|\bTask\.sleep\(nanoseconds"#, "wait for the event, not for time"),
+        BannedWord(#"\breadabilityHandler\s*="#, "Dispatch crashes when the descriptor is closed, use a thread"),
     ]
 
     /// The words that are banned in test targets and in the targets that tests share.

@@ -36,7 +36,6 @@ final class PythonPeer: Sendable {
     }
 
     private struct State {
-        var buffer = Data()
         var output = ""
         var waiting: [Observation] = []
         var isEnded = false
@@ -44,7 +43,6 @@ final class PythonPeer: Sendable {
 
     private let process: SpawnedProcess
     private let input = Pipe()
-    private let output = Pipe()
     private let state = Locked(State())
     private let changes: AsyncStream<Void>
     private let change: AsyncStream<Void>.Continuation
@@ -58,6 +56,7 @@ final class PythonPeer: Sendable {
             throw Failure(description: "the Python environment is missing; run ./scripts/python-env.sh")
         }
         (changes, change) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let output = Pipe()
         process = try SpawnedProcess(
             python.path,
             [root.appending(path: "Tests/Interop/peer.py").path] + arguments,
@@ -67,11 +66,13 @@ final class PythonPeer: Sendable {
         )
         try input.fileHandleForReading.close()
         try output.fileHandleForWriting.close()
-        output.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            self?.take(data)
+        // A `readabilityHandler` would have Dispatch wait for a descriptor that may be closed meanwhile, and crash.
+        let lines = LineReader(output.fileHandleForReading)
+        let thread = Thread { [weak self] in
+            while let line = lines.next() { self?.take(line) }
+            self?.noteEnd()
         }
+        thread.start()
     }
 
     deinit {
@@ -79,19 +80,17 @@ final class PythonPeer: Sendable {
         process.waitUntilExit()
     }
 
-    /// Takes what the process wrote; nothing means that it has ended.
-    private func take(_ data: Data) {
+    private func take(_ line: String) {
         state.withLock { state in
-            state.isEnded = data.isEmpty
-            state.buffer.append(data)
-            while let end = state.buffer.firstIndex(of: UInt8(ascii: "\n")) {
-                let line = state.buffer[..<end]
-                state.output += String(decoding: line, as: UTF8.self) + "\n"
-                state.buffer = Data(state.buffer[(end + 1)...])
-                let found = try? JSONDecoder().decode(Observation.self, from: line)  // Else it is a warning.
-                if let found { state.waiting.append(found) }
-            }
+            state.output += line + "\n"
+            let found = try? JSONDecoder().decode(Observation.self, from: Data(line.utf8))  // Else it is a warning.
+            if let found { state.waiting.append(found) }
         }
+        change.yield()
+    }
+
+    private func noteEnd() {
+        state.withLock { $0.isEnded = true }
         change.yield()
     }
 
