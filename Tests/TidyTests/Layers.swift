@@ -4,9 +4,9 @@
 enum Layers {
     static let rows: [[String]] = [
         // Base: bytes, keys, formats.
-        ["Bytes", "Concurrency", "QRCode", "CTurboJPEG"],
-        ["Identity", "NanoTDF", "PictureFiles"],
-        ["Certificates", "OneTimeKeys"],
+        ["Bytes", "Concurrency", "CTurboJPEG"],
+        ["Identity", "NanoTDF", "QRCode"],
+        ["Certificates", "OneTimeKeys", "PictureFiles"],
         // Protocols: values. They never see each other; NodeCore composes them.
         ["Discovery", "Kademlia", "PubSub", "Services", "Traversal"],
         ["NodeCore"],

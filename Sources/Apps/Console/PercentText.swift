@@ -18,7 +18,7 @@ package enum PercentText {
                 bytes.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        return String(utf8: bytes)
     }
 
     /// The text with everything escaped but letters, digits and `-._~`.

@@ -67,7 +67,7 @@ struct VaultEntry: Sendable {
                 guard attribute.value.isEmpty else { throw .invalidValue("the wish for biometrics") }
                 accessControl.requireBiometric = true
             case Attribute.accessGroup:
-                guard let group = String(validating: attribute.value, as: UTF8.self),
+                guard let group = String(utf8: attribute.value),
                     (1...KeyLimits.groupBytes).contains(attribute.value.count)
                 else { throw .invalidValue("the access group") }
                 accessControl.accessGroup = group

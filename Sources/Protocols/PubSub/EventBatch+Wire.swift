@@ -53,7 +53,7 @@ extension EventBatch {
         else { throw EventError.malformed("\(count) events from number \(first)") }
         let topicCount = Int(try reader.readUInt16())
         guard (1...Self.topicByteLimit).contains(topicCount),
-            let topic = String(validating: try reader.readSlice(count: topicCount), as: UTF8.self)
+            let topic = String(utf8: try reader.readSlice(count: topicCount))
         else { throw EventError.malformed("a topic of \(topicCount) bytes") }
         let contentCount = Int(try reader.readUInt32())
         guard contentCount <= Self.contentByteLimit else {

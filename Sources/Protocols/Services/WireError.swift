@@ -41,7 +41,7 @@ extension ByteReader {
     mutating func readText(limit: Int) throws -> String {
         let length = try self.readVarint()
         guard length <= UInt64(limit) else { throw BytesError.tooLong(limit: limit, found: Int(clamping: length)) }
-        guard let text = String(validating: try self.readSlice(count: Int(length)), as: UTF8.self) else {
+        guard let text = String(utf8: try self.readSlice(count: Int(length))) else {
             throw BytesError.invalidUTF8
         }
         return text

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import GRDB
 
 #if canImport(FoundationEssentials)
@@ -19,7 +20,7 @@ extension StateStore {
     /// - Throws: ``StorageError``; `invalid` if it is no UTF-8.
     package func textSetting(_ name: String) throws(StorageError) -> String? {
         guard let bytes = try setting(name) else { return nil }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard let text = String(utf8: bytes) else {
             throw .invalid("the setting \(name) is not text")
         }
         return text

@@ -156,7 +156,7 @@ struct ActivityTableOperation: ActivityContent {
         case .nearest: self.operation = "nearest"
         case .bootstrap: self.operation = "bootstrap"
         }
-        key = bytes.flatMap { String(validating: $0, as: UTF8.self) }
+        key = bytes.flatMap { String(utf8: $0) }
         keyHex = bytes.map { Hex.encode($0) }
         guard case .ended(let end, let took) = operation.phase else {
             phase = "begun"

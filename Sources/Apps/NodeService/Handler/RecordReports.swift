@@ -64,7 +64,7 @@ package struct RecordReport: Codable, Hashable, Sendable {
         version = record.version
         expiration = UnixTime.clampedSeconds(of: record.expiration)
         bytes = record.value.count
-        text = String(validating: record.value, as: UTF8.self)
+        text = String(utf8: record.value)
         base64 = text == nil ? Base64.encode(record.value) : nil
     }
 

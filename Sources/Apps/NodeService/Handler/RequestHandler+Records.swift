@@ -131,7 +131,7 @@ extension RequestHandler {
             } else {
                 found += records.filter { index in
                     let key = heads[index].key
-                    return page.matches([String(validating: key, as: UTF8.self), Hex.encode(key)])
+                    return page.matches([String(utf8: key), Hex.encode(key)])
                 }
             }
         }
@@ -143,7 +143,7 @@ extension RequestHandler {
         let records = page.cut(found).map { index in
             let head = heads[index]
             return RecordsView.Record(
-                key: String(validating: head.key, as: UTF8.self),
+                key: String(utf8: head.key),
                 keyHex: Hex.encode(head.key),
                 writer: head.writer.base64Encoded,
                 writerText: head.writer.text,

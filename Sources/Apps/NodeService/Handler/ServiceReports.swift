@@ -1,3 +1,4 @@
+internal import Bytes
 package import Foundation
 internal import Identity
 package import RunarNode
@@ -47,7 +48,7 @@ package struct CalledReport: Report {
         self.path = path
         // No JSON, or too deep: text or base64.
         result = answer.isEmpty ? nil : try? PayloadEncoding.json.decode(RunarValue.self, from: answer)  // see above
-        text = String(validating: answer, as: UTF8.self)
+        text = String(utf8: answer)
         base64 = result == nil && !answer.isEmpty ? answer.base64EncodedString() : nil
     }
 

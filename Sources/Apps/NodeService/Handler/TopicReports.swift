@@ -65,7 +65,7 @@ package struct TopicEventReport: Codable, Hashable, Sendable {
         number = event.number
         publishedAt = UnixTime.clampedSeconds(of: event.publishedAt)
         bytes = event.data.count
-        text = String(validating: event.data, as: UTF8.self)
+        text = String(utf8: event.data)
         base64 = text == nil ? Base64.encode(Array(event.data)) : nil
         dropped = event.droppedBefore
         missed = event.missedBefore

@@ -18,7 +18,7 @@ struct NanoTDFHeaderReport: Codable, Sendable {
             url = locator.url
             identifier = Hex.encode(locator.identifier)
             let trimmed = locator.trimmedIdentifier
-            identifierText = trimmed.isEmpty ? nil : String(validating: trimmed, as: UTF8.self)
+            identifierText = trimmed.isEmpty ? nil : String(utf8: trimmed)
         }
 
         var line: String {
@@ -61,7 +61,7 @@ struct NanoTDFHeaderReport: Codable, Sendable {
         private mutating func set(_ content: [UInt8], text: [UInt8]?) {
             contentBytes = content.count
             self.content = Hex.encode(content)
-            self.text = text.flatMap { String(validating: $0, as: UTF8.self) }
+            self.text = text.flatMap { String(utf8: $0) }
         }
 
         var line: String {

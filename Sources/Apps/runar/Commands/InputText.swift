@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Foundation
 internal import Identity
 internal import NodeService
@@ -13,7 +14,7 @@ enum InputText {
     /// - Throws: ``CommandFailure`` when there is no such file or it is no text.
     static func read(_ path: String, limit: Int, otherwise advice: String? = nil) throws -> String {
         let bytes = try bytes(path, limit: limit, otherwise: advice ?? Self.isOther)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard let text = String(utf8: bytes) else {
             let failure = "\(path == "-" ? "standard input" : path) is not a text in UTF-8"
             throw CommandFailure("bad-text", .data, advice.map { "\(failure): \($0)" } ?? failure)
         }

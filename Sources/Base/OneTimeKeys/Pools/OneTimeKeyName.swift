@@ -18,7 +18,7 @@ public struct OneTimeKeyName: Hashable, Sendable {
 
     /// Reads the digits of a message; nil if they are something else.
     init?(digits: [UInt8]) {
-        guard digits.count == 2 * Self.byteCount, let text = String(validating: digits, as: UTF8.self),
+        guard digits.count == 2 * Self.byteCount, let text = String(utf8: digits),
             let bytes = try? Hex.decode(text), Hex.encode(bytes) == text  // some other name: no key has it
         else { return nil }
         self.init(bytes[...])

@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// What the data codewords of a symbol say (ISO/IEC 18004, 7.4).
 public struct QRMessage: Sendable, Equatable {
     /// The place of a symbol among several that make up one message (structured append).
@@ -46,10 +48,10 @@ private enum CharacterSet: Equatable {
 
     func text(_ bytes: [UInt8]) -> String? {
         switch self {
-        case .unsaid: String(validating: bytes, as: UTF8.self) ?? CharacterSet.latin1.text(bytes)
+        case .unsaid: String(utf8: bytes) ?? CharacterSet.latin1.text(bytes)
         case .latin1: String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-        case .utf8: String(validating: bytes, as: UTF8.self)
-        case .unknown: bytes.allSatisfy { $0 < 0x80 } ? String(validating: bytes, as: UTF8.self) : nil
+        case .utf8: String(utf8: bytes)
+        case .unknown: bytes.allSatisfy { $0 < 0x80 } ? String(utf8: bytes) : nil
         }
     }
 }
