@@ -251,6 +251,21 @@ extension Outcome {
         try place.remove()
     }
 
+    @Test(.timeLimit(.minutes(15)), arguments: [SIGINT, SIGTERM])
+    func `a command that is interrupted leaves no temporary file`(signal: Int32) async throws {
+        let place = try Workplace()
+        let before = try FileManager.default.contentsOfDirectory(atPath: place.folder.path)
+        let arguments = ["seal", "--to", place.path("public.pem"), "--output", place.path("sealed")]
+        let command = try RunningCommand(arguments, home: TemporaryHome(), keepsInput: true)
+        // It waits for the input, with its output begun.
+        while try FileManager.default.contentsOfDirectory(atPath: place.folder.path).count == before.count {
+            await Task.yield()
+        }
+        #expect(try await aside { command.end(by: signal) } == 75)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path).sorted() == before.sorted())
+        try place.remove()
+    }
+
     @Test func `only a regular file is replaced, and keeps its mode`() throws {
         let place = try Workplace()
         _ = try place.seal()

@@ -79,6 +79,44 @@ internal import Testing
         #expect(try files.names(in: scratch.file("elsewhere")).isEmpty)
     }
 
+    /// Replaces a file in two pieces, which is several calls of the system.
+    private func replace(on disk: SimulatedDisk) throws(FileError) {
+        let writer = try AtomicFileWriter("/file", fileSystem: disk)
+        try writer.write(Array("new ".utf8))
+        try writer.write(Array("bytes".utf8))
+        try writer.commit()
+    }
+
+    @Test(arguments: [Int.max, 3])
+    func `power lost after any call leaves the old file or the new one`(longestWrite: Int) throws {
+        let (old, new) = (Array("old bytes".utf8), Array("new bytes".utf8))
+        var outcomes: Set<[UInt8]> = []
+        for point in 0... {
+            let disk = SimulatedDisk(["/file": old], fault: .powerLoss(after: point), longestWrite: longestWrite)
+            let isAcknowledged = (try? replace(on: disk)) != nil  // the power is gone: see below
+            for image in disk.imagesAfterPowerLoss {
+                let found = try #require(image["/file"])
+                #expect(found == new || (found == old && !isAcknowledged), "after call \(point)")
+                outcomes.insert(found)
+                let again = SimulatedDisk(image)
+                try AtomicFile.removeLeftovers(of: "/file", fileSystem: again)
+                #expect(again.image == ["/file": found])
+            }
+            if isAcknowledged { break }
+        }
+        #expect(outcomes == [old, new])
+    }
+
+    @Test func `a call that fails leaves the old file or the new one, and nothing beside it`() throws {
+        let (old, new) = (Array("old bytes".utf8), Array("new bytes".utf8))
+        for point in 0... {
+            let disk = SimulatedDisk(["/file": old], fault: .failure(at: point))
+            let isAcknowledged = (try? replace(on: disk)) != nil  // it is told: see below
+            #expect(disk.image == ["/file": new] || (disk.image == ["/file": old] && !isAcknowledged), "call \(point)")
+            if isAcknowledged, disk.calls <= point { break }
+        }
+    }
+
     @Test(arguments: ["", ".", "..", "a/b", "/a", "a/\u{301}b", "a\0b"])
     func `a place is one name`(name: String) {
         #expect(throws: FileError.self) { try FilePlace(name, in: -1, of: "/directory") }

@@ -1,6 +1,12 @@
 internal import Bytes
 internal import Crypto
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// Seals payloads to one public key under one header, which has a new ephemeral key.
 ///
 /// A sealer seals one file, or becomes a ``NanoTDFCollectionSealer`` or a ``NanoTDFStreamSealer``, which seal several
@@ -14,6 +20,12 @@ public struct NanoTDFSealer: ~Copyable, Sendable {
         case plain([UInt8])
         /// A policy that only the recipient can read: 1 to 65,535 bytes less those of the cipher's tag.
         case encrypted([UInt8])
+
+        /// The content of a new policy object of OpenTDF without attributes and recipients: it allows everything.
+        public static func unrestrictedContent() -> [UInt8] {
+            let name = UUID().uuidString.lowercased()
+            return Array(#"{"uuid":"\#(name)","body":{"dataAttributes":[],"dissem":[]}}"#.utf8)
+        }
     }
 
     private let header: NanoTDFHeader

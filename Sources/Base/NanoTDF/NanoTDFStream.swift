@@ -36,6 +36,20 @@ public struct NanoTDFStreamSealer: ~Copyable, Sendable {
         isEnded = isLast
         return sealed
     }
+
+    /// Seals a whole file: the bytes of all its parts.
+    ///
+    /// - Throws: ``NanoTDFError/exhausted`` if parts were sealed before and one of them was the last.
+    public consuming func seal(whole plaintext: [UInt8]) throws(NanoTDFError) -> [UInt8] {
+        var sealed: [UInt8] = []
+        var rest = plaintext[...]
+        repeat {
+            let part = rest.prefix(partByteLimit)
+            rest = rest.dropFirst(partByteLimit)
+            sealed += try seal(Array(part), isLast: rest.isEmpty).bytes
+        } while !rest.isEmpty
+        return sealed
+    }
 }
 
 /// Opens the parts of a file in their order; an ordinary NanoTDF is a file of one part.
@@ -71,12 +85,49 @@ public struct NanoTDFStreamOpener: Sendable {
         return opened
     }
 
+    /// Opens a whole file, with all its parts: the plaintext, and what was verified of the first part.
+    ///
+    /// - Throws: ``NanoTDFError``, with an offset in the file; also if parts are missing, or if more bytes follow the last.
+    public static func open(
+        whole file: [UInt8],
+        with key: NanoTDFPrivateKey
+    ) throws(NanoTDFError) -> (plaintext: [UInt8], first: OpenedNanoTDF) {
+        var opener = NanoTDFStreamOpener(key: key)
+        var (offset, found) = (0, OpenedNanoTDF?.none)
+        var plaintext: [UInt8] = []
+        while !opener.isEnded {
+            guard offset < file.count || found == nil else { throw opener.missingPart }
+            let (part, byteCount) = try next(in: file, at: offset)
+            let opened = try opener.open(part)
+            offset += byteCount
+            plaintext += opened.plaintext
+            found = found ?? opened
+        }
+        guard let found, offset == file.count else {
+            throw .malformed(field: .end, offset: offset, reason: "more bytes follow the last part")
+        }
+        return (plaintext, found)
+    }
+
+    private static func next(
+        in file: [UInt8],
+        at offset: Int
+    ) throws(NanoTDFError) -> (file: NanoTDF, byteCount: Int) {
+        do {
+            return try NanoTDF.first(in: file[offset...])
+        } catch {
+            throw error.moved(by: offset)
+        }
+    }
+
     /// Checks that the last part has been opened.
     ///
     /// - Throws: ``NanoTDFError/brokenStream(part:reason:)`` if parts are missing.
     public func finish() throws(NanoTDFError) {
-        guard isEnded else { throw .brokenStream(part: count + 1, reason: "it is missing") }
+        guard isEnded else { throw missingPart }
     }
+
+    private var missingPart: NanoTDFError { .brokenStream(part: count + 1, reason: "it is missing") }
 
     private mutating func openFirst(_ part: NanoTDF) throws(NanoTDFError) -> (OpenedNanoTDF, isLast: Bool) {
         let opener = try NanoTDFOpener(part.header, key: key)

@@ -66,7 +66,8 @@ package enum AtomicFile {
         ".\(FilePath.name(of: path)).writing-"
     }
 
-    fileprivate static func temporaryPath(for path: String) -> String {
+    /// A new path for a temporary file beside `path`.
+    package static func temporaryPath(for path: String) -> String {
         let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
         return FilePath.joining(FilePath.directory(of: path), temporaryPrefix(for: path) + suffix)
     }
@@ -83,15 +84,16 @@ package struct AtomicFileWriter<System: FileSystem>: ~Copyable {
     private let mode: UInt32
     private var isRenamed = false
 
-    /// Makes the temporary file.
+    /// Makes the temporary file, at a path from ``AtomicFile/temporaryPath(for:)``.
     ///
     /// - Throws: ``FileError`` of the call that failed.
     package init(
         _ path: String,
+        temporary chosen: String? = nil,
         mode: UInt32 = 0o600,
         fileSystem: System = SystemFileSystem()
     ) throws(FileError) {
-        let temporary = AtomicFile.temporaryPath(for: path)
+        let temporary = chosen ?? AtomicFile.temporaryPath(for: path)
         let descriptor = try fileSystem.open(temporary, for: .creating)
         self.path = path
         self.fileSystem = fileSystem

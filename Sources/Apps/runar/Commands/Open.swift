@@ -1,9 +1,10 @@
 internal import ArgumentParser
+internal import Bytes
 internal import NanoTDF
 internal import NodeService
 
 /// Opens a sealed file with the private key of its recipient.
-struct Open: ParsableCommand {
+struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Open a NanoTDF with the private key that it was sealed to.",
         discussion: """
@@ -32,7 +33,8 @@ struct Open: ParsableCommand {
 
     private var isFile: Bool { output != nil && output != "-" }
 
-    func run() throws {
+    // Off the main thread, which waits for signals meanwhile.
+    @concurrent func run() async throws {
         try InputFile.checkStandardInput([("the file", file), ("--key", key), ("--signed-by", signedBy)])
         var reader = SealedFileReader(
             try InputFile(file),
@@ -73,7 +75,7 @@ struct Open: ParsableCommand {
     /// A terminal obeys some bytes, so that only text goes there, escaped.
     private func show(_ opened: OpenedNanoTDF, isWhole: Bool) throws {
         guard isWhole, opened.plaintext.count <= Self.terminalByteLimit,
-            let text = String(validating: opened.plaintext, as: UTF8.self)
+            let text = String(utf8: opened.plaintext)
         else {
             throw CommandFailure("usage", .usage, "this is no text for a terminal: add --output FILE")
         }

@@ -1,10 +1,9 @@
 internal import ArgumentParser
-internal import Foundation
 internal import NanoTDF
 internal import NodeService
 
 /// Seals a file to a public key.
-struct Seal: ParsableCommand {
+struct Seal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Seal a file to a public key, as a NanoTDF that only the private key opens.",
         discussion: """
@@ -54,7 +53,8 @@ struct Seal: ParsableCommand {
         }
     }
 
-    func run() throws {
+    // Off the main thread, which waits for signals meanwhile.
+    @concurrent func run() async throws {
         try InputFile.checkStandardInput([
             ("the file", file), ("--to", to), ("--sign", sign), ("--policy", policy),
         ])
@@ -120,9 +120,7 @@ struct Seal: ParsableCommand {
 
     private func keyAccess(of recipient: NanoTDFPublicKey) throws -> ResourceLocator {
         let identifier = try keyId.map(ResourceLocator.identifier(named:)) ?? recipient.identifier
-        guard let kas else {
-            return try ResourceLocator(.sharedResourceDirectory, body: "recipient", identifier: identifier)
-        }
+        guard let kas else { return try .recipient(identifier: identifier) }
         return try ResourceLocator(url: kas, identifier: identifier)
     }
 
@@ -131,12 +129,7 @@ struct Seal: ParsableCommand {
         let content =
             try policy.map {
                 try InputText.bytes($0, limit: Self.policyByteLimit, otherwise: "the format has no room for it")
-            } ?? [UInt8](Self.openPolicy.utf8)
+            } ?? NanoTDFSealer.Policy.unrestrictedContent()
         return encryptPolicy ? .encrypted(content) : .plain(content)
-    }
-
-    /// A policy object of OpenTDF without attributes and recipients.
-    private static var openPolicy: String {
-        #"{"uuid":"\#(UUID().uuidString.lowercased())","body":{"dataAttributes":[],"dissem":[]}}"#
     }
 }

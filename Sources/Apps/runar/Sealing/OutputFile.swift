@@ -8,17 +8,24 @@ struct OutputFile: ~Copyable {
     /// The absolute path of the file; nil for standard output.
     let path: String?
     private var writer: AtomicFileWriter<SystemFileSystem>?
+    /// Removes what was written if the person ends the command.
+    private let interruption: SignalSources?
 
-    private init(path: String?, writer: consuming AtomicFileWriter<SystemFileSystem>?) {
+    private init(
+        path: String?,
+        writer: consuming AtomicFileWriter<SystemFileSystem>?,
+        interruption: SignalSources?
+    ) {
         self.path = path
         self.writer = writer
+        self.interruption = interruption
     }
 
     /// Begins the file, in place of a file that is there, whose mode it gets; nil and `-` are standard output.
     ///
     /// - Throws: ``CommandFailure`` for a directory, a link or a device; ``FileError`` if the file cannot be made.
     static func begin(_ path: String?) throws -> OutputFile {
-        guard let path, path != "-" else { return OutputFile(path: nil, writer: nil) }
+        guard let path, path != "-" else { return OutputFile(path: nil, writer: nil, interruption: nil) }
         let absolute = HomeOptions.absolute(path)
         let found = try SystemFileSystem().status(of: absolute, followingLink: false)
         guard found == nil || found?.kind == .file else {
@@ -29,7 +36,12 @@ struct OutputFile: ~Copyable {
             )
         }
         let mode = found.map { $0.mode & 0o777 } ?? 0o600
-        return OutputFile(path: absolute, writer: try AtomicFileWriter(absolute, mode: mode))
+        let temporary = AtomicFile.temporaryPath(for: absolute)
+        let interruption = Interruption.ending {
+            try? SystemFileSystem().remove(temporary)  // not made yet, or in its place already
+        }
+        let writer = try AtomicFileWriter(absolute, temporary: temporary, mode: mode)
+        return OutputFile(path: absolute, writer: writer, interruption: interruption)
     }
 
     /// Appends `bytes`.

@@ -79,11 +79,3 @@ struct PartReader: ~Copyable {
         isComplete = bytes.count < missing
     }
 }
-
-extension NanoTDFError {
-    /// The error with the offset of its field in a file that the part begins at `offset`.
-    fileprivate func moved(by offset: Int) -> NanoTDFError {
-        guard case .malformed(let field, let place, let reason) = self else { return self }
-        return .malformed(field: field, offset: offset + place, reason: reason)
-    }
-}

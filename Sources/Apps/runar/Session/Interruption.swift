@@ -16,6 +16,23 @@ enum Interruption {
         return stream
     }
 
+    /// Ends the process after `tidyUp` when a signal arrives, until the result is released.
+    ///
+    /// For commands that wait in calls of the system, which nothing cancels; not on the main thread, which waits for
+    /// signals.
+    static func ending(after tidyUp: @escaping @Sendable () -> Void) -> SignalSources {
+        let numbers = [Posix.interruption, Posix.termination]
+        Posix.ignoreSignals(numbers)
+        let sources = SignalSources(numbers) { _ in
+            tidyUp()
+            let failure = CommandFailure(CancellationError())
+            Output.failure(failure, asJSON: CommandLine.arguments.contains("--json"))
+            exit(failure.status.rawValue)
+        }
+        sources.waitUntilInstalled()
+        return sources
+    }
+
     /// Runs `body` until it is done or a signal comes, which cancels it; returns nil then.
     static func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result? {
         let signals = await signals()
@@ -36,7 +53,7 @@ enum Interruption {
 }
 
 /// Signal sources that may be cancelled from anywhere; Dispatch guards them itself.
-private final class SignalSources: @unchecked Sendable {
+final class SignalSources: @unchecked Sendable {
     private let sources: [any DispatchSourceSignal]
     private let installation = DispatchGroup()
 
@@ -59,7 +76,11 @@ private final class SignalSources: @unchecked Sendable {
         await isInstalled.waitIgnoringCancellation()
     }
 
+    func waitUntilInstalled() { installation.wait() }
+
     func cancel() {
         for source in sources { source.cancel() }
     }
+
+    deinit { cancel() }
 }

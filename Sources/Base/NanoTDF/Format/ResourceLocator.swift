@@ -64,6 +64,13 @@ public struct ResourceLocator: Hashable, Sendable {
         }
     }
 
+    /// The locator of a key that the recipient has, and no key access service; `identifier` names the key.
+    ///
+    /// - Throws: ``NanoTDFError/invalidInput(field:reason:)`` if `identifier` has not 0, 2, 8 or 32 bytes.
+    public static func recipient(identifier: [UInt8]) throws(NanoTDFError) -> ResourceLocator {
+        try ResourceLocator(.sharedResourceDirectory, body: "recipient", identifier: identifier)
+    }
+
     /// The identifier for a name: `name` with zero bytes at its end, so that it has 0, 2, 8 or 32 bytes.
     ///
     /// - Throws: ``NanoTDFError/invalidInput(field:reason:)`` for a name of more than 32 bytes.
@@ -113,7 +120,7 @@ public struct ResourceLocator: Hashable, Sendable {
         let count = Int(try reader.readUInt8(.locatorBody))
         guard count > 0 else { throw reader.refusal(of: .locatorBody, bytes: 1, "it is empty") }
         let bytes = try reader.readBytes(.locatorBody, count: count)
-        guard let body = String(validating: bytes, as: UTF8.self) else {
+        guard let body = String(utf8: bytes) else {
             throw reader.refusal(of: .locatorBody, bytes: count, "it is not UTF-8")
         }
         self.scheme = scheme
