@@ -19,7 +19,7 @@ export SUITES VERBOSE PARTS BUILD
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-long release-check build format lint api-description documentation soak lab library outside sanitize
-.PHONY: attacks check-ngtcp2-1x check-posix-udp bench bench-long clean dependencies
+.PHONY: attacks fuzz check-ngtcp2-1x check-posix-udp bench bench-long clean dependencies
 
 help: ## List the targets.
 	@echo "Runar: private networks of your own devices. Targets:"
@@ -74,6 +74,10 @@ attacks: library ## Attack a node with independent peers and print what each att
 	@./scripts/python-env.sh
 	@RUNAR_LIBRARY=.build/library/librunar.so .venv/bin/python3 -B Tests/Interop/attack.py
 
+fuzz: ## Read mutated NanoTDFs and keys under libFuzzer for a minute, or FUZZ_SECONDS.
+	@./scripts/install-dependencies.sh build
+	@./scripts/fuzz.sh $(or $(FUZZ_SECONDS),60)
+
 outside: dependencies ## Build a package that depends on this one by URL and version.
 	@./scripts/stage.sh "a package that depends on this one" ./scripts/outside-package.sh
 
@@ -90,7 +94,7 @@ bench-long: ## Run the big simulations: churn, 10 000 nodes, 36 hours of records
 	@./Benchmarks/run-long.sh
 
 clean: ## Remove what was built here.
-	rm -rf .build .build-outside .build-address .build-thread .build-ngtcp2-1x .build-posix-udp .venv .venv-nanotdf Benchmarks/.build Benchmarks/.venv
+	rm -rf .build .build-outside .build-address .build-thread .build-ngtcp2-1x .build-posix-udp .build-fuzz .venv .venv-nanotdf Benchmarks/.build Benchmarks/.venv
 
 dependencies:
 	@./scripts/install-dependencies.sh build

@@ -18,6 +18,7 @@ PARTS = {
     "bench": (["make", "--no-print-directory", "bench"], {"ROUNDS": "1"}),
     "outside": (["make", "--no-print-directory", "outside"], {}),
     "sanitize": (["make", "--no-print-directory", "sanitize"], {}),
+    "fuzz": (["make", "--no-print-directory", "fuzz"], {}),
 }
 
 

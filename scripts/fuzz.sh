@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# fuzz.sh [SECONDS] [ARGUMENTS OF LIBFUZZER]: reads mutated NanoTDFs and PEM texts under libFuzzer and the address
+# sanitizer, for a minute. The inputs that reach new code are kept in .build-fuzz/corpus, and the next run begins with
+# them; the first begins with the test vectors. One that fails is named, and left in .build-fuzz.
+set -eu
+cd "$(dirname "$0")/.."
+
+seconds=${1:-60}
+[ $# -eq 0 ] || shift
+folder=.build-fuzz
+mkdir -p "$folder/corpus"
+python3 - "$folder/corpus" <<'END'
+import json
+import pathlib
+import sys
+
+
+def texts(value):
+    """Every text in a file of vectors, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from texts(one)
+
+
+count = 0
+for file in sorted(pathlib.Path("Tests/Vectors/NanoTDF").glob("*.json")):
+    for text in texts(json.loads(file.read_text())):
+        if text.startswith("4c314c"):
+            data = bytes.fromhex(text)
+        elif text.startswith("-----BEGIN"):
+            data = text.encode()
+        else:
+            continue
+        pathlib.Path(sys.argv[1], f"vector-{count}").write_bytes(data)
+        count += 1
+END
+flags=(--package-path Tests/Fuzz --scratch-path "$folder" --configuration release
+    -Xswiftc -sanitize=fuzzer,address -Xswiftc -parse-as-library -Xswiftc -use-ld=lld)
+./scripts/stage.sh "build the fuzzer" swift build "${flags[@]}"
+"$(swift build "${flags[@]}" --show-bin-path)/fuzz" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
+    -artifact_prefix="$folder/" -print_final_stats=1 "$@" "$folder/corpus"
