@@ -71,6 +71,40 @@ internal import Transport
         }
     }
 
+    @Test func `content is sealed to the recipient's pool or to a key access service, and never to the other one`()
+        async throws
+    {
+        try await withDevices { one, other in
+            let service = try NanoTDFPrivateKey(generatedOn: .secp256r1)
+            let locator = try ResourceLocator(url: "https://kas.example")
+            let byService = KeyAccess.service(service.publicKey, locator)
+            let policy = NanoTDFSealer.Policy.plain([1])
+            await #expect(throws: SealedMessageError.noKeys(other.peerId)) {
+                try await one.keys.seal([7], by: .recipient(other.peerId), policy: policy)
+            }
+            let shared = try await one.keys.seal([7], by: byService, policy: policy)
+            #expect(try NanoTDF(shared).header.keyAccess == locator)
+            try await one.keys.exchangeKeys(with: other.peerId)
+            #expect(try await other.keys.open(shared, from: one.peerId, serviceKey: service) == [7])
+            await #expect(throws: SealedMessageError.noServiceKey) {
+                try await other.keys.open(shared, from: one.peerId, serviceKey: nil)
+            }
+            let stranger = try NanoTDFPrivateKey(generatedOn: .secp256r1)
+            await #expect(throws: NanoTDFError.authenticationFailed) {
+                try await other.keys.open(shared, from: one.peerId, serviceKey: stranger)
+            }
+
+            let own = try await one.keys.seal([8], by: .recipient(other.peerId), policy: policy)
+            #expect(try await other.keys.open(own, from: one.peerId, serviceKey: service) == [8])
+            await #expect(throws: OneTimeKeyError.keyUsed) {
+                try await other.keys.open(own, from: one.peerId, serviceKey: service)
+            }
+            await #expect(throws: NanoTDFError.self) {
+                try await other.keys.open([1, 2, 3], from: one.peerId, serviceKey: service)
+            }
+        }
+    }
+
     @Test func `a message that nothing takes stays sealed`() async throws {
         try await withDevices { one, other in
             try await one.keys.exchangeKeys(with: other.peerId)

@@ -11,6 +11,8 @@ public struct KeyRelationship: Hashable, Sendable {
     public let suite: OneTimeKeySuite?
     /// The number of messages that this device can still seal to the peer.
     public let sendingKeyCount: Int
+    /// The number of keys in the pool that the peer sent; 0 before it did.
+    public let sendingKeyCapacity: Int
     /// The number of messages that this device can still open from the peer.
     public let receivingKeyCount: Int
     /// Whether a tenth of the peer's keys, or less, is left.
@@ -46,6 +48,8 @@ public enum SealedMessageError: Error, Hashable, Sendable {
     case managerExists
     /// The digits are not those of the exchange.
     case wrongSafetyNumber
+    /// The content is sealed to a key access service, whose key was not given.
+    case noServiceKey
 }
 
 extension SealedMessageError: CustomStringConvertible {
@@ -57,6 +61,7 @@ extension SealedMessageError: CustomStringConvertible {
         case .managerExists: "the node has a KeyStoreManager already; use that one, or release it first"
         case .notReceived: "nothing on the peer takes sealed messages now; start a listener there, and send it again"
         case .exchangeFailed(let failure): failure.description
+        case .noServiceKey: "this is sealed to a key access service: give its private key, or ask the service"
         case .wrongSafetyNumber:
             "the safety numbers differ: exchange keys again, and do not send anything if they still differ"
         }
