@@ -62,11 +62,13 @@ modules() {
     archive "$1"
 }
 
-# header NAME FILE: the reference of a C header.
-header() {
-    prepare "$1"
-    "$clang" -extract-api --product-name="$1" -x c-header "$PWD/$2" -o "$work/$1/$1.symbols.json"
-    archive "$1"
+# headers NAME FILE...: the reference of C headers.
+headers() {
+    name=$1
+    shift
+    prepare "$name"
+    "$clang" -extract-api --product-name="$name" -x c-header "${@/#/$PWD/}" -o "$work/$name/$name.symbols.json"
+    archive "$name"
 }
 
 # exports FOLDER: the modules, or types of them, that the files of a module export besides its own.
@@ -82,4 +84,4 @@ modules NanoTDF $(exports Sources/Base/NanoTDF)
 modules OneTimeKeys
 # shellcheck disable=SC2046  # several modules are several words
 modules SealedMessages $(exports Sources/Node/SealedMessages)
-header RunarC Sources/Apps/CRunar/include/runar.h
+headers RunarC Sources/Apps/CRunar/include/runar.h Sources/Apps/CRunar/include/runar_sealed.h

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# library.sh [FOLDER [PRODUCTS]]: makes librunar (shared and static), runar.h, runar.py and runar.pc in FOLDER
+# library.sh [FOLDER [PRODUCTS]]: makes librunar (shared and static), its headers, runar.py and runar.pc in FOLDER
 # (.build/library), and proves with an example in C and one in Python that they work from there. PRODUCTS is a folder
 # with libRunarCStatic.a; without it, one is built with optimization.
 #
@@ -21,7 +21,7 @@ if [ -z "$products" ]; then
 fi
 archive=$products/libRunarCStatic.a
 mkdir -p "$folder"
-cp "$headers/runar.h" Bindings/python/runar.py "$folder/"
+cp "$headers/runar.h" "$headers/runar_sealed.h" Bindings/python/runar.py "$folder/"
 cp "$archive" "$folder/librunar.a"
 
 if [ "$(uname -s)" = Darwin ]; then

@@ -24,11 +24,11 @@ import queue
 import sys
 import threading
 
-__all__ = ["Error", "Event", "Node", "Request", "Service", "Subscription"]
+__all__ = ["Error", "Event", "Node", "Request", "Service", "Subscription", "open_sealed", "seal"]
 
 JSON, MESSAGEPACK, CBOR, BYTES = 1, 2, 3, 4
 HANDLER_FAILED = 4006
-ABI_VERSION = 2
+ABI_VERSION = 3
 EVENTS_WAITING = 1024
 
 
@@ -78,6 +78,13 @@ class _RequestOptions(ctypes.Structure):
     ]
 
 
+class _SealOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t), ("tag_bits", ctypes.c_uint32), ("hash_binding", ctypes.c_bool),
+        ("signing_key", ctypes.c_char_p),
+    ]
+
+
 _Handle = _Context = ctypes.c_void_p
 _Text = ctypes.c_char_p
 _ErrorPlace = ctypes.POINTER(ctypes.POINTER(_Error))
@@ -122,6 +129,16 @@ _PROTOTYPES = {
     "runar_request_respond": (ctypes.c_bool, [_Handle, _Text, ctypes.c_size_t, _ErrorPlace]),
     "runar_request_fail": (ctypes.c_bool, [_Handle, ctypes.c_int32, _Text, _Text, _ErrorPlace]),
     "runar_request_is_cancelled": (ctypes.c_bool, [_Handle]),
+    "runar_nanotdf_seal": (
+        ctypes.POINTER(_Result), [_Text, _Text, ctypes.c_size_t, ctypes.POINTER(_SealOptions)],
+    ),
+    "runar_nanotdf_open": (ctypes.POINTER(_Result), [_Text, _Text, _Text, ctypes.c_size_t]),
+    "runar_node_exchange_keys": (None, [_Handle, _Text, _Callback, _Context]),
+    "runar_node_get_key_relationships": (None, [_Handle, _Callback, _Context]),
+    "runar_node_verify_keys": (None, [_Handle, _Text, _Text, _Callback, _Context]),
+    "runar_node_remove_keys": (None, [_Handle, _Text, _Callback, _Context]),
+    "runar_node_seal": (None, [_Handle, _Text, _Text, ctypes.c_size_t, _DataCallback, _Context]),
+    "runar_node_open": (None, [_Handle, _Text, _Text, ctypes.c_size_t, _DataCallback, _Context]),
     "runar_node_handle_memory_warning": (None, [_Handle]),
     "runar_node_optimize_memory_usage": (None, [_Handle]),
     "runar_node_reduce_operations": (None, [_Handle]),
@@ -211,20 +228,43 @@ def _done(number, value, error):
     _finish(number, Error._of(error) if error else None, value.decode() if value is not None else None)
 
 
-@_DataCallback
-def _answered(number, result):
+def _taken(result):
+    """The failure and the bytes of a result, one of them None, which is freed."""
     error, data = result.contents.error, None
     if not error:
         data = ctypes.string_at(result.contents.data, result.contents.length)
     failure = Error._of(error) if error else None
     _library.runar_data_result_free(result)
-    _finish(number, failure, data)
+    return failure, data
 
 
-def _soon(function, *arguments):
+@_DataCallback
+def _answered(number, result):
+    _finish(number, *_taken(result))
+
+
+def _bytes(result):
+    failure, data = _taken(result)
+    if failure:
+        raise failure
+    return data
+
+
+def _soon(function, *arguments, callback=_done):
     number, future = _begin()
-    function(*arguments, _done, number)
+    function(*arguments, callback, number)
     return future
+
+
+def seal(data, recipient_key, *, signing_key=None, tag_bits=0, hash_binding=False):
+    """Seals bytes as a NanoTDF that only the private half of `recipient_key` opens. Keys are PEM texts."""
+    options = _SealOptions(ctypes.sizeof(_SealOptions), tag_bits, hash_binding, _text(signing_key))
+    return _bytes(_library.runar_nanotdf_seal(_text(recipient_key), data, len(data), ctypes.byref(options)))
+
+
+def open_sealed(data, private_key, *, creator_key=None):
+    """Opens a NanoTDF, which must have the signature of `creator_key` if one is given, and returns the plaintext."""
+    return _bytes(_library.runar_nanotdf_open(_text(private_key), _text(creator_key), data, len(data)))
 
 
 class Event(collections.namedtuple("Event", "topic data publisher network_id published_at number lost")):
@@ -495,6 +535,32 @@ class Node:
     def remove_service(self, path):
         """Offers a service no longer."""
         _soon(_library.runar_node_remove_service, self._handle, _text(path)).result()
+
+    def exchange_keys(self, peer_id):
+        """Exchanges one-time keys with a connected peer; returns a dictionary that has the safety number."""
+        return json.loads(_soon(_library.runar_node_exchange_keys, self._handle, _text(peer_id)).result())
+
+    def key_relationships(self):
+        """The peers with whom keys were exchanged, as a list of dictionaries."""
+        return json.loads(_soon(_library.runar_node_get_key_relationships, self._handle).result())
+
+    def verify_keys(self, peer_id, safety_number):
+        """Notes that a person compared the safety number with the one on the peer's screen."""
+        _soon(_library.runar_node_verify_keys, self._handle, _text(peer_id), _text(safety_number)).result()
+
+    def remove_keys(self, peer_id):
+        """Deletes all one-time keys of this device and a peer."""
+        _soon(_library.runar_node_remove_keys, self._handle, _text(peer_id)).result()
+
+    def seal(self, data, peer_id):
+        """Seals bytes to the next one-time key of a peer."""
+        arguments = self._handle, _text(peer_id), data, len(data)
+        return _soon(_library.runar_node_seal, *arguments, callback=_answered).result()
+
+    def open(self, message, peer_id):
+        """Opens a sealed message of a peer, whose key is erased."""
+        arguments = self._handle, _text(peer_id), message, len(message)
+        return _soon(_library.runar_node_open, *arguments, callback=_answered).result()
 
     def tell(self, news):
         """What the system told the app: "handle_memory_warning", "optimize_memory_usage", "reduce_operations",

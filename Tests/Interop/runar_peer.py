@@ -46,6 +46,18 @@ def obey(node, words):
         case ["publish", topic, *data]:
             node.publish_raw(topic, " ".join(data).encode())
             say("published")
+        case ["exchange", peer]:
+            say("exchanged", *node.exchange_keys(peer)["safetyNumber"].split())
+        case ["verify", peer, *groups]:
+            node.verify_keys(peer, " ".join(groups))
+            say("verified", *(one["isVerified"] for one in node.key_relationships()))
+        case ["seal", peer, text]:
+            say("sealed", node.seal(text.encode(), peer).hex())
+        case ["open", peer, message]:
+            say("opened", node.open(bytes.fromhex(message), peer).decode())
+        case ["forget", peer]:
+            node.remove_keys(peer)
+            say("forgotten")
         case ["hear", topic]:
             subscribe(node, topic, includes_past=True)
 

@@ -3,13 +3,14 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
-/// runar.h, what implements it, and what is written against it say the same.
+/// The headers, what implements them, and what is written against them say the same.
 @Suite("runar.h") struct HeaderTests {
     private let header: String
     private let module: String
 
     init() throws {
-        header = try packageText(named: "Sources/Apps/CRunar/include/runar.h")
+        header = try ["runar", "runar_sealed"].map { try packageText(named: "Sources/Apps/CRunar/include/\($0).h") }
+            .joined()
         module = try packageText(named: "Bindings/python/runar.py")
     }
 
@@ -45,12 +46,13 @@ internal import Testing
     }
 
     @Test func `each of its functions is implemented, called by the C program and known to Python`() throws {
-        let files = ["Calls", "Lifecycle", "Networks", "Node", "Services"]
+        let files = ["Calls", "Lifecycle", "Networks", "Node", "Sealed", "Services"]
         let swift = try files.map { try packageText(named: "Sources/Apps/RunarC/Functions+\($0).swift") }.joined()
         let implemented = swift.matches(of: /@c @implementation\npublic func (runar_\w+)\(/).map { String($0.output.1) }
         #expect(Set(implemented) == functions && implemented.count == functions.count)
-        #expect(functions.count > 35)
-        let probe = try ["main", "calls"].map { try packageText(named: "Tests/Helpers/CProbe/\($0).c") }.joined()
+        #expect(functions.count > 43)
+        let probe = try ["main", "calls", "sealed"].map { try packageText(named: "Tests/Helpers/CProbe/\($0).c") }
+            .joined()
         #expect(functions.filter { !probe.contains("\($0)(") } == [])
         let known = Set(module.matches(of: /"(runar_\w+)": \(/).map { String($0.output.1) })
         #expect(functions == known)
@@ -70,6 +72,7 @@ internal import Testing
             "runar_request_info": MemoryLayout<runar_request_info>.size,
             "runar_node_config": MemoryLayout<runar_node_config>.stride,
             "runar_request_options": MemoryLayout<runar_request_options>.stride,
+            "runar_seal_options": MemoryLayout<runar_seal_options>.stride,
         ]
         for (name, size) in sizes {
             let code = header.replacing(/\/\*[\s\S]*?\*\//, with: "")

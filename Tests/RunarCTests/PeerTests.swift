@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RunarNode
+internal import SealedMessages
 internal import TestSupport
 internal import Testing
 
@@ -162,6 +163,37 @@ internal import Testing
             try await node.publishRaw("\(home):past/3", data: Data("new".utf8))
             #expect(try await peer.next("event") == ["past/3", "new"])
         }
+    }
+
+    @Test func `Python exchanges one-time keys with Swift, and each opens what the other sealed`() async throws {
+        try await together(.python) { node, peer, _ in
+            let keys = try KeyStoreManager(node: node)
+            let other = try #require(node.connectedPeers().first)
+            let own = node.peerId.base64Encoded
+            try peer.tell("exchange \(own)")
+            let digits = try await peer.next("exchanged")
+            #expect(keys.relationship(with: other)?.safetyNumber?.description == digits.joined(separator: " "))
+            try peer.tell("verify \(own) \(digits.joined(separator: " "))")
+            #expect(try await peer.next("verified") == ["True"])
+
+            try peer.tell("seal \(own) hello")
+            let sealed = try SealedMessage(Hex.decode(await peer.next("sealed")[0]))
+            #expect(try await keys.open(sealed, from: other) == Array("hello".utf8))
+            let answer = try await keys.seal(Array("welcome".utf8), to: other)
+            try peer.tell("open \(own) \(Hex.encode(answer.bytes))")
+            #expect(try await peer.next("opened") == ["welcome"])
+            try peer.tell("open \(own) \(Hex.encode(answer.bytes))")
+            #expect(try await peer.next("failed") == ["\(RunarErrorCode.oneTimeKeyUsed.rawValue)"])
+            try peer.tell("forget \(own)")
+            #expect(try await peer.next("forgotten") == [])
+            try peer.tell("seal \(own) hello")
+            #expect(try await peer.next("failed") == ["\(RunarErrorCode.noOneTimeKeys.rawValue)"])
+        }
+    }
+
+    @Test func `Python seals files, and opens them`() async throws {
+        let status = try await aside { try ChildProcess(script: "seal_file.py", arguments: []).waitUntilExit() }
+        #expect(status == 0)
     }
 
     @Test func `Python chooses what opens its keys`() async throws {

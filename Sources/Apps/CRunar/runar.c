@@ -1,8 +1,9 @@
-/* The header must compile by itself, in C11, and begin its versioned structs with their size. */
-#include "runar.h"
+/* The headers must compile by themselves, in C11, and begin their versioned structs with their size. */
+#include "runar_sealed.h"
 
 _Static_assert(offsetof(runar_node_config, size) == 0, "");
 _Static_assert(offsetof(runar_request_options, size) == 0, "");
+_Static_assert(offsetof(runar_seal_options, size) == 0, "");
 _Static_assert(offsetof(runar_event, size) == 0, "");
 _Static_assert(offsetof(runar_request_info, size) == 0, "");
 

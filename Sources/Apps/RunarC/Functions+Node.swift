@@ -106,8 +106,11 @@ public func runar_node_free(_ node: OpaquePointer?) {
 @c @implementation
 public func runar_node_start(_ node: OpaquePointer?, _ callback: runar_callback?, _ context: UnsafeMutableRawPointer?) {
     unsafe begin(node, Completion(function: callback, context: context)) {
-        { node in
+        let handle = try unsafe found(node)
+        return { node in
             try await node.start()
+            // A device whose keys cannot be used does without; the function that needs them tells why.
+            _ = try? handle.keyStores()  // see above
             return node.peerId.base64Encoded
         }
     }
@@ -153,7 +156,8 @@ public func runar_node_get_known_peers(
     }
 }
 
-private func json(_ value: some Encodable) throws -> String {
+/// A value as JSON.
+func json(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.dateEncodingStrategy = .secondsSince1970

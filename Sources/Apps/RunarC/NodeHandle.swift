@@ -1,6 +1,7 @@
 internal import Concurrency
 internal import Dispatch
 internal import RunarNode
+internal import SealedMessages
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -24,6 +25,7 @@ final class NodeHandle: Sendable {
     /// Everything that ends in a callback of this node passes here.
     let gate = CallbackGate()
     private let state = Locked(State())
+    private let keyStoreManager = Locked<KeyStoreManager?>(nil)
 
     init(_ node: RunarNode) {
         self.node = node
@@ -84,6 +86,20 @@ final class NodeHandle: Sendable {
         guard !CallbackThread.isInside else { return }
         stopped.wait()
         self.gate.wait()
+    }
+
+    // MARK: - One-time keys
+
+    /// The one-time keys of the device, which answer peers from the first call on.
+    ///
+    /// - Throws: ``SealedMessageError``; `KeychainError`.
+    func keyStores() throws -> KeyStoreManager {
+        try self.keyStoreManager.withLock { manager in
+            if let manager { return manager }
+            let made = try KeyStoreManager(node: self.node)
+            manager = made
+            return made
+        }
     }
 
     // MARK: - Subscriptions

@@ -317,6 +317,7 @@ int every_call(void) {
     runar_node_free(node);
     refuse_handles(node, service);
     refuse_handles(NULL, NULL);
+    seal_and_open();
     refuse_handles((runar_node *)(uintptr_t)0xDEADBEEF, (runar_service *)node);
     puts("every call: as it should be");
     return 0;

@@ -16,7 +16,8 @@ static void note(waiter *waiter, const char *value, size_t length, const runar_e
     waiter->code = error ? error->code : 0;
     if (length >= sizeof waiter->value) length = sizeof waiter->value - 1;
     if (value) memcpy(waiter->value, value, length);
-    waiter->value[value ? length : 0] = 0;
+    waiter->length = value ? length : 0;
+    waiter->value[waiter->length] = 0;
     pthread_cond_broadcast(&waiter->changed);
     pthread_mutex_unlock(&waiter->mutex);
 }

@@ -2,7 +2,7 @@
 #ifndef PROBE_H
 #define PROBE_H
 
-#include <runar.h>
+#include <runar_sealed.h>
 
 #include <pthread.h>
 #include <stdio.h>
@@ -24,10 +24,11 @@ typedef struct waiter {
     pthread_cond_t changed;
     int calls;
     int32_t code;
+    size_t length;
     char value[4096];
 } waiter;
 
-#define WAITER_INIT {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, {0}}
+#define WAITER_INIT {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, {0}}
 
 /* Callbacks whose context is a waiter. */
 void take_end(void *context, const char *value, const runar_error *error);
@@ -49,6 +50,8 @@ void echo(void *context, runar_request *request, const runar_request_info *info)
 /* A service "echo" with the action "back". */
 runar_service *echo_service(void);
 
+/* Sealed files and one-time keys, a part of every_call(). */
+void seal_and_open(void);
 int every_call(void);
 int late_callbacks(void);
 int many_requests(long count);

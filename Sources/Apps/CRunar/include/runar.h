@@ -1,5 +1,6 @@
 /*
- * runar.h: private networks of your own devices, for programs in C and whatever can call C.
+ * runar.h: private networks of your own devices, for programs in C and whatever can call C. Sealed files and messages are in
+ * runar_sealed.h.
  *
  * A node is one device in its owner's networks. It asks services of other devices and offers its own, publishes events
  * and follows those of others. Everything that takes time is begun by a function and ended by a callback.
@@ -38,7 +39,7 @@ extern "C" {
 #endif
 
 /** Goes up when a function or field is added; a function or field that exists never changes its meaning. */
-#define RUNAR_ABI_VERSION 2
+#define RUNAR_ABI_VERSION 3
 
 /** The RUNAR_ABI_VERSION of the library that was loaded. Any thread. */
 uint32_t runar_abi_version(void);
@@ -56,6 +57,12 @@ enum runar_error_code {
     RUNAR_ERROR_UNSUPPORTED = 2003,         /**< this system cannot guard keys as was asked */
     RUNAR_ERROR_IN_USE = 2004,              /**< another process uses the keys */
     RUNAR_ERROR_DAMAGED = 2005,             /**< the stored keys are damaged */
+    RUNAR_ERROR_NO_ONE_TIME_KEYS = 2006,    /**< no one-time keys of the peer are there: exchange keys */
+    RUNAR_ERROR_ONE_TIME_KEY_USED = 2007,   /**< the key of the message was used, and erased */
+    RUNAR_ERROR_ONE_TIME_KEY_NOT_FOUND = 2008, /**< the key of the message is in no pool of this device */
+    RUNAR_ERROR_NOT_AUTHENTIC = 2009,       /**< sealed bytes were changed, or are for another key */
+    RUNAR_ERROR_KEY_EXCHANGE_FAILED = 2010, /**< an exchange of one-time keys failed; it can be repeated */
+    RUNAR_ERROR_WRONG_SAFETY_NUMBER = 2011, /**< the digits are not those of the safety number */
     RUNAR_ERROR_NETWORK = 3000,             /**< something on the network failed */
     RUNAR_ERROR_NO_ADDRESS = 3001,          /**< no address of the peer is known */
     RUNAR_ERROR_UNREACHABLE = 3002,         /**< the peer could not be reached */

@@ -30,6 +30,18 @@ extension RunarErrorCode {
     public static let inUse = Self(rawValue: 2004)
     /// 2005: the stored keys are damaged.
     public static let damaged = Self(rawValue: 2005)
+    /// 2006: no one-time keys of the peer are there.
+    public static let noOneTimeKeys = Self(rawValue: 2006)
+    /// 2007: the one-time key of the message was used and erased.
+    public static let oneTimeKeyUsed = Self(rawValue: 2007)
+    /// 2008: the one-time key of the message is in no pool.
+    public static let oneTimeKeyNotFound = Self(rawValue: 2008)
+    /// 2009: sealed bytes were changed, or are for another key.
+    public static let notAuthentic = Self(rawValue: 2009)
+    /// 2010: an exchange of one-time keys failed.
+    public static let keyExchangeFailed = Self(rawValue: 2010)
+    /// 2011: the digits are not those of the safety number.
+    public static let wrongSafetyNumber = Self(rawValue: 2011)
 
     /// 3000: something on the network failed.
     public static let network = Self(rawValue: 3000)
@@ -94,6 +106,9 @@ extension RunarErrorCode {
         ("IO", .io), ("STORAGE", .storage),
         ("KEYCHAIN", .keychain), ("KEY_DENIED", .keyDenied), ("WRONG_SECRET", .wrongSecret),
         ("UNSUPPORTED", .unsupported), ("IN_USE", .inUse), ("DAMAGED", .damaged),
+        ("NO_ONE_TIME_KEYS", .noOneTimeKeys), ("ONE_TIME_KEY_USED", .oneTimeKeyUsed),
+        ("ONE_TIME_KEY_NOT_FOUND", .oneTimeKeyNotFound), ("NOT_AUTHENTIC", .notAuthentic),
+        ("KEY_EXCHANGE_FAILED", .keyExchangeFailed), ("WRONG_SAFETY_NUMBER", .wrongSafetyNumber),
         ("NETWORK", .network), ("NO_ADDRESS", .noAddress), ("UNREACHABLE", .unreachable),
         ("NOT_A_MEMBER", .notAMember), ("REFUSED", .refused), ("TIMED_OUT", .timedOut), ("INTERRUPTED", .interrupted),
         ("NOT_RUNNING", .notRunning), ("BAD_TOKEN", .badToken), ("TOO_MANY_PEERS", .tooManyPeers),
