@@ -35,6 +35,8 @@ ROWS = [
     Row("seal-ecdsa", "a NanoTDF of 1 KiB with ECDSA binding", "1/s", "RunarNode", "two ECDH"),
     Row("keys-generate", "generate 8,192 one-time keys on P-256", "s", "RunarNode", at_most=1, absolute=True),
     Row("keys-oldest", "open a message to the oldest of them, from disk", "ms", "RunarNode", at_most=5, absolute=True),
+    Row("sealed", "sealed message of 1 KiB to a connected device, p50", "us", "RunarNode", "unsealed", at_most=1.5),
+    Row("sealed-memory", "the same with the pools in memory", "us", "RunarNode", "unsealed", at_most=1.5),
     Row("memory-server", "memory per idle connection, server's end", "KB", "RunarNode", at_most=90, absolute=True),
     Row("memory-client", "the same, client's end", "KB", at_most=90, absolute=True),
     Row("events64", "events of 64 B to one subscriber, batches of 256 KiB", "1/s", "RunarNode", "zenoh", at_least=1),
@@ -307,6 +309,14 @@ class Bench:
         for row in ("seal-limit", "seal-ecdsa"):
             self.note(row, "two ECDH", rates["agreements"], 0.0, round_number)
         self.note("seal-xwing", "encapsulate + decapsulate", rates["encapsulations"], 0.0, round_number)
+        try:
+            middles = run([self.options.runar, "sealed", str(self.scaled(500, 50))])
+        except Failed as failure:
+            print(f"   failed: {failure}", file=sys.stderr)
+        else:
+            for row, value in ("sealed", "sealed"), ("sealed-memory", "sealedInMemory"):
+                self.note(row, "RunarNode", middles[value], 0.0, round_number)
+                self.note(row, "unsealed", middles["plain"], 0.0, round_number)
         here = os.path.dirname(os.path.abspath(__file__))
         peer = [os.path.join(here, "../.venv-nanotdf/bin/python3"), os.path.join(here, "drivers/seal_otdf.py")]
         measure = lambda: run([*peer, str(self.scaled(1000, 50))])["perSecond"]

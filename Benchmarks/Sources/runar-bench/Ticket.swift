@@ -25,8 +25,14 @@ struct Ticket {
     var networkId: NetworkId { NetworkId(publicKey: network.publicKey) }
 
     /// A running node that is a member; without a hash table it talks to nobody but whom it is told to.
-    func member(withHashTable: Bool = false) async throws -> RunarNode {
+    ///
+    /// Its database is in the folder `state`, which is made, or in memory.
+    func member(withHashTable: Bool = false, state folder: URL? = nil) async throws -> RunarNode {
         let config = RunarNodeConfig.createTestConfig()
+        if let folder {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            config.statePath = folder.appending(path: "state.db").path(percentEncoded: false)
+        }
         config.usesHashTable = withHashTable
         let node = try RunarNode(config: config)
         let token = try AccessToken.create(
