@@ -96,7 +96,7 @@ let package = Package(
         // Base: bytes, keys, formats. No I/O, no clock.
         module("Bytes", in: "Base", [], settings: computing),
         module("Concurrency", in: "Base", [deque]),
-        module("QRCode", in: "Base", [], settings: computing),
+        module("QRCode", in: "Base", ["Bytes"], settings: computing),
         .systemLibrary(
             name: "CTurboJPEG",
             path: "Sources/Base/CTurboJPEG",
@@ -160,7 +160,7 @@ let package = Package(
         // Storage: everything but keys, in SQLite.
         .target(
             name: "Storage",
-            dependencies: ["Identity", "Platform", grdb],
+            dependencies: ["Bytes", "Identity", "Platform", grdb],
             path: "Sources/Storage",
             swiftSettings: house
         ),
@@ -191,7 +191,8 @@ let package = Package(
             "SealedMessages",
             in: "Node",
             [
-                "RunarNode", "Node", "OneTimeKeys", "Bytes", "Identity", "Concurrency", "Platform", logging, crypto,
+                "RunarNode", "Node", "NanoTDF", "OneTimeKeys", "Bytes", "Identity", "Concurrency", "Platform", logging,
+                crypto,
             ]
         ),
 
@@ -258,14 +259,14 @@ let package = Package(
         ),
 
         .target(name: "CRunar", path: "Sources/Apps/CRunar"),
-        module("RunarC", in: "Apps", ["CRunar", "RunarNode", "Concurrency"]),
+        module("RunarC", in: "Apps", ["CRunar", "RunarNode", "SealedMessages", "NanoTDF", "Concurrency"]),
 
         // Benchmarks: in this package for its `package` access, in none of its products.
         .executableTarget(
             name: "runar-bench",
             dependencies: [
-                "RunarNode", "NanoTDF", "OneTimeKeys", "Bytes", "Identity", "Concurrency", "Transport", "QUIC",
-                "Platform", "QRCode", "QRCorpus", crypto,
+                "RunarNode", "SealedMessages", "NanoTDF", "OneTimeKeys", "Bytes", "Identity", "Concurrency",
+                "Transport", "QUIC", "Platform", "QRCode", "QRCorpus", crypto,
             ],
             path: "Benchmarks/Sources/runar-bench",
             swiftSettings: house
@@ -360,7 +361,7 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "CProbe", dependencies: ["CRunar", "RunarC"], path: "Tests/Helpers/CProbe"),
-        tests(of: "RunarC", ["CRunar", "RunarNode", "CProbe", "TestSupport"]),
+        tests(of: "RunarC", ["CRunar", "RunarNode", "SealedMessages", "CProbe", "TestSupport"]),
         tests(
             of: "Platform",
             ["Bytes", "Identity", "Platform", "TestSupport", "CrashWriter", "LanProbe", crypto]

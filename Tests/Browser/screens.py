@@ -51,6 +51,7 @@ def full_screens(scene):
     phone.node.command("put", "phone/battery", "82 %")
     laptop.node.command("publish", "home/door", "open")
     phone.node.send(laptop.node.peer, "Hello from the phone")
+    laptop.node.command("keys", "exchange", phone.node.peer)
     network = path_part(laptop.node.network()["networkId"])
     peer = path_part(phone.node.peer)
     findings = []
@@ -71,6 +72,8 @@ def look_at_dialogs(laptop, network, peer, findings):
         ("dialog-store", "/data/records", ["Store a value"]),
         ("dialog-value", "/data/records", [re.compile("home/door")]),
         ("dialog-disconnect", f"/peers/{peer}", ["Disconnect"]),
+        ("dialog-safety-number", f"/peers/{peer}", ["Compare the safety number"]),
+        ("dialog-delete-keys", f"/peers/{peer}", ["Delete the keys"]),
         ("dialog-sign-out", "/settings/device", ["Sign out everywhere"]),
         ("dialog-stop", "/settings/device", ["Stop the node"]),
     ]

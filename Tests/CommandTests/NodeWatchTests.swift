@@ -107,10 +107,11 @@ internal import Testing
         }
         #expect(desk.messages(with: nil, since: 1).map(\.state) == [.failed])
         #expect(desk.messages(with: nil, since: 1).first?.failure?.isEmpty == false)
-        for _ in 0..<MessageDesk.limit { desk.keep([1, 2, 3], from: peer, label: nil) }
+        for _ in 0..<MessageDesk.limit { desk.keep(MessageReport(peer: peer, payload: [1, 2, 3]), label: nil) }
         let kept = desk.messages(with: nil, since: 0)
         #expect(kept.count == MessageDesk.limit && kept.first?.number == 3 && kept.first?.base64 == "AQID")
-        for _ in 0..<20 { desk.keep(Array(repeating: 255, count: 1 << 20), from: peer, label: nil) }
+        let large = MessageReport(peer: peer, payload: Array(repeating: 255, count: 1 << 20))
+        for _ in 0..<20 { desk.keep(large, label: nil) }
         #expect(desk.messages(with: nil, since: 0).reduce(0) { $0 + $1.bytes } <= MessageDesk.byteLimit)
     }
 

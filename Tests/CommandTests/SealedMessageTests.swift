@@ -51,6 +51,11 @@ internal import Testing
             ["keys", "verify", pair.ownerId] + number.split(separator: " ").map(String.init)
         )
         #expect(try verified.json["verified"] as? Bool == true)
+        let picture = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).png")
+        _ = try pair.owner.answer(["qr", "show", number, "--output", picture.path])
+        let read = try pair.owner.answer(["keys", "verify", "phone", "--picture", picture.path])
+        #expect(try read.json["verified"] as? Bool == true)
+        try FileManager.default.removeItem(at: picture)
 
         let unheard = try pair.owner.runar(["send", "phone", "hello", "--sealed", "--json"])
         #expect(unheard.status == 69)

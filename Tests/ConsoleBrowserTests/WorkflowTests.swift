@@ -34,6 +34,18 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("using.messages_and_files")
         }
 
+        @Test func `one-time keys are exchanged and compared, and sealed messages use them up`() async throws {
+            try await BrowserScenario.play("sealing.one_time_keys")
+        }
+
+        @Test func `a safety number that differs is refused`() async throws {
+            try await BrowserScenario.play("sealing.wrong_numbers")
+        }
+
+        @Test func `a sealed message to a device without the keys is shown as not delivered`() async throws {
+            try await BrowserScenario.play("sealing.without_keys")
+        }
+
         @Test func `a large file shows how far it is, and goes on where its sender stopped it`() async throws {
             try await BrowserScenario.play("files.sender_stops")
         }

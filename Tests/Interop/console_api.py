@@ -301,8 +301,12 @@ def seal(owner, guest, peer):
         verified = owner.ask(keys + "/verify", place, body={"text": digits}, expect=status)
     expect("the number is confirmed", verified["verified"], verified)
     owner.ask(sealed, place, body={"text": ""}, expect=400)
-    # Nothing listens for sealed messages there, so it stays sealed.
-    owner.ask(sealed, place, body={"text": "unheard"}, expect=503)
+    told = guest.ask("GET /activity", stream=True)
+    told.next("hello")
+    owner.ask(sealed, place, body={"text": "at eight"})
+    message = told.next("message")["message"]
+    expect("a sealed message is told when it comes", message["text"] == "at eight" and message["sealed"], message)
+    told.close()
     owner.ask("DELETE /peers/{peer}/one-time-keys", place)
     expect("keys are deleted", owner.ask("GET /one-time-keys")["relationships"] == [])
     owner.ask("DELETE /peers/{peer}/one-time-keys", place, expect=404)

@@ -228,6 +228,10 @@ static const unsigned char page_views_records_js[] = {
 #embed "web/views/records.js"
 };
 
+static const unsigned char page_views_sealing_js[] = {
+#embed "web/views/sealing.js"
+};
+
 static const unsigned char page_views_services_form_js[] = {
 #embed "web/views/services-form.js"
 };
@@ -321,6 +325,7 @@ static const console_page pages[] = {
     {"views/peers.js", page_views_peers_js, sizeof page_views_peers_js},
     {"views/records-dialogs.js", page_views_records_dialogs_js, sizeof page_views_records_dialogs_js},
     {"views/records.js", page_views_records_js, sizeof page_views_records_js},
+    {"views/sealing.js", page_views_sealing_js, sizeof page_views_sealing_js},
     {"views/services-form.js", page_views_services_form_js, sizeof page_views_services_form_js},
     {"views/services.js", page_views_services_js, sizeof page_views_services_js},
     {"views/settings-lan.js", page_views_settings_lan_js, sizeof page_views_settings_lan_js},

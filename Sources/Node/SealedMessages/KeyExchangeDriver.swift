@@ -141,6 +141,7 @@ final class KeyExchangeDriver: Sendable {
                 state: state.exchange.state,
                 suite: state.peerKeys?.suite,
                 sendingKeyCount: state.peerKeys?.availableCount ?? 0,
+                sendingKeyCapacity: state.peerKeys?.capacity ?? 0,
                 receivingKeyCount: state.confirmedPool?.availableCount ?? 0,
                 isLow: state.peerKeys?.isLow ?? false,
                 safetyNumber: state.exchange.safetyNumber,

@@ -36,9 +36,17 @@ final class MessageDesk: Sendable {
         let text: String?
         let base64: String?
         let bytes: Int
+        /// Whether it was sealed to a one-time key.
+        let isSealed: Bool
         var state: State
         /// Why it failed, and what to do.
         var failure: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case number, at, direction, peerId, networkId, label, text, base64, bytes
+            case isSealed = "sealed"
+            case state, failure
+        }
     }
 
     private struct Shelf: Sendable {
@@ -61,8 +69,7 @@ final class MessageDesk: Sendable {
     }
 
     /// Keeps a message that came.
-    func keep(_ payload: [UInt8], from peer: PeerId, label: String?) {
-        let report = MessageReport(peer: peer, payload: payload)
+    func keep(_ report: MessageReport, label: String?) {
         add { number in
             Message(
                 number: number,
@@ -74,6 +81,7 @@ final class MessageDesk: Sendable {
                 text: report.text,
                 base64: report.base64,
                 bytes: report.text?.utf8.count ?? report.bytes,
+                isSealed: report.isSealed,
                 state: .delivered
             )
         }
@@ -85,6 +93,7 @@ final class MessageDesk: Sendable {
         to peer: PeerId?,
         in network: NetworkId?,
         label: String?,
+        isSealed: Bool = false,
         _ send: () async throws -> Result
     ) async throws -> (result: Result, number: Int) {
         let number = add { number in
@@ -98,6 +107,7 @@ final class MessageDesk: Sendable {
                 text: text,
                 base64: nil,
                 bytes: text.utf8.count,
+                isSealed: isSealed,
                 state: .sending
             )
         }

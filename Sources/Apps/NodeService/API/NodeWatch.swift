@@ -5,6 +5,7 @@ internal import Logging
 internal import Node
 internal import Platform
 package import RunarNode
+internal import SealedMessages
 
 /// What a running node keeps of what happens, for those who look at it.
 package final class NodeWatch: Sendable {
@@ -49,7 +50,8 @@ package final class NodeWatch: Sendable {
             }
             group.addTask {
                 for await (peer, payload) in sources.messages {
-                    self.messages.keep(Array(payload), from: peer, label: self.label(of: peer))
+                    let report = MessageReport(peer: peer, payload: Array(payload))
+                    self.messages.keep(report, label: self.label(of: peer))
                 }
             }
             group.addTask { await self.sample() }
@@ -66,6 +68,24 @@ package final class NodeWatch: Sendable {
 
     package func listen() -> Sources {
         Sources(events: node.eventStream, operations: node.tableOperations, messages: node.startListening())
+    }
+
+    /// Keeps the sealed messages of a device, and tells that its one-time keys change, until these end.
+    func follow(_ keys: KeyStoreManager) {
+        let (deliveries, changes) = (keys.startListening(), keys.changes)
+        // Unstructured: it ends with the keys, of which it keeps the streams alone.
+        Task {
+            await withDiscardingTaskGroup { group in
+                group.addTask {
+                    for await delivery in deliveries {
+                        self.messages.keep(MessageReport(sealed: delivery), label: self.label(of: delivery.peer))
+                    }
+                }
+                group.addTask {
+                    for await _ in changes { self.noteChanges([.keys]) }
+                }
+            }
+        }
     }
 
     /// Tells of what a request of somebody has changed.

@@ -59,6 +59,7 @@ extension CommandFailure {
             case .exchangeFailed: ("exchange-failed", .tryAgain)
             case .managerExists: ("one-time-keys-in-use", .tryAgain)
             case .wrongSafetyNumber: ("wrong-safety-number", .data)
+            case .noServiceKey: ("no-service-key", .noInput)
             }
         self.init(code, status, error.description)
     }

@@ -33,7 +33,7 @@ package struct MessageReport: Codable, Hashable, Sendable {
     init(sealed delivery: SealedDelivery) {
         peerId = delivery.peer.base64Encoded
         bytes = delivery.message.count
-        text = String(validating: delivery.message, as: UTF8.self)
+        text = String(utf8: delivery.message)
         base64 = text == nil ? Base64.encode(delivery.message) : nil
         isSealed = true
     }

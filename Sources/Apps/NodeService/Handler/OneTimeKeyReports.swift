@@ -13,6 +13,8 @@ package struct KeyRelationshipReport: Report {
     let suite: String?
     /// The number of messages that can still be sealed to the peer.
     let sendingKeys: Int
+    /// The number of keys in the pool that the peer sent.
+    let sendingCapacity: Int
     /// The number of messages from the peer that can still be opened.
     let receivingKeys: Int
     /// Whether a tenth of the peer's keys, or less, is left.
@@ -23,7 +25,7 @@ package struct KeyRelationshipReport: Report {
     let isVerified: Bool
 
     private enum CodingKeys: String, CodingKey {
-        case peerId, label, state, suite, sendingKeys, receivingKeys
+        case peerId, label, state, suite, sendingKeys, sendingCapacity, receivingKeys
         case isLow = "low"
         case safetyNumber
         case isVerified = "verified"
@@ -32,26 +34,14 @@ package struct KeyRelationshipReport: Report {
     init(_ relationship: KeyRelationship, label: String? = nil) {
         peerId = relationship.peer.base64Encoded
         self.label = label
-        state = Self.word(for: relationship)
+        state = "\(relationship.state)"
         suite = relationship.suite.map { "\($0)" }
         sendingKeys = relationship.sendingKeyCount
+        sendingCapacity = relationship.sendingKeyCapacity
         receivingKeys = relationship.receivingKeyCount
         isLow = relationship.isLow
         safetyNumber = relationship.safetyNumber?.description
         isVerified = relationship.isVerified
-    }
-
-    private static func word(for relationship: KeyRelationship) -> String {
-        switch relationship.state {
-        case .idle: "idle"
-        case .requestSent: "requestSent"
-        case .offerSent: "offerSent"
-        case .ackSent: "ackSent"
-        case .commitSent: "commitSent"
-        case .commitReceivedWaitingForKeys: "commitReceivedWaitingForKeys"
-        case .completed: "completed"
-        case .failed: "failed"
-        }
     }
 
     package var lines: [String] {

@@ -39,10 +39,10 @@ extension RequestHandler {
     }
 
     func sendSealed(_ text: String, to peer: PeerName) async throws -> SentReport {
-        let peer = try resolve(peer)
-        let bytes = Array(text.utf8)
-        try await keyStores().send(bytes, to: peer)
-        return SentReport(peerIds: [peer.base64Encoded], bytes: bytes.count)
+        let keyStores = try keyStores()
+        return try await deliver(text, to: resolve(peer), isSealed: true) { peer in
+            try await keyStores.send(Array(text.utf8), to: peer)
+        }
     }
 
     private func report(of peer: PeerId, _ keyStores: KeyStoreManager) throws -> KeyRelationshipReport {

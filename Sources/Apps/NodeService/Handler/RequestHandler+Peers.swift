@@ -136,15 +136,26 @@ extension RequestHandler {
     }
 
     func send(_ text: String, to peer: PeerName) async throws -> SentReport {
-        let peer = try resolve(peer)
         let node = node
-        guard let watch else {
+        return try await deliver(text, to: resolve(peer), isSealed: false) { peer in
             try await node.sendToPeer(text, peerId: peer)
+        }
+    }
+
+    /// Keeps a text among the messages while `send` delivers it.
+    func deliver(
+        _ text: String,
+        to peer: PeerId,
+        isSealed: Bool,
+        _ send: (PeerId) async throws -> Void
+    ) async throws -> SentReport {
+        guard let watch else {
+            try await send(peer)
             return SentReport(peerIds: [peer.base64Encoded], bytes: text.utf8.count)
         }
         let label = watch.label(of: peer)
-        let sent = try await watch.messages.whileSending(text, to: peer, in: nil, label: label) {
-            try await node.sendToPeer(text, peerId: peer)
+        let sent = try await watch.messages.whileSending(text, to: peer, in: nil, label: label, isSealed: isSealed) {
+            try await send(peer)
         }
         return SentReport(peerIds: [peer.base64Encoded], bytes: text.utf8.count, number: sent.number)
     }

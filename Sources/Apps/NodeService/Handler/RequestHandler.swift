@@ -65,6 +65,7 @@ package final class RequestHandler: Sendable {
         try keyStoreManager.withLock { manager in
             if let manager { return manager }
             let made = try KeyStoreManager(node: node)
+            watch?.follow(made)
             manager = made
             return made
         }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import NodeService
+internal import QRCode
 
 // One-time keys: each sealed message has a key of its own, which is erased when the message is opened.
 extension Keys {
@@ -38,11 +39,20 @@ extension Keys {
         @Argument(help: "The peer: id, its beginning, or label.")
         var peer: String
         @Argument(help: "The twelve groups of digits, as the peer's device shows them.")
-        var digits: [String]
+        var digits: [String] = []
+        @Option(help: ArgumentHelp("Read the number from a picture of the peer's screen instead.", valueName: "file"))
+        var picture: String?
         @OptionGroup var home: HomeOptions
 
+        func validate() throws {
+            guard digits.isEmpty != (picture == nil) else {
+                throw ValidationError("Give the digits, or a picture of the code on the peer's screen.")
+            }
+        }
+
         func run() async throws {
-            let request = APIRequest.verifyKeys(of: PeerName(peer), digits: digits.joined())
+            let texts = try picture.map { try PictureCodes.readings(in: $0).compactMap(\.text) } ?? [digits.joined()]
+            let request = APIRequest.verifyKeys(of: PeerName(peer), digits: texts.joined(separator: "\n"))
             let report = try await Session.with(home) { try await $0.ask(request) }
             Output.report(report, asJSON: home.output.json)
         }

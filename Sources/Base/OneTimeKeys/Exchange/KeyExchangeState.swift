@@ -18,6 +18,22 @@ public enum KeyExchangeState: Hashable, Sendable {
     case failed(KeyExchangeFailure)
 }
 
+extension KeyExchangeState: CustomStringConvertible {
+    /// The name of the case.
+    public var description: String {
+        switch self {
+        case .idle: "idle"
+        case .requestSent: "requestSent"
+        case .offerSent: "offerSent"
+        case .ackSent: "ackSent"
+        case .commitSent: "commitSent"
+        case .commitReceivedWaitingForKeys: "commitReceivedWaitingForKeys"
+        case .completed: "completed"
+        case .failed: "failed"
+        }
+    }
+}
+
 /// The reasons for which an exchange failed.
 public enum KeyExchangeFailure: Error, Hashable, Sendable {
     /// The peer was silent for five minutes.

@@ -15,11 +15,14 @@ import { t } from "../texts.js";
 
 const w = t.conversation;
 const shownAtOnce = 100;
-/// The most that a message of a device may have; the node says so as well.
-const messageLimit = 1 << 20;
+/// The most that a message of a device may have, and a sealed one; the node says so as well.
+const messageLimit = 1 << 20, sealedLimit = messageLimit - 4096;
 const drafts = new Map();
+/// Whether messages to a peer are sealed, where the person has chosen.
+const choices = new Map();
 
-export function conversation(peer, isConnected) {
+/// `keys` are the one-time keys of this device and the peer.
+export function conversation(peer, isConnected, keys) {
   watchMessages();
   const shown = signal(shownAtOnce);
   const all = computed(() => entries(peer));
@@ -39,7 +42,7 @@ export function conversation(peer, isConnected) {
       h("p", null, isConnected() ? w.empty(nameOf(peer)) : w.emptyOffline(nameOf(peer))))),
     log,
     each(() => offers().filter(one => one.peerId === peer), one => one.number, one => offerCard(one.peek())),
-    composer(peer));
+    composer(peer, keys));
   drops(place, peer);
   return place;
 }
@@ -72,7 +75,7 @@ function draw({ at, day, message, file, transfer }) {
   return [
     day && h("p", { class: "log-day" }, day),
     message ? messageBubble(message) : file ? fileBubble(file) : transferBubble(transfer),
-    h("p", { class: "log-note" }, clock(at), message?.direction === "out" && message.state !== "delivered" && [" · ",
+    h("p", { class: "log-note" }, message?.sealed && [icon("lock", 12), " ", w.sealed, " · "], clock(at), message?.direction === "out" && message.state !== "delivered" && [" · ",
       h("span", { class: message.state === "failed" ? "bad-text" : null }, w.states[message.state])]),
   ];
 }
@@ -83,7 +86,7 @@ function messageBubble(message) {
     h("div", { class: "bubble" }, message.text === undefined ? binary(message) : longText(message.text)),
     message.state === "failed" && h("p", { class: "log-note bad-text" }, plainWords(message.failure ?? ""), " ",
       message.text !== undefined && h("button", { type: "button", class: "link",
-        onclick: () => sendMessage(message.peerId, message.text).catch(tellFailure) }, w.again)),
+        onclick: () => sendMessage(message.peerId, message.text, message.sealed).catch(tellFailure) }, w.again)),
   ];
 }
 
@@ -153,19 +156,25 @@ function inSight(peer, all) {
   });
 }
 
-function composer(peer) {
+function composer(peer, keys) {
   const text = signal(drafts.get(peer) ?? "");
+  const choice = signal(choices.get(peer));
+  // Sealed as soon as that is possible; what the person chose stays, also when no key is left.
+  const isSealed = () => choice() ?? Boolean(keys()?.suite);
+  const choose = value => { choice.set(value); choices.set(peer, value); };
+  const words = () => (isSealed() ? w.writeSealed : w.write);
   const change = value => { text.set(value); drafts.set(peer, value); };
   let input, picker;
 
   async function send() {
     const said = text.peek();
     if (!said.trim()) return;
-    if (new Blob([said]).size > messageLimit) return tellFailure(new Error(w.tooLong));
+    const seals = untracked(isSealed);
+    if (new Blob([said]).size > (seals ? sealedLimit : messageLimit)) return tellFailure(new Error(w.tooLong));
     const known = messages.peek().at(-1)?.number ?? 0;
     change("");
     input.focus();
-    try { await sendMessage(peer, said); } catch (error) {
+    try { await sendMessage(peer, said, seals); } catch (error) {
       // A message that failed on its way stands in the log with its reason; one that never left comes back here.
       if (messages.peek().some(one => one.number > known && one.direction === "out" && one.text === said)) return;
       if (!text.peek()) change(said);
@@ -180,7 +189,10 @@ function composer(peer) {
     h("button", { type: "button", class: "icon-button", "aria-label": w.attach, title: w.attach, onclick: () =>
       picker.click() },
       icon("file")),
-    h("textarea", { rows: 1, "aria-label": w.write, placeholder: w.write, dir: "auto", value: text,
+    () => ((keys()?.suite || isSealed()) && h("button", { type: "button", class: "icon-button", "aria-label": w.seal,
+      title: w.seal, "aria-pressed": () => String(isSealed()), onclick: () => choose(!untracked(isSealed)) },
+    icon("lock"))),
+    h("textarea", { rows: 1, "aria-label": words, placeholder: words, dir: "auto", value: text,
       ref: node => { input = node; },
       oninput: event => change(event.target.value),
       onkeydown: event => {

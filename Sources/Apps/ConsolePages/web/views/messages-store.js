@@ -85,7 +85,8 @@ export function markRead(peerId) {
   unread.update(counts => { const next = new Map(counts); next.delete(peerId); return next; });
 }
 
-export const sendMessage = (peerId, text) => post(`/peers/${base64url(peerId)}/messages`, { text });
+export const sendMessage = (peerId, text, isSealed) =>
+  post(`/peers/${base64url(peerId)}/${isSealed ? "sealed-messages" : "messages"}`, { text });
 
 // Files.
 

@@ -12,6 +12,7 @@ import { peers, watchPeers, lastSeen, name, nameOf, isOwn, clean } from "./peers
 import { way, foundWords, seen, roundTrip, presence, isApart } from "./peers.js";
 import { conversation } from "./conversation.js";
 import { findings, plainWords } from "./peers-doctor.js";
+import { keysOf, oneTimeKeys } from "./sealing.js";
 import { t } from "../texts.js";
 
 const w = t.peer;
@@ -36,6 +37,7 @@ function whole(peer, detail) {
   const id = peer.peek().peerId;
   effect(() => setTitle(nameOf(id, peer().label)));
   const isConnected = () => peer().connected;
+  const keys = keysOf(id);
   return page({
     title: name(id), back: "/peers", backTitle: t.peers.title,
     lead: [() => state(peer())],
@@ -44,10 +46,11 @@ function whole(peer, detail) {
         : button(w.connect, { kind: "primary", icon: "bolt", onPress: () => connect(peer.peek(), detail) })),
   },
   h("div", { class: "beside" },
-    conversation(id, isConnected),
+    conversation(id, isConnected, keys),
     h("div", { class: "stack wide-gap" },
       section({ title: w.about }, card(() => about(peer()), h("div", { class: "stack tight" },
         h("p", { class: "quiet" }, w.id), copyable(peer.peek().peerIdText, w.id)))),
+      isOwn(id) ? null : oneTimeKeys(id, peer.peek().peerIdText, isConnected, keys),
       section({ title: w.trouble, lead: w.troubleLead }, doctor(id)),
       section({ title: w.history, lead: w.historyLead }, history(() => peer().history)))));
 }
