@@ -89,6 +89,9 @@ internal import Transport
             await #expect(throws: SealedMessageError.noServiceKey) {
                 try await other.keys.open(shared, from: one.peerId, serviceKey: nil)
             }
+            let large = [UInt8](repeating: 7, count: 2 << 20)
+            let sealed = try await one.keys.seal(large, by: byService, policy: policy)
+            #expect(try await other.keys.open(sealed, from: one.peerId, serviceKey: service) == large)
             let stranger = try NanoTDFPrivateKey(generatedOn: .secp256r1)
             await #expect(throws: NanoTDFError.authenticationFailed) {
                 try await other.keys.open(shared, from: one.peerId, serviceKey: stranger)
@@ -102,6 +105,41 @@ internal import Transport
             await #expect(throws: NanoTDFError.self) {
                 try await other.keys.open([1, 2, 3], from: one.peerId, serviceKey: service)
             }
+        }
+    }
+
+    @Test func `a message to a device that has deleted its keys is refused, and one to an absent device costs no key`()
+        async throws
+    {
+        try await withDevices { one, other in
+            try await one.keys.exchangeKeys(with: other.peerId)
+            let deliveries = other.keys.startListening()
+            try await other.keys.removeKeys(of: one.peerId)
+            await #expect(throws: SealedMessageError.peerHasNoKey(other.peerId)) {
+                try await one.keys.send([1], to: other.peerId)
+            }
+            let count = one.keys.relationship(with: other.peerId)?.sendingKeyCount
+            await other.node.stop()
+            await #expect(throws: NodeError.self) { try await one.keys.send([1], to: other.peerId) }
+            #expect(one.keys.relationship(with: other.peerId)?.sendingKeyCount == count)
+            withExtendedLifetime(deliveries) {}
+        }
+    }
+
+    @Test func `changes are reported once, and messages of an exchange that change nothing are not`() async throws {
+        try await withDevices { one, other in
+            try await one.keys.exchangeKeys(with: other.peerId)
+            let network = try #require(one.node.networks().first?.networkId)
+            var changes = one.keys.changes.makeAsyncIterator()
+            for junk in [Data(), Data([1, 2, 3])] {
+                let path = "\(network.text):$keys/exchange"
+                let options = RequestOptions(peer: one.peerId)
+                _ = try await other.node.requestRaw(path, payload: junk, encoding: nil, options: options)
+            }
+            _ = try await one.keys.seal([1], to: other.peerId)
+            #expect(await changes.next()?.sendingKeyCount == 15)
+            try await one.keys.removeKeys(of: other.peerId)
+            #expect(await changes.next()?.sendingKeyCount == 0)
         }
     }
 

@@ -19,6 +19,7 @@ extension RunarError {
         case .noKeys: .noOneTimeKeys
         case .notConnected: .unreachable
         case .notReceived: .noService
+        case .peerHasNoKey: .oneTimeKeyNotFound
         case .exchangeFailed: .keyExchangeFailed
         case .managerExists: .inUse
         case .wrongSafetyNumber: .wrongSafetyNumber

@@ -32,7 +32,8 @@ extension KeyStoreManager {
 
     /// Opens content of a peer: a message with its one-time key, which is erased, or a NanoTDF with the key of a service.
     ///
-    /// Without `serviceKey`, the private key of the service, only messages to one-time keys are opened.
+    /// Without `serviceKey`, the private key of the service, only messages to one-time keys are opened. Content for a
+    /// service does not prove its sender: any key can seal it.
     ///
     /// - Throws: As ``open(_:from:)``; ``SealedMessageError/noServiceKey``; `NanoTDFError`.
     public func open(
@@ -40,13 +41,18 @@ extension KeyStoreManager {
         from peer: PeerId,
         serviceKey: NanoTDFPrivateKey?
     ) async throws -> [UInt8] {
+        if let message = try Self.message(in: content) { return try await open(message, from: peer) }
+        let file = try NanoTDF(content)
+        guard let serviceKey else { throw SealedMessageError.noServiceKey }
+        return try NanoTDFOpener.open(file, with: serviceKey).plaintext
+    }
+
+    /// The message to a one-time key; nil for other content.
+    private static func message(in content: [UInt8]) throws -> SealedMessage? {
         do {
-            return try await open(SealedMessage(content), from: peer)
-        } catch OneTimeKeyError.malformed {
-            // Content for a service is no message, and the other way round.
-            let file = try NanoTDF(content)
-            guard let serviceKey else { throw SealedMessageError.noServiceKey }
-            return try NanoTDFOpener.open(file, with: serviceKey).plaintext
+            return try SealedMessage(content)
+        } catch OneTimeKeyError.malformed, OneTimeKeyError.tooLarge {
+            return nil
         }
     }
 }

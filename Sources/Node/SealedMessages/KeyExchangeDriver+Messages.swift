@@ -71,6 +71,10 @@ extension KeyExchangeDriver {
         guard let network = try network(of: relationship) else {
             throw SealedMessageError.notConnected(peer)
         }
+        // Before a key is used: an unreachable peer costs none.
+        if !node.connectedPeers(in: network).contains(peer) {
+            try await node.connectToPeer(peerId: peer, networkId: network)
+        }
         let message = try await seal(plaintext, to: peer)
         let answer = try await Self.withoutPath {
             try await node.requestRaw(
@@ -80,7 +84,11 @@ extension KeyExchangeDriver {
                 options: RequestOptions(peer: peer)
             )
         }
-        guard answer == Self.delivered else { throw SealedMessageError.notReceived }
+        switch answer {
+        case Self.delivered: return
+        case Self.noKey: throw SealedMessageError.peerHasNoKey(peer)
+        default: throw SealedMessageError.notReceived
+        }
     }
 
     /// Runs `body`; its errors do not name the path of a request, of which the caller knows nothing.
@@ -92,8 +100,8 @@ extension KeyExchangeDriver {
         }
     }
 
-    /// The answer to a message that a listener has, and to one that none took.
-    private static let (delivered, notReceived) = (Data([1]), Data([0]))
+    /// The answers to a message that a listener has, to one that none took, and to one whose key is not there.
+    private static let (delivered, notReceived, noKey) = (Data([1]), Data([0]), Data([2]))
 
     /// The service that receives messages of exchanges, and sealed messages.
     func makeService() -> RunarService {
@@ -114,7 +122,12 @@ extension KeyExchangeDriver {
             guard let self, let peer = request.peer else { throw Self.refusal }
             // Before the key is erased: a message that is not shown stays sealed.
             guard self.listeners.listenerCount > 0 else { return Self.notReceived }
-            let plaintext = try await self.open(SealedMessage([UInt8](request.payload)), from: peer)
+            let plaintext: [UInt8]
+            do {
+                plaintext = try await self.open(SealedMessage([UInt8](request.payload)), from: peer)
+            } catch SealedMessageError.noKeys, OneTimeKeyError.keyNotFound, OneTimeKeyError.keyUsed {
+                return Self.noKey
+            }
             let delivery = self.listeners.send(SealedDelivery(peer: peer, message: plaintext))
             return delivery == .delivered ? Self.delivered : Self.notReceived
         }

@@ -30,6 +30,8 @@ final class KeyExchangeDriver: Sendable {
         var isRemoved = false
         /// The network in which the peer was heard last.
         var network: NetworkId?
+        /// The relationship as it was reported last.
+        var reported: KeyRelationship?
     }
 
     /// One relationship; changes take turns, so that the disk and the memory agree.
@@ -69,11 +71,12 @@ final class KeyExchangeDriver: Sendable {
     /// The number of keys in a pool; nil for that of the suite.
     private let capacity: Int?
     let files: KeyStoreFiles<SystemFileSystem>?
-    private let relations: Locked<[PeerId: Relationship]>
+    let relations: Locked<[PeerId: Relationship]>
     private let outgoing = BoundedChannel<Outgoing>(limit: outgoingLimit)
     /// Broadcast when an exchange begins to wait for a time.
     private let timersChanged = ConditionVariable()
-    private let reports = Broadcaster<KeyRelationship>(capacity: listenerCapacity)
+    private let hasEnded = Locked(false)
+    let reports = Broadcaster<KeyRelationship>(capacity: listenerCapacity)
     let listeners = Broadcaster<SealedDelivery>(
         capacity: listenerCapacity,
         byteLimit: listenerByteLimit,
@@ -121,34 +124,6 @@ final class KeyExchangeDriver: Sendable {
     }
 
     // MARK: Relationships
-
-    var relationships: [KeyRelationship] {
-        relations.withLock { Array($0.values) }.sorted { $0.peer < $1.peer }.map(Self.report)
-            .filter { !$0.isEmpty }
-    }
-
-    func relationship(with peer: PeerId) -> KeyRelationship? {
-        guard let relationship = relations.withLock({ $0[peer] }).map(Self.report), !relationship.isEmpty else {
-            return nil
-        }
-        return relationship
-    }
-
-    private static func report(_ relationship: Relationship) -> KeyRelationship {
-        relationship.state.withLock { state in
-            KeyRelationship(
-                peer: relationship.peer,
-                state: state.exchange.state,
-                suite: state.peerKeys?.suite,
-                sendingKeyCount: state.peerKeys?.availableCount ?? 0,
-                sendingKeyCapacity: state.peerKeys?.capacity ?? 0,
-                receivingKeyCount: state.confirmedPool?.availableCount ?? 0,
-                isLow: state.peerKeys?.isLow ?? false,
-                safetyNumber: state.exchange.safetyNumber,
-                isVerified: state.verifiedBinding != nil && state.verifiedBinding == state.exchange.binding
-            )
-        }
-    }
 
     /// The relationship with a peer, which is made if it is missing.
     func known(_ peer: PeerId) -> Relationship {
@@ -200,7 +175,11 @@ final class KeyExchangeDriver: Sendable {
         let relationship = try existing(peer)
         try await inTurn(of: relationship) {
             try files?.removeAll(of: peer)
-            relationship.state.withLock { $0.isRemoved = true }
+            relationship.state.withLock { state in
+                state.isRemoved = true
+                (state.pools, state.peerKeys) = ([], nil)
+                state.exchange = KeyExchange(signer: key.privateKey, peer: peer)
+            }
             relations.withLock { $0[peer] = nil }
         }
         noteChange(of: relationship)
@@ -216,18 +195,6 @@ final class KeyExchangeDriver: Sendable {
         }
     }
 
-    // MARK: Reports
-
-    func listen() -> AsyncStream<SealedDelivery> { listeners.listen() }
-
-    func changes() -> AsyncStream<KeyRelationship> { reports.listen() }
-
-    /// Wakes those that wait for a change of a relationship, and reports it.
-    func noteChange(of relationship: Relationship) {
-        relationship.changed.broadcast()
-        reports.send(Self.report(relationship))
-    }
-
     // MARK: Exchanges
 
     /// Sends what is to be sent, and feeds times and connections, until the task is cancelled.
@@ -241,6 +208,12 @@ final class KeyExchangeDriver: Sendable {
 
     /// Ends the streams of messages and changes, and the service.
     func end() {
+        let isFirst = hasEnded.withLock { hasEnded in
+            defer { hasEnded = true }
+            return !hasEnded
+        }
+        // The service may be that of another manager by now.
+        guard isFirst else { return }
         node.removeBuiltIn(Self.servicePath)
         listeners.finish()
         reports.finish()

@@ -42,6 +42,8 @@ public enum SealedMessageError: Error, Hashable, Sendable {
     case notConnected(PeerId)
     /// The application on the receiving device does not listen for sealed messages, or does not keep up.
     case notReceived
+    /// The peer no longer has the key to which the message is sealed.
+    case peerHasNoKey(PeerId)
     /// The exchange of keys failed.
     case exchangeFailed(KeyExchangeFailure)
     /// The node has another manager, which would use the same keys.
@@ -61,6 +63,8 @@ extension SealedMessageError: CustomStringConvertible {
         case .managerExists: "the node has a KeyStoreManager already; use that one, or release it first"
         case .notReceived: "nothing on the peer takes sealed messages now; start a listener there, and send it again"
         case .exchangeFailed(let failure): failure.description
+        case .peerHasNoKey(let peer):
+            "peer \(peer.short) no longer has the keys of this device; exchange keys again, and send the message again"
         case .noServiceKey: "this is sealed to a key access service: give its private key, or ask the service"
         case .wrongSafetyNumber:
             "the safety numbers differ: exchange keys again, and do not send anything if they still differ"

@@ -53,6 +53,13 @@ public final class KeyStoreManager: Sendable {
         driver.end()
     }
 
+    /// Ends the exchanges and the streams, and returns once nothing is written any longer.
+    package func end() async {
+        running.cancel()
+        driver.end()
+        await running.value
+    }
+
     /// The relationships, ordered by the peer's id.
     public var relationships: [KeyRelationship] { driver.relationships }
 

@@ -60,6 +60,7 @@ extension CommandFailure {
             case .managerExists: ("one-time-keys-in-use", .tryAgain)
             case .wrongSafetyNumber: ("wrong-safety-number", .data)
             case .noServiceKey: ("no-service-key", .noInput)
+            case .peerHasNoKey: ("peer-has-no-key", .data)
             }
         self.init(code, status, error.description)
     }
@@ -95,9 +96,12 @@ extension CommandFailure {
         let status: ExitStatus =
             switch error.kind {
             case .noService, .noAddress, .unreachable, .notRunning: .unavailable
-            case .noAction: .noInput
-            case .serviceNotRunning, .deadline, .cancelled, .busy, .timedOut, .interrupted, .inUse: .tryAgain
-            case .tooLarge, .badPayload, .badToken, .damaged: .data
+            case .noAction, .noOneTimeKeys: .noInput
+            case .serviceNotRunning, .deadline, .cancelled, .busy, .timedOut, .interrupted, .inUse, .keyExchangeFailed:
+                .tryAgain
+            case .tooLarge, .badPayload, .badToken, .damaged, .oneTimeKeyUsed, .oneTimeKeyNotFound, .notAuthentic,
+                .wrongSafetyNumber:
+                .data
             case .notAMember, .refused, .keyDenied, .wrongSecret: .notPermitted
             case .invalidParameters, .invalidPath, .invalidText: .usage
             case .io, .storage: .inputOutput
