@@ -259,7 +259,7 @@ let package = Package(
         ),
 
         .target(name: "CRunar", path: "Sources/Apps/CRunar"),
-        module("RunarC", in: "Apps", ["CRunar", "RunarNode", "SealedMessages", "NanoTDF", "Concurrency"]),
+        module("RunarC", in: "Apps", ["CRunar", "RunarNode", "SealedMessages", "NanoTDF", "Concurrency", logging]),
 
         // Benchmarks: in this package for its `package` access, in none of its products.
         .executableTarget(

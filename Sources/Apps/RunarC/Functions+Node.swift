@@ -2,6 +2,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import CRunar
+internal import Logging
 internal import RunarNode
 
 #if canImport(FoundationEssentials)
@@ -108,9 +109,13 @@ public func runar_node_start(_ node: OpaquePointer?, _ callback: runar_callback?
     unsafe begin(node, Completion(function: callback, context: context)) {
         let handle = try unsafe found(node)
         return { node in
+            // Before peers can ask. A device whose keys cannot be used does without.
+            do {
+                _ = try handle.keyStores()
+            } catch {
+                node.logs[.storage].error("one-time keys cannot be used: \(error)")
+            }
             try await node.start()
-            // A device whose keys cannot be used does without; the function that needs them tells why.
-            _ = try? handle.keyStores()  // see above
             return node.peerId.base64Encoded
         }
     }

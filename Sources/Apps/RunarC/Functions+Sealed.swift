@@ -194,6 +194,8 @@ public func runar_node_seal(
     _ callback: runar_data_callback?,
     _ context: UnsafeMutableRawPointer?
 ) {
+    // Without a callback the message would be lost, and its key with it.
+    guard unsafe callback != nil else { return }
     let completion = unsafe DataCompletion(function: callback, context: context)
     unsafe begin(node, finish: { completion.call($0) }) {
         let peer = try Arguments.peerId(unsafe Arguments.text(peer, "peer_id"))
@@ -211,6 +213,8 @@ public func runar_node_open(
     _ callback: runar_data_callback?,
     _ context: UnsafeMutableRawPointer?
 ) {
+    // Without a callback the message would be lost, and its key with it.
+    guard unsafe callback != nil else { return }
     let completion = unsafe DataCompletion(function: callback, context: context)
     unsafe begin(node, finish: { completion.call($0) }) {
         let peer = try Arguments.peerId(unsafe Arguments.text(peer, "peer_id"))

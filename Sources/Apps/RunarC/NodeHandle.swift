@@ -25,7 +25,7 @@ final class NodeHandle: Sendable {
     /// Everything that ends in a callback of this node passes here.
     let gate = CallbackGate()
     private let state = Locked(State())
-    private let keyStoreManager = Locked<KeyStoreManager?>(nil)
+    private let keyStoreManager = Locked<Result<KeyStoreManager, RunarError>?>(nil)
 
     init(_ node: RunarNode) {
         self.node = node
@@ -80,6 +80,7 @@ final class NodeHandle: Sendable {
         stopped.enter()
         // Lives until the node has stopped.
         Task {
+            await self.endKeyStores()
             await self.node.stop()
             stopped.leave()
         }
@@ -95,11 +96,20 @@ final class NodeHandle: Sendable {
     /// - Throws: ``SealedMessageError``; `KeychainError`.
     func keyStores() throws -> KeyStoreManager {
         try self.keyStoreManager.withLock { manager in
-            if let manager { return manager }
+            if let manager { return try manager.get() }
             let made = try KeyStoreManager(node: self.node)
-            manager = made
+            manager = .success(made)
             return made
         }
+    }
+
+    /// Ends them; there are none afterwards.
+    private func endKeyStores() async {
+        let former = self.keyStoreManager.withLock { manager in
+            defer { manager = .failure(.failure(.cancelled, message: "the node was freed")) }
+            return manager
+        }
+        if case .success(let keys)? = former { await keys.end() }
     }
 
     // MARK: - Subscriptions

@@ -39,18 +39,19 @@ runar_data_result *runar_nanotdf_open(
 /* ------------------------------------------------------------------------------------------------ one-time keys */
 
 /* Each message between two devices has a key of its own, which is erased when the message is opened. A device answers
- * the exchanges of others from runar_node_start() on. */
+ * the exchanges of others from runar_node_start() on. A program in C carries the bytes of sealed messages itself, in a
+ * request or an event: messages of `runar send --sealed` and of the console do not reach it. */
 
 /** Exchanges pools of one-time keys with a connected peer, in both directions. The value is a JSON object with peerId,
- * state, suite, sendingKeyCount, sendingKeyCapacity, receivingKeyCount, isLow, safetyNumber and isVerified. 2010 if the exchange failed:
- * earlier keys stay. */
+ * state, suite, sendingKeyCount, sendingKeyCapacity, receivingKeyCount, isLow, safetyNumber and isVerified. 3002 if the
+ * peer is not connected, 2010 if the exchange failed: earlier keys stay. */
 void runar_node_exchange_keys(runar_node *node, const char *peer_id, runar_callback callback, void *context);
 
 /** The value is a JSON array with such an object for each peer with whom keys were exchanged. */
 void runar_node_get_key_relationships(runar_node *node, runar_callback callback, void *context);
 
 /** Notes that a person compared the safety number with the one on the peer's screen. The digits, with or without spaces,
- * are those on that screen: 2011 if they differ from the ones of this device, 5003 if they are not 60. */
+ * are those on that screen: 2011 if they differ from the ones of this device, 5003 if they are not 60, 2006 without keys. */
 void runar_node_verify_keys(
     runar_node *node, const char *peer_id, const char *safety_number, runar_callback callback, void *context);
 
@@ -58,13 +59,14 @@ void runar_node_verify_keys(
 void runar_node_remove_keys(runar_node *node, const char *peer_id, runar_callback callback, void *context);
 
 /** Seals length bytes at data, at most 1 044 480, to the next key of a peer. The use of the key is on the disk before the
- * callback gets the message. 2006 if no key is left. */
+ * callback gets the message. 2006 if no key is left. Does nothing without a callback. */
 void runar_node_seal(
     runar_node *node, const char *peer_id, const uint8_t *data, size_t length, runar_data_callback callback,
     void *context);
 
 /** Opens a message of a peer and erases its key, on the disk too, before the callback gets the plaintext. 2007 if it was
- * opened before, 2008 if the pool of its key was replaced, 2009 if it was changed. */
+ * opened before, 2008 if the pool of its key was replaced, 2009 if it was changed, 5002 if it is no message, 2006 if no
+ * keys were exchanged with the peer. Does nothing without a callback. */
 void runar_node_open(
     runar_node *node, const char *peer_id, const uint8_t *data, size_t length, runar_data_callback callback,
     void *context);
