@@ -38,7 +38,8 @@ def one_time_keys(scene):
     laptop.page.fill(SEALED, "The key lies under the mat")
     laptop.page.click("button", "Send")
     phone.page.see("The key lies under the mat")
-    phone.page.see("sealed")
+    notes = "[...document.querySelectorAll('.log .log-note')].map(one => one.textContent.trim())"
+    assert [note.split(" ")[0] for note in phone.page.js(notes)] == ["sealed"], phone.page.js(notes)
     laptop.page.see("1,023 of 1,024 keys are left to send with")
     phone.page.see("1,023 messages from it")
     phone.page.fill(SEALED, "I have it")
@@ -50,6 +51,8 @@ def one_time_keys(scene):
     laptop.page.fill("Write a message", "Dinner at eight")
     laptop.page.click("button", "Send")
     phone.page.see("Dinner at eight")
+    kinds = [note.startswith("sealed") for note in phone.page.js(notes)]
+    assert kinds == [True, True, False], phone.page.js(notes)
     laptop.page.see("1,023 of 1,024 keys are left to send with")
     said = laptop.node.api("GET", "/messages")["messages"]
     assert [one["sealed"] for one in said] == [True, True, False], said
@@ -88,10 +91,11 @@ def without_keys(scene):
     phone.page.click("button", "Delete the keys")
     phone.page.see(re.compile("Deleted the keys with"))
     phone.page.see("The two devices have exchanged no keys yet.")
-    scene.expect_refusal(500, "/peers/[^/]+/sealed-messages")
+    scene.expect_refusal(422, "/peers/[^/]+/sealed-messages")
     laptop.page.fill(SEALED, "The key lies under the mat")
     laptop.page.click("button", "Send")
     laptop.page.see("not delivered")
+    laptop.page.see("exchange keys again")
     assert "The key lies under the mat" not in phone.page.text()
     laptop.page.click("button", "Exchange new keys")
     laptop.page.see("Exchanged keys with phone")
@@ -103,6 +107,50 @@ def without_keys(scene):
     assert laptop.page.js(
         "[...document.querySelectorAll('button')].find(one => one.textContent === 'Exchange new keys').disabled"
     )
+
+
+def unknown_keys(scene):
+    """While it is not known whether there are keys, nothing is sent unsealed unless the person says so."""
+    laptop, phone = scene.device("laptop"), scene.device("phone")
+    laptop.node.create(household.NETWORK)
+    household.admit(laptop, phone, "phone")
+    household.connect(phone, laptop)
+    laptop.node.command("keys", "exchange", phone.node.peer)
+    place = f"/peers/{path_part(phone.node.peer)}"
+    # The answer about the keys is held back, and then it is a failure.
+    laptop.page.call("Page.addScriptToEvaluateOnNewDocument", source=HOLD_KEYS)
+    laptop.page.open("about:blank")
+    laptop.go("/peers")
+    laptop.page.open(f"{laptop.node.origin}/#{place}")
+    laptop.page.fill("Write a message", "The key lies under the mat")
+    laptop.page.press("Enter")
+    laptop.page.see("It is not known yet whether there are keys")
+    laptop.page.js("window.failKeys()")
+    laptop.page.see("The keys are away")
+    laptop.page.press("Enter")
+    assert laptop.node.api("GET", "/messages")["messages"] == []
+    laptop.page.js("window.keysAreBack = true")
+    laptop.page.click("button", "Try again")
+    laptop.page.fill(SEALED, "The key lies under the mat")
+    laptop.page.press("Enter")
+    phone.go(f"/peers/{path_part(laptop.node.peer)}")
+    phone.page.see("The key lies under the mat")
+    assert [one["sealed"] for one in laptop.node.api("GET", "/messages")["messages"]] == [True]
+    # It stays so when the keys are gone and the page is made anew.
+    laptop.node.command("keys", "forget", phone.node.peer)
+    laptop.page.see("The two devices have exchanged no keys yet.")
+    laptop.page.find("textbox", SEALED)
+
+
+HOLD_KEYS = """(() => {
+    const real = window.fetch;
+    let fail;
+    const failed = new Promise(resolve => { fail = resolve; });
+    const answer = JSON.stringify({ error: { code: "away", message: "the keys are away", context: "" } });
+    window.failKeys = () => { fail(); return 0; };
+    window.fetch = (address, ...rest) => (String(address).endsWith("/one-time-keys") && !window.keysAreBack
+        ? failed.then(() => new Response(answer, { status: 500 })) : real(address, ...rest));
+})()"""
 
 
 def meet(scene, network=household.NETWORK):

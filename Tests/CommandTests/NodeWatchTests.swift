@@ -113,6 +113,13 @@ internal import Testing
         let large = MessageReport(peer: peer, payload: Array(repeating: 255, count: 1 << 20))
         for _ in 0..<20 { desk.keep(large, label: nil) }
         #expect(desk.messages(with: nil, since: 0).reduce(0) { $0 + $1.bytes } <= MessageDesk.byteLimit)
+        // No peer displaces what another one said.
+        let other = PeerId(publicKey: generatePeerKey().publicKey)
+        desk.keep(MessageReport(peer: other, payload: [4]), label: nil)
+        for _ in 0..<20 { desk.keep(large, label: nil) }
+        for _ in 0..<MessageDesk.limit { desk.keep(MessageReport(peer: peer, payload: [5]), label: nil) }
+        #expect(desk.messages(with: other, since: 0).count == 1)
+        #expect(desk.messages(with: nil, since: 0).count == MessageDesk.limit)
     }
 
     @Test func `log lines are kept, found and counted, and a level holds at once`() {

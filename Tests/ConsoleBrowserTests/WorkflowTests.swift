@@ -46,6 +46,10 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("sealing.without_keys")
         }
 
+        @Test func `nothing is sent unsealed while it is not known whether there are keys`() async throws {
+            try await BrowserScenario.play("sealing.unknown_keys")
+        }
+
         @Test func `a large file shows how far it is, and goes on where its sender stopped it`() async throws {
             try await BrowserScenario.play("files.sender_stops")
         }

@@ -202,6 +202,7 @@ export const t = {
     stopped: "Stopped.", stalled: "It stopped coming.", broken: "The transfer ended too early. Send it again.",
     attach: "Send a file", write: "Write a message", writeSealed: "Write a sealed message", send: "Send",
     seal: "Seal messages to one-time keys", sealed: "sealed",
+    notDecided: "It is not known yet whether there are keys to seal this message. Try again, or choose with the lock.",
     tooLong: "A message can have 1 MB at most. Send it as a file.",
   },
 

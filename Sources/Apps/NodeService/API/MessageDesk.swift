@@ -4,7 +4,9 @@ internal import Identity
 internal import Node
 internal import RunarNode
 
-/// The messages that came and went, in memory: whoever opens a page sees what was said before.
+/// The messages that arrived and were sent, in memory: a page that is opened later shows them.
+///
+/// The oldest message of the peer with the most is dropped first: no peer displaces the messages of another.
 final class MessageDesk: Sendable {
     /// Messages that are kept.
     static let limit = 1000
@@ -53,6 +55,23 @@ final class MessageDesk: Sendable {
         var messages: Deque<Message> = []
         var bytes = 0
         var next = 0
+
+        mutating func makeRoom() {
+            while messages.count > MessageDesk.limit {
+                removeOldest(ofPeerWithMost: { _ in 1 })
+            }
+            while bytes > MessageDesk.byteLimit, messages.count > 1 {
+                removeOldest(ofPeerWithMost: \.bytes)
+            }
+        }
+
+        private mutating func removeOldest(ofPeerWithMost weight: (Message) -> Int) {
+            var sums: [String?: Int] = [:]
+            for message in messages { sums[message.peerId, default: 0] += weight(message) }
+            let peer = sums.max { $0.value < $1.value }?.key ?? nil
+            guard let oldest = messages.firstIndex(where: { $0.peerId == peer }) else { return }
+            bytes -= messages.remove(at: oldest).bytes
+        }
     }
 
     private let shelf = Locked(Shelf())
@@ -132,9 +151,7 @@ final class MessageDesk: Sendable {
             let message = make(shelf.next)
             shelf.messages.append(message)
             shelf.bytes += message.bytes
-            while shelf.messages.count > Self.limit || (shelf.bytes > Self.byteLimit && shelf.messages.count > 1) {
-                shelf.bytes -= shelf.messages.removeFirst().bytes
-            }
+            shelf.makeRoom()
             return message
         }
         activity.tell(ActivityMessage(message: message))

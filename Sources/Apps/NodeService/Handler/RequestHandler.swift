@@ -55,8 +55,8 @@ package final class RequestHandler: Sendable {
     /// Starts the node and puts this handler in charge of the files that peers offer.
     package func startNode() async throws {
         if let watch { _ = files.add(watch.files.listener) }
-        try await node.start()
         openKeyStores()
+        try await node.start()
         node.receiveFiles(files.receiver(standing: settings.text(.acceptFiles)))
     }
 
@@ -94,6 +94,7 @@ package final class RequestHandler: Sendable {
                 node.logs[.storage].error("one-time keys of the former device were not deleted: \(error)")
             }
         }
+        await former.end()
     }
 
     /// Ends the node.

@@ -10,6 +10,7 @@ import { messages, files, offers, transfers, watchMessages, sendMessage, sendFil
   conversationInSight, filesDirectory } from "./messages-store.js";
 import { offerCard } from "./peers-news.js";
 import { plainWords } from "./peers-doctor.js";
+import { sealing, chooseSealing } from "./sealing.js";
 import { longText } from "./data.js";
 import { t } from "../texts.js";
 
@@ -18,8 +19,6 @@ const shownAtOnce = 100;
 /// The most that a message of a device may have, and a sealed one; the node says so as well.
 const messageLimit = 1 << 20, sealedLimit = messageLimit - 4096;
 const drafts = new Map();
-/// Whether messages to a peer are sealed, where the person has chosen.
-const choices = new Map();
 
 /// `keys` are the one-time keys of this device and the peer.
 export function conversation(peer, isConnected, keys) {
@@ -158,10 +157,9 @@ function inSight(peer, all) {
 
 function composer(peer, keys) {
   const text = signal(drafts.get(peer) ?? "");
-  const choice = signal(choices.get(peer));
-  // Sealed as soon as that is possible; what the person chose stays, also when no key is left.
-  const isSealed = () => choice() ?? Boolean(keys()?.suite);
-  const choose = value => { choice.set(value); choices.set(peer, value); };
+  const isSealed = () => sealing(peer)() === "on";
+  // Before that is known nothing is sent, so that nothing is sent unsealed by mistake.
+  const isDecided = () => sealing(peer)() !== null || keys().isKnown;
   const words = () => (isSealed() ? w.writeSealed : w.write);
   const change = value => { text.set(value); drafts.set(peer, value); };
   let input, picker;
@@ -169,6 +167,7 @@ function composer(peer, keys) {
   async function send() {
     const said = text.peek();
     if (!said.trim()) return;
+    if (!untracked(isDecided)) return tellFailure(new Error(w.notDecided));
     const seals = untracked(isSealed);
     if (new Blob([said]).size > (seals ? sealedLimit : messageLimit)) return tellFailure(new Error(w.tooLong));
     const known = messages.peek().at(-1)?.number ?? 0;
@@ -189,8 +188,8 @@ function composer(peer, keys) {
     h("button", { type: "button", class: "icon-button", "aria-label": w.attach, title: w.attach, onclick: () =>
       picker.click() },
       icon("file")),
-    () => ((keys()?.suite || isSealed()) && h("button", { type: "button", class: "icon-button", "aria-label": w.seal,
-      title: w.seal, "aria-pressed": () => String(isSealed()), onclick: () => choose(!untracked(isSealed)) },
+    () => ((keys().relationship?.suite || sealing(peer)() !== null || !keys().isKnown) && h("button", { type: "button", class: "icon-button", "aria-label": w.seal,
+      title: w.seal, "aria-pressed": () => String(isSealed()), onclick: () => chooseSealing(peer, untracked(isSealed) ? "off" : "on") },
     icon("lock"))),
     h("textarea", { rows: 1, "aria-label": words, placeholder: words, dir: "auto", value: text,
       ref: node => { input = node; },
@@ -200,7 +199,7 @@ function composer(peer, keys) {
         event.preventDefault();
         send();
       } }),
-    button(w.send, { kind: "primary", type: "submit", disabled: () => !text().trim() }));
+    button(w.send, { kind: "primary", type: "submit", disabled: () => !text().trim() || !isDecided() }));
 }
 
 /// Files can be dropped onto the conversation.

@@ -1,6 +1,6 @@
 // The one-time keys of this device and a peer: how many are left, and whether the safety number was compared.
 
-import { h, computed } from "../lib/dom.js";
+import { h, computed, effect, signal } from "../lib/dom.js";
 import { post, del, part } from "../lib/api.js";
 import { resource } from "../lib/store.js";
 import { badge, button, card, facts, note, section } from "../lib/parts.js";
@@ -12,10 +12,32 @@ import { t } from "../texts.js";
 
 const w = t.sealing;
 
-/// The relationship of this device and a peer as a signal; undefined before any exchange.
+/// The keys of this device and a peer as a signal: `isKnown` once the node has answered; `relationship` is missing before
+/// any exchange.
 export function keysOf(peer) {
   const all = resource("/one-time-keys", ["changed:keys"]);
-  return computed(() => all().value?.relationships.find(one => one.peerId === peer));
+  const keys = computed(() => {
+    const { value, error } = all();
+    return { isKnown: value !== undefined, error, retry: all.reload,
+      relationship: value?.relationships.find(one => one.peerId === peer) };
+  });
+  // Once there are keys, messages are sealed until the person says otherwise, whatever becomes of the keys.
+  effect(() => { if (keys().relationship?.suite && sealing(peer)() === null) chooseSealing(peer, "on"); });
+  return keys;
+}
+
+const choices = new Map();
+const choiceName = peer => `runar-sealing-${peer}`;
+
+/// Whether messages to a peer are sealed, as a signal: "on", "off", or null while neither keys nor the person said so.
+export function sealing(peer) {
+  if (!choices.has(peer)) choices.set(peer, signal(localStorage.getItem(choiceName(peer))));
+  return choices.get(peer);
+}
+
+export function chooseSealing(peer, choice) {
+  if (choice) localStorage.setItem(choiceName(peer), choice); else localStorage.removeItem(choiceName(peer));
+  sealing(peer).set(choice);
 }
 
 /// `peer` is the id in base64, `id` the one that the node takes.
@@ -28,7 +50,11 @@ export function oneTimeKeys(peer, id, isConnected, keys) {
   const exchangeButton = (words, kind) => button(words, { kind, icon: "key", onPress: exchange,
     disabled: () => !isConnected() });
   return section({ title: w.title, lead: w.lead }, card(() => {
-    const now = keys();
+    const { isKnown, error, retry, relationship: now } = keys();
+    if (!isKnown) {
+      return error ? note("bad", h("p", null, error.message), button(t.app.tryAgain, { onPress: retry }))
+        : h("div", { class: "loading", role: "status" }, h("span", { class: "away" }, t.app.loading));
+    }
     if (!now?.suite) {
       return [h("p", null, now && now.state !== "failed" ? w.underWay : w.none),
         () => (isConnected() ? null : h("p", { class: "quiet" }, w.notConnected)),
@@ -66,6 +92,7 @@ async function remove(peer, path) {
   const name = nameOf(peer);
   if (!await confirm({ title: w.removeTitle(name), text: w.removeText, action: w.remove, isDangerous: true })) return;
   await del(path);
+  chooseSealing(peer, null);
   toast(w.removed(name));
 }
 
