@@ -39,5 +39,7 @@ END
 flags=(--package-path Tests/Fuzz --scratch-path "$folder" --configuration release
     -Xswiftc -sanitize=fuzzer,address -Xswiftc -parse-as-library -Xswiftc -use-ld=lld)
 ./scripts/stage.sh "build the fuzzer" swift build "${flags[@]}"
-"$(swift build "${flags[@]}" --show-bin-path)/fuzz" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
+fuzz=$(swift build "${flags[@]}" --show-bin-path)/fuzz
+"$fuzz" seeds "$folder/corpus"
+"$fuzz" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
     -artifact_prefix="$folder/" -print_final_stats=1 "$@" "$folder/corpus"

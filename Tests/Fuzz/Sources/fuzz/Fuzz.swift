@@ -1,3 +1,4 @@
+internal import Foundation
 internal import NanoTDF
 
 /// Reads any bytes: what was read is written as it was, and opening it ends with an error or a plaintext.
@@ -9,6 +10,33 @@ struct Fuzz {
         keys = try [EllipticCurve.secp256r1: 32, .secp384r1: 48, .secp521r1: 66].map { curve, byteCount in
             let scalar = [UInt8](repeating: 0, count: byteCount - 2) + [1, 7]
             return try NanoTDFPrivateKey(rawRepresentation: SecretBytes(copying: scalar), on: curve)
+        }
+    }
+
+    /// Writes files that the keys open into a folder, so that mutations reach what is behind their first part.
+    func writeSeeds(to folder: String) throws {
+        for (number, key) in keys.enumerated() {
+            for parts in 1...3 {
+                for isSigned in [false, true] {
+                    let sealer = try NanoTDFSealer(
+                        to: key.publicKey,
+                        keyAccess: .recipient(identifier: key.publicKey.identifier),
+                        policy: number == 1 ? .encrypted([1, 2]) : .plain([1, 2]),
+                        cipher: SymmetricCipher.allCases[(number + parts) % SymmetricCipher.allCases.count],
+                        binding: parts == 2 ? .hash : .ecdsa,
+                        creator: isSigned ? keys[0] : nil
+                    )
+                    var stream = NanoTDFStreamSealer(sealer)
+                    var bytes: [UInt8] = []
+                    for part in 1...parts { bytes += try stream.seal([7, UInt8(part)], isLast: part == parts).bytes }
+                    let name = "sealed-\(number)-\(parts)-\(isSigned)"
+                    try Data(bytes).write(to: URL(filePath: folder).appending(path: name))
+                    for key in keys where key.curve == keys[number].curve {
+                        let opened = try NanoTDFStreamOpener.open(whole: bytes, with: key).plaintext
+                        precondition(opened.count == 2 * parts, "a seed does not open")
+                    }
+                }
+            }
         }
     }
 
@@ -54,6 +82,11 @@ private let fuzz = Result { try Fuzz() }
     _ count: CInt,
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> CInt {
+    let words = CommandLine.arguments
+    if words.count == 3, words[1] == "seeds" {
+        guard (try? fuzz.get().writeSeeds(to: words[2])) != nil else { return 1 }  // the script ends with it
+        return 0
+    }
     var (count, arguments) = unsafe (count, arguments)
     return unsafe runDriver(&count, &arguments, fuzzOne)
 }
