@@ -64,6 +64,8 @@ struct OutputFile: ~Copyable {
     ///
     /// - Throws: ``FileError``.
     consuming func commit() throws(FileError) {
+        // What is under way now is no longer taken back.
+        interruption?.cancel()
         try writer?.commit()
     }
 }
