@@ -51,11 +51,11 @@ struct Fuzz {
         }
     }
 
-    private func attempt(_ body: () throws(NanoTDFError) -> Void) {
+    private func attempt(_ body: () throws -> Void) {
         do {
             try body()
         } catch {
-            precondition(!error.description.isEmpty, "an error without words: \(error)")
+            precondition(error is NanoTDFError, "an error of another kind: \(error)")
         }
     }
 }
