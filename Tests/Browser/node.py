@@ -133,6 +133,15 @@ class Node:
         """Ends the process and returns its status."""
         return self.process.stop(by)
 
+    def last_words(self):
+        """Whether the process runs, and the end of what it wrote to its standard error."""
+        if not self.process:
+            return ["was not started"]
+        status = self.process.process.poll()
+        with open(self.process.log, encoding="utf-8", errors="replace") as log:
+            lines = log.read().splitlines()
+        return ["runs" if status is None else f"ended with status {status}", *lines[-20:]]
+
 
 class Program:
     """A command that runs on and tells what happens in lines of JSON."""

@@ -228,6 +228,7 @@ class Scene:
             self.lines.append(f"--- {device.name}: {device.page.js('location.href')}, picture: {place}")
             self.lines += device.page.text().splitlines()
             self.lines += [f"    {level}: {text}" for level, text in device.page.messages[-20:]]
+            self.lines += [f"    node: {line}" for line in device.node.last_words()]
 
     def close(self):
         with contextlib.ExitStack() as ends:

@@ -79,9 +79,11 @@ package struct NodeClient: Sendable {
             head.headers.add(name: "Content-Type", value: "application/json")
             head.headers.add(name: "Content-Length", value: "\(body.count)")
         }
-        try await outbound.write(.head(head))
-        if let body = request.body { try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
-        try await outbound.write(.end(nil))
+        var parts: [HTTPClientRequestPart] = [.head(head)]
+        if let body = request.body { parts.append(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
+        parts.append(.end(nil))
+        // At once: a node that has answered closes the connection, and a later part could not be written.
+        try await outbound.write(contentsOf: parts)
     }
 
     private static func read<Answer>(
