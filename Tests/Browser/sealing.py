@@ -124,8 +124,9 @@ def unknown_keys(scene):
     laptop.page.open(f"{laptop.node.origin}/#{place}")
     laptop.page.fill("Write a message", "The key lies under the mat")
     laptop.page.press("Enter")
-    laptop.page.see("It is not known yet whether there are keys")
+    assert laptop.node.api("GET", "/messages")["messages"] == []
     laptop.page.js("window.failKeys()")
+    laptop.page.see("It is not known yet whether there are keys")
     laptop.page.see("The keys are away")
     laptop.page.press("Enter")
     assert laptop.node.api("GET", "/messages")["messages"] == []

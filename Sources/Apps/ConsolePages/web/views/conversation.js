@@ -1,6 +1,6 @@
 // What was said and sent between this device and a peer, and the line to say more.
 
-import { h, signal, effect, each, computed, onEnd, untracked } from "../lib/dom.js";
+import { h, signal, scope, effect, each, computed, onEnd, untracked } from "../lib/dom.js";
 import { button, save, note } from "../lib/parts.js";
 import { icon } from "../lib/icons.js";
 import { tellFailure, say } from "../lib/dialog.js";
@@ -158,16 +158,31 @@ function inSight(peer, all) {
 function composer(peer, keys) {
   const text = signal(drafts.get(peer) ?? "");
   const isSealed = () => sealing(peer)() === "on";
-  // Before that is known nothing is sent, so that nothing is sent unsealed by mistake.
+  // Before that is known nothing is sent: it would be sent unsealed by mistake.
   const isDecided = () => sealing(peer)() !== null || keys().isKnown;
   const words = () => (isSealed() ? w.writeSealed : w.write);
   const change = value => { text.set(value); drafts.set(peer, value); };
   let input, picker;
 
+  /// Waits until it is known whether there are keys; false if that cannot be known now.
+  async function decided() {
+    let watch;
+    await new Promise(resolve => {
+      watch = scope(() => effect(() => { if (isDecided() || keys().error) resolve(); }));
+    });
+    watch.end();
+    return untracked(isDecided);
+  }
+
+  let isWaiting = false;
   async function send() {
+    if (isWaiting || !text.peek().trim()) return;
+    isWaiting = true;
+    const isKnown = await decided();
+    isWaiting = false;
     const said = text.peek();
     if (!said.trim()) return;
-    if (!untracked(isDecided)) return tellFailure(new Error(w.notDecided));
+    if (!isKnown) return tellFailure(new Error(w.notDecided));
     const seals = untracked(isSealed);
     if (new Blob([said]).size > (seals ? sealedLimit : messageLimit)) return tellFailure(new Error(w.tooLong));
     const known = messages.peek().at(-1)?.number ?? 0;
@@ -199,7 +214,7 @@ function composer(peer, keys) {
         event.preventDefault();
         send();
       } }),
-    button(w.send, { kind: "primary", type: "submit", disabled: () => !text().trim() || !isDecided() }));
+    button(w.send, { kind: "primary", type: "submit", disabled: () => !text().trim() }));
 }
 
 /// Files can be dropped onto the conversation.
