@@ -194,13 +194,8 @@ public func runar_node_seal(
     _ callback: runar_data_callback?,
     _ context: UnsafeMutableRawPointer?
 ) {
-    // Without a callback the message would be lost, and its key with it.
-    guard unsafe callback != nil else { return }
-    let completion = unsafe DataCompletion(function: callback, context: context)
-    unsafe begin(node, finish: { completion.call($0) }) {
-        let peer = try Arguments.peerId(unsafe Arguments.text(peer, "peer_id"))
-        let plaintext = Array(try unsafe Arguments.data(data, length, "data"))
-        return try unsafe withKeys(of: node) { Data(try await $0.seal(plaintext, to: peer).bytes) }
+    unsafe transform(node, peer, data, length, callback, context) { keys, peer, plaintext in
+        try await keys.seal(plaintext, to: peer).bytes
     }
 }
 
@@ -213,12 +208,27 @@ public func runar_node_open(
     _ callback: runar_data_callback?,
     _ context: UnsafeMutableRawPointer?
 ) {
+    unsafe transform(node, peer, data, length, callback, context) { keys, peer, message in
+        try await keys.open(SealedMessage(message), from: peer)
+    }
+}
+
+/// Begins to seal or open `data`, and tells the callback the result.
+private func transform(
+    _ node: OpaquePointer?,
+    _ peer: UnsafePointer<CChar>?,
+    _ data: UnsafePointer<UInt8>?,
+    _ length: Int,
+    _ callback: runar_data_callback?,
+    _ context: UnsafeMutableRawPointer?,
+    _ body: @escaping @Sendable (KeyStoreManager, PeerId, [UInt8]) async throws -> [UInt8]
+) {
     // Without a callback the message would be lost, and its key with it.
     guard unsafe callback != nil else { return }
     let completion = unsafe DataCompletion(function: callback, context: context)
     unsafe begin(node, finish: { completion.call($0) }) {
         let peer = try Arguments.peerId(unsafe Arguments.text(peer, "peer_id"))
-        let message = Array(try unsafe Arguments.data(data, length, "data"))
-        return try unsafe withKeys(of: node) { Data(try await $0.open(SealedMessage(message), from: peer)) }
+        let bytes = Array(try unsafe Arguments.data(data, length, "data"))
+        return try unsafe withKeys(of: node) { Data(try await body($0, peer, bytes)) }
     }
 }

@@ -126,7 +126,7 @@ package struct ConnectReport: Report {
     let peerId: String
     let networkId: String
     /// Where packets go when nobody passes them on.
-    let address: String?
+    package let address: String?
     /// Whether another member does.
     package let isRelayed: Bool
     /// Which one, if that is known.

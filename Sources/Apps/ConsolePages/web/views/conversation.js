@@ -74,7 +74,8 @@ function draw({ at, day, message, file, transfer }) {
   return [
     day && h("p", { class: "log-day" }, day),
     message ? messageBubble(message) : file ? fileBubble(file) : transferBubble(transfer),
-    h("p", { class: "log-note" }, message?.sealed && [icon("lock", 12), " ", w.sealed, " · "], clock(at), message?.direction === "out" && message.state !== "delivered" && [" · ",
+    h("p", { class: "log-note" }, message?.sealed && [icon("lock", 12), " ", w.sealed, " · "], clock(at),
+      message?.direction === "out" && message.state !== "delivered" && [" · ",
       h("span", { class: message.state === "failed" ? "bad-text" : null }, w.states[message.state])]),
   ];
 }
@@ -203,9 +204,10 @@ function composer(peer, keys) {
     h("button", { type: "button", class: "icon-button", "aria-label": w.attach, title: w.attach, onclick: () =>
       picker.click() },
       icon("file")),
-    () => ((keys().relationship?.suite || sealing(peer)() !== null || !keys().isKnown) && h("button", { type: "button", class: "icon-button", "aria-label": w.seal,
-      title: w.seal, "aria-pressed": () => String(isSealed()), onclick: () => chooseSealing(peer, untracked(isSealed) ? "off" : "on") },
-    icon("lock"))),
+    () => ((keys().relationship?.suite || sealing(peer)() !== null || !keys().isKnown)
+      && h("button", { type: "button", class: "icon-button", "aria-label": w.seal, title: w.seal,
+        "aria-pressed": () => String(isSealed()),
+        onclick: () => chooseSealing(peer, untracked(isSealed) ? "off" : "on") }, icon("lock"))),
     h("textarea", { rows: 1, "aria-label": words, placeholder: words, dir: "auto", value: text,
       ref: node => { input = node; },
       oninput: event => change(event.target.value),
