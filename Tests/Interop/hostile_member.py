@@ -23,6 +23,7 @@ HELLO, HELLO_REPLY, HELLO_ACKNOWLEDGEMENT, TRAVERSAL, SERVICES = 1, 2, 3, 34, 35
 RING = 3
 RUNS = 1
 VERSION, INDEX = 1, 0
+NO_CAPABILITIES = 0
 JSON = 1
 # A day in milliseconds, the longest time of a request.
 LONGEST = 86_400_000
@@ -83,7 +84,7 @@ class MemberConnection(QuicConnectionProtocol):
 
     async def be_admitted(self, token, instance):
         self._quic.send_stream_data(CONTROL_STREAM, bytes([CONTROL, 0]))
-        self.say(bytes([HELLO, VERSION]) + instance + bytes([1, INDEX]) + token)
+        self.say(bytes([HELLO, VERSION]) + instance + bytes([NO_CAPABILITIES, 1, INDEX]) + token)
         self.transmit()
         kind = await asyncio.wait_for(self.admission, 5)
         if kind != HELLO_REPLY:

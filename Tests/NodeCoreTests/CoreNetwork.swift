@@ -28,8 +28,8 @@ struct CoreNetwork {
     }
 
     let owner: Ed25519KeyPair
-    /// Whether nodes take part in hash tables, whose messages dial on their own.
-    let hasTables: Bool
+    /// Whether nodes that are added take part in hash tables, whose messages dial on their own.
+    var hasTables: Bool
     var nodes: [Node] = []
     var now = NodeTime(monotonic: .zero, wallSeconds: 1_800_000_000)
     private(set) var connectionCount: UInt64 = 0

@@ -53,6 +53,26 @@ internal import Testing
         }
     }
 
+    @Test func `a member without a hash table is in no table, and named to no other member`() throws {
+        var net = try self.net(3)
+        net.hasTables = false
+        let watch = try net.addMember()
+        net.connect(watch, 0)
+        net.advance(by: .seconds(5))
+        #expect(net.nodes[0].core.admittedPeers(in: net.network()).contains(net.nodes[watch].peerId))
+        guard case .stored(_, let holders) = self.ask(self.put(7), of: 0, in: &net) else {
+            Issue.record("nothing was stored")
+            return
+        }
+        #expect(holders == 2)
+        for node in 1..<3 {
+            #expect(self.ask(.nearest(to: net.nodes[watch].peerId.words), of: node, in: &net) != nil)
+            let contacts = net.nodes[node].core.contacts(in: net.network())
+            #expect(!contacts.contains { $0.peerId == net.nodes[watch].peerId })
+        }
+        #expect(net.nodes[watch].core.admittedPeers(in: net.network()) == [net.nodes[0].peerId])
+    }
+
     @Test func `who is no member gets an answer at once`() throws {
         var net = try self.net(2)
         #expect(self.ask(.get(key: self.key), of: 1, network: net.network(9), in: &net) == .failed(.notAMember))

@@ -45,6 +45,8 @@ struct ConnectionState: Sendable {
         self.allowances = allowances
     }
 
+    /// Whether the peer takes part in the hash tables of its networks.
+    var hasTable: Bool { self.hello.remoteCapabilities.contains(.hashTable) }
     var isAdmitted: Bool { self.peerings.contains { $0.value.state == .admitted } }
 
     /// The network that is admitted under `index`.

@@ -80,10 +80,12 @@ extension Frame {
         case .hello(let hello):
             writer.write(Self.version)
             writer.write(hello.instance.bytes)
+            writer.write(hello.capabilities.rawValue)
             Self.write(hello.tokens, to: &writer)
         case .helloReply(let reply):
             writer.write(Self.version)
             writer.write(reply.instance.bytes)
+            writer.write(reply.capabilities.rawValue)
             Self.write(reply.proofs, to: &writer)
             Self.write(reply.refusals, to: &writer)
         case .helloAcknowledgement(let verdicts): Self.write(verdicts, to: &writer)
@@ -153,12 +155,17 @@ extension Frame {
         switch kind {
         case .hello:
             let instance = try self.readInstance(from: &reader)
-            return .hello(Hello(instance: instance, tokens: try self.readOffers(from: &reader)))
+            let capabilities = Capabilities(rawValue: try reader.readUInt8())
+            let tokens = try self.readOffers(from: &reader)
+            return .hello(Hello(instance: instance, capabilities: capabilities, tokens: tokens))
         case .helloReply:
             let instance = try self.readInstance(from: &reader)
+            let capabilities = Capabilities(rawValue: try reader.readUInt8())
             let proofs = try self.readOffers(from: &reader)
             let refusals = try self.readVerdicts(from: &reader)
-            return .helloReply(HelloReply(instance: instance, proofs: proofs, refusals: refusals))
+            return .helloReply(
+                HelloReply(instance: instance, capabilities: capabilities, proofs: proofs, refusals: refusals)
+            )
         case .helloAcknowledgement: return .helloAcknowledgement(try self.readVerdicts(from: &reader))
         case .join:
             try self.readVersion(from: &reader)

@@ -56,12 +56,26 @@ package enum Frame: Hashable, Sendable {
     /// A hello's body.
     package struct Hello: Hashable, Sendable {
         package var instance: InstanceId
+        package var capabilities: Capabilities
         package var tokens: [Offer]
 
-        package init(instance: InstanceId, tokens: [Offer]) {
+        package init(instance: InstanceId, capabilities: Capabilities = [.hashTable], tokens: [Offer]) {
             self.instance = instance
+            self.capabilities = capabilities
             self.tokens = tokens
         }
+    }
+
+    /// The roles that a node takes in its networks; bits that a later version adds are ignored.
+    package struct Capabilities: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// The node takes part in the hash tables; without it, it is in no other node's table.
+        package static let hashTable = Self(rawValue: 1)
     }
 
     /// A token under its index.
@@ -78,6 +92,7 @@ package enum Frame: Hashable, Sendable {
     /// The body of an answer to a hello.
     package struct HelloReply: Hashable, Sendable {
         package var instance: InstanceId
+        package var capabilities: Capabilities = [.hashTable]
         package var proofs: [Offer]
         package var refusals: [Verdict]
     }

@@ -4,6 +4,8 @@ internal import Identity
 struct HelloProgress: Sendable {
     /// The process of the peer, once it proved a membership.
     private(set) var remoteInstance: InstanceId?
+    /// The roles of that process.
+    private(set) var remoteCapabilities: Frame.Capabilities = []
     /// Whether a hello of the peer came.
     private(set) var isReceived = false
     private var repliesAwaited = 0
@@ -19,9 +21,10 @@ struct HelloProgress: Sendable {
     mutating func noteReply() { self.repliesAwaited -= 1 }
 
     /// Learns the process of the peer; returns false if it is known.
-    mutating func learn(_ instance: InstanceId) -> Bool {
+    mutating func learn(_ instance: InstanceId, _ capabilities: Frame.Capabilities) -> Bool {
         guard self.remoteInstance == nil else { return false }
         self.remoteInstance = instance
+        self.remoteCapabilities = capabilities
         return true
     }
 }

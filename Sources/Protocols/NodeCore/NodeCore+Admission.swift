@@ -139,7 +139,11 @@ extension NodeCore {
         }
         for start in stride(from: 0, to: offers.count, by: Frame.tokenLimit) {
             let page = Array(offers[start..<min(start + Frame.tokenLimit, offers.count)])
-            let hello = Frame.Hello(instance: self.configuration.instance, tokens: page)
+            let hello = Frame.Hello(
+                instance: self.configuration.instance,
+                capabilities: self.configuration.capabilities,
+                tokens: page
+            )
             self.connections.send(.hello(hello), on: id, &effects)
             self.connections[id]?.hello.noteSent()
         }
@@ -167,7 +171,12 @@ extension NodeCore {
         }
         if let violation = state.violation(by: hello) { return self.punish(id, violation, now, &effects) }
         if hello.tokens.isEmpty { effects.append(.peer(.refused(state.link.peer, nil, .noToken))) }
-        var reply = Frame.HelloReply(instance: self.configuration.instance, proofs: [], refusals: [])
+        var reply = Frame.HelloReply(
+            instance: self.configuration.instance,
+            capabilities: self.configuration.capabilities,
+            proofs: [],
+            refusals: []
+        )
         for offer in hello.tokens {
             if let refusal = self.judge(offer, of: state.link.peer, on: id, now, &effects) {
                 reply.refusals.append(Frame.Verdict(index: offer.index, refusal: refusal))
@@ -181,7 +190,7 @@ extension NodeCore {
             return self.close(id, told.first { $0 != .notAdmitted } ?? .notAdmitted, now, &effects)
         }
         self.connections.send(.helloReply(reply), on: id, &effects)
-        if !reply.proofs.isEmpty { self.learnInstance(hello.instance, on: id, now, &effects) }
+        if !reply.proofs.isEmpty { self.learnInstance(hello.instance, hello.capabilities, on: id, now, &effects) }
     }
 
     /// What the shower of a token is told when it is no good, or cannot be answered; see ``CloseCode``.
@@ -240,7 +249,7 @@ extension NodeCore {
         }
         self.connections.send(.helloAcknowledgement(verdicts), on: id, &effects)
         if verdicts.contains(where: { $0.refusal == nil }) {
-            self.learnInstance(reply.instance, on: id, now, &effects)
+            self.learnInstance(reply.instance, reply.capabilities, on: id, now, &effects)
         }
         for verdict in verdicts where verdict.refusal == nil {
             if let network = state.indexes[verdict.index] { self.admit(network, on: id, now, &effects) }
@@ -318,11 +327,13 @@ extension NodeCore {
             let hasAnswered = state.link.isDialler && state.link.address.isDialable
             effects.append(.peer(.persist(peer, network, hasAnswered ? state.link.address : nil)))
             effects.append(.peer(.joined(peer, network)))
-            self.tell(.memberUp(peer, self.addresses(of: state.link)), of: network, now, &effects)
+            if state.hasTable {
+                self.tell(.memberUp(peer, self.addresses(of: state.link)), of: network, now, &effects)
+            }
             self.tellEvents(.memberUp(peer), of: network, now, &effects)
             self.tellServices(.memberUp(peer), of: network, now, &effects)
         }
-        self.sendPendingMessages(to: peer, in: network, &effects)
+        self.sendPendingMessages(to: peer, in: network, now, &effects)
         self.sendRevocationDigest(of: network, on: id, &effects)
         self.sendSecretStamp(of: network, on: id, &effects)
         self.askForRenewal(of: network, on: id, now, &effects)

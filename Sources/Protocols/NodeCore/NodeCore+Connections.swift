@@ -234,11 +234,13 @@ extension NodeCore {
     /// direction the newer), the other drains.
     mutating func learnInstance(
         _ instance: InstanceId,
+        _ capabilities: Frame.Capabilities,
         on id: ConnectionId,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let peer = self.connections[id]?.link.peer, self.connections[id]?.hello.learn(instance) == true
+        guard let peer = self.connections[id]?.link.peer,
+            self.connections[id]?.hello.learn(instance, capabilities) == true
         else { return }
         if self.peers[peer]?.pastInstances.contains(instance) == true {
             effects.append(.membership(.deviceKeyUsedTwice(peer)))

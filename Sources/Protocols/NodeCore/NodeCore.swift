@@ -56,6 +56,9 @@ package struct NodeCore: Sendable {
         package var discoveryLimits: Discovery.Limits
         package var verifier: Verifier
 
+        /// The roles that this node takes.
+        var capabilities: Frame.Capabilities { self.hasTables ? [.hashTable] : [] }
+
         package init(
             signer: any Signer,
             instance: InstanceId,
