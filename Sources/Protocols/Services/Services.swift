@@ -10,7 +10,7 @@ internal import OrderedCollections
 /// value ``Input``s with the time and carries out the ``Effect``s it appends, in order.
 ///
 /// It is composed of values that own their state: the ``AdmittedMembers`` and the ``MemberOffers``, the
-/// ``ProviderRotation`` over these, the ``OwnAnnouncement`` and the ``OwnRecords``.
+/// ``ProviderRotation`` over these, the ``OwnAnnouncement`` and a ``RecordRepublisher``.
 package struct Services: Sendable {
     /// What can happen.
     package enum Input: Sendable {
@@ -67,7 +67,7 @@ package struct Services: Sendable {
     /// The announcement of this node's own services.
     private var own: OwnAnnouncement
     /// The records of this node's own services in the hash table.
-    private var records: OwnRecords
+    private var records: RecordRepublisher<String>
     /// The earliest wake that was requested from the driver.
     private var wakeAt: Duration?
 
@@ -76,7 +76,7 @@ package struct Services: Sendable {
         self.offers = MemberOffers(limits: limits)
         self.rotation = ProviderRotation(limits: limits)
         self.own = OwnAnnouncement(limits: limits)
-        self.records = OwnRecords(limits: limits)
+        self.records = RecordRepublisher(renewal: limits.recordRenewal, retry: limits.recordRetry)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
@@ -92,11 +92,12 @@ package struct Services: Sendable {
         case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, now, &effects)
         case .offered(let offers): self.offer(offers, now, &effects)
         case .recordWritten(let service, let isWritten):
-            self.records.noteWrite(service, isWritten, at: now.monotonic, &effects)
+            let write = self.records.noteOutcome(of: service, isWritten: isWritten, at: now.monotonic)
+            if let write { self.perform([write], &effects) }
         case .timeReached:
             self.wakeAt = nil
             if let dueAt = self.own.dueAt, dueAt <= now.monotonic { self.announce(now, &effects) }
-            self.records.writeDue(at: now.monotonic, &effects)
+            self.perform(self.records.takeDue(at: now.monotonic), &effects)
         }
         self.arm(&effects)
     }
@@ -111,8 +112,12 @@ package struct Services: Sendable {
     private mutating func offer(_ offers: [ServiceOffer], _ now: NodeTime, _ effects: inout [Effect]) {
         guard offers != self.own.offers else { return }
         self.own.replace(with: offers, at: now.wallSeconds)
-        self.records.setOffered(offers, &effects)
+        self.perform(self.records.setWanted(offers.map(\.path)), &effects)
         if self.own.plan(at: now.monotonic) { self.announce(now, &effects) }
+    }
+
+    private func perform(_ writes: [RecordRepublisher<String>.Write], _ effects: inout [Effect]) {
+        for write in writes { effects.append(.record(write.name, isOffered: write.isPresent)) }
     }
 
     private mutating func announce(_ now: NodeTime, _ effects: inout [Effect]) {
