@@ -112,13 +112,14 @@ let package = Package(
         // Protocols: values. Input, time and randomness in, effects out.
         module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
         module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
+        module("Mailbox", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
         module("PubSub", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
         module("Services", in: "Protocols", ["Bytes", "Identity", collections], settings: computing),
         module("Traversal", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
         module(
             "NodeCore",
             in: "Protocols",
-            ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", "Services", "Traversal", collections],
+            ["Bytes", "Identity", "Discovery", "Kademlia", "Mailbox", "PubSub", "Services", "Traversal", collections],
             settings: computing
         ),
 
@@ -170,7 +171,8 @@ let package = Package(
             "Node",
             in: "Node",
             [
-                "Bytes", "Identity", "Concurrency", "Kademlia", "PubSub", "Services", "Traversal", "NodeCore",
+                "Bytes", "Identity", "Concurrency", "Kademlia", "Mailbox", "PubSub", "Services", "Traversal",
+                "NodeCore",
                 "Transport",
                 "Discovery", "Platform", logging, metrics, tracing, collections, crypto,
             ]
@@ -180,7 +182,8 @@ let package = Package(
             "RunarNode",
             in: "Node",
             [
-                "Bytes", "Identity", "Certificates", "Concurrency", "Discovery", "Kademlia", "PubSub", "Traversal",
+                "Bytes", "Identity", "Certificates", "Concurrency", "Discovery", "Kademlia", "Mailbox", "PubSub",
+                "Traversal",
                 "Services",
                 "NodeCore", "Transport", "QUIC", "Platform", "Storage", "Node", "QRCode", logging, metrics, tracing,
                 crypto,
@@ -266,7 +269,7 @@ let package = Package(
             name: "runar-bench",
             dependencies: [
                 "RunarNode", "SealedMessages", "NanoTDF", "OneTimeKeys", "Bytes", "Identity", "Concurrency",
-                "Transport", "QUIC", "Platform", "QRCode", "QRCorpus", crypto,
+                "Transport", "QUIC", "Platform", "Storage", "Mailbox", "QRCode", "QRCorpus", crypto,
             ],
             path: "Benchmarks/Sources/runar-bench",
             swiftSettings: house
@@ -369,13 +372,15 @@ let package = Package(
         tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Concurrency", "TestSupport", collections]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", collections]),
+        tests(of: "Mailbox", ["Bytes", "Identity", "Mailbox", "TestSupport", collections]),
         tests(of: "PubSub", ["Bytes", "Identity", "PubSub", "TestSupport", collections]),
         tests(of: "Services", ["Bytes", "Identity", "Services", "TestSupport"]),
         tests(of: "Traversal", ["Bytes", "Identity", "Traversal", "TestSupport", collections, crypto]),
         tests(
             of: "NodeCore",
             [
-                "Bytes", "Identity", "Concurrency", "Discovery", "Kademlia", "NodeCore", "Traversal", "TestSupport",
+                "Bytes", "Identity", "Concurrency", "Discovery", "Kademlia", "Mailbox", "NodeCore", "Traversal",
+                "TestSupport",
                 collections,
             ]
         ),
@@ -421,7 +426,8 @@ let package = Package(
         tests(
             of: "RunarNode",
             [
-                "Bytes", "Concurrency", "Identity", "NodeCore", "PubSub", "RunarNode", "Simulation", "Transport",
+                "Bytes", "Concurrency", "Identity", "Mailbox", "NodeCore", "PubSub", "RunarNode", "Simulation",
+                "Transport",
                 "QUIC",
                 "Platform", "Traversal", "TestSupport", "runar", logging,
             ]

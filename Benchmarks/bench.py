@@ -37,6 +37,8 @@ ROWS = [
     Row("keys-oldest", "open a message to the oldest of them, from disk", "ms", "RunarNode", at_most=5, absolute=True),
     Row("sealed", "sealed message of 1 KiB to a connected device, p50", "us", "RunarNode", "unsealed", at_most=1.5),
     Row("sealed-memory", "the same with the pools in memory", "us", "RunarNode", "unsealed", at_most=1.5),
+    Row("mail", "mails of 1 KiB collected from a mailbox of 10,000", "1/s", "RunarNode", at_least=5_000, absolute=True),
+    Row("mail-start", "what these take more at the start of their holder", "ms", "RunarNode", at_most=50, absolute=True),
     Row("memory-server", "memory per idle connection, server's end", "KB", "RunarNode", at_most=90, absolute=True),
     Row("memory-client", "the same, client's end", "KB", at_most=90, absolute=True),
     Row("events64", "events of 64 B to one subscriber, batches of 256 KiB", "1/s", "RunarNode", "zenoh", at_least=1),
@@ -322,6 +324,16 @@ class Bench:
         measure = lambda: run([*peer, str(self.scaled(1000, 50))])["perSecond"]
         self.attempt("seal", "otdf-python", measure, round_number)
 
+    def mail(self, round_number):
+        """A mailbox that is collected, and the start of its holder with and without it."""
+        try:
+            values = run([self.options.runar, "mail", str(self.scaled(10_000, 500))])
+        except Failed as failure:
+            print(f"   failed: {failure}", file=sys.stderr)
+            return
+        self.note("mail", "RunarNode", values["perSecond"], 0.0, round_number)
+        self.note("mail-start", "RunarNode", values["start"] - values["startEmpty"], 0.0, round_number)
+
     def memory(self, round_number):
         """Resident memory of both ends per idle connection."""
         count = self.scaled(1000)
@@ -413,6 +425,7 @@ class Bench:
             self.raw(round_number)
             self.keys(round_number)
             self.sealing(round_number)
+            self.mail(round_number)
             self.memory(round_number)
             self.family(round_number)
             self.junk(round_number)
@@ -460,7 +473,7 @@ def main():
     parser.add_argument("--output", help="where every value goes, as JSON lines")
     parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "3")))
     parser.add_argument("--scale", type=float, default=float(os.environ.get("SCALE", "1")), help="< 1: a quick look")
-    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events requests subscriptions raw keys sealing memory family junk")
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events requests subscriptions raw keys sealing mail memory family junk")
     options = parser.parse_args()
     options.output = options.output or os.path.join(options.tools, time.strftime("results-%Y%m%d-%H%M%S.jsonl"))
     bench = Bench(options)

@@ -121,5 +121,114 @@ enum Schema {
             record BLOB NOT NULL,
             PRIMARY KEY (network_id, location, writer)
         ) STRICT;
+
+        -- Mail on its way from this device, and mail that it holds for other members. The body comes last, so that the
+        -- other columns are read without it.
+        CREATE TABLE mail (
+            number INTEGER PRIMARY KEY,
+            folder TEXT NOT NULL CHECK (folder IN ('outgoing', 'held')),
+            network_id BLOB NOT NULL CHECK (length(network_id) = 32),
+            mail_id BLOB NOT NULL CHECK (length(mail_id) = 16),
+            mailbox BLOB NOT NULL CHECK (length(mailbox) = 32),
+            peer_id BLOB NOT NULL CHECK (length(peer_id) = 32),
+            expiration INTEGER NOT NULL,
+            byte_count INTEGER NOT NULL,
+            homes BLOB NOT NULL,
+            holders BLOB NOT NULL,
+            body BLOB NOT NULL,
+            UNIQUE (folder, network_id, mail_id)
+        ) STRICT;
+
+        -- Devices that this device's person banned.
+        CREATE TABLE banned_peers (
+            peer_id BLOB NOT NULL PRIMARY KEY CHECK (length(peer_id) = 32)
+        ) STRICT, WITHOUT ROWID;
+
+        -- The inner circle: profiles of people and streams, the trust in people, streams and their thoughts. Public ids have
+        -- 32 bytes, ids are UUIDs.
+        CREATE TABLE profiles (
+            id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+            public_id BLOB NOT NULL UNIQUE CHECK (length(public_id) = 32),
+            name TEXT NOT NULL,
+            blurb TEXT,
+            interests TEXT NOT NULL,
+            location TEXT NOT NULL,
+            has_high_encryption INTEGER NOT NULL,
+            has_high_identity_assurance INTEGER NOT NULL,
+            did TEXT UNIQUE,
+            handle TEXT
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE accounts (
+            id INTEGER PRIMARY KEY,
+            identity_assurance_level TEXT NOT NULL,
+            age_verification_status TEXT NOT NULL,
+            profile_id BLOB REFERENCES profiles
+        ) STRICT;
+
+        -- A revoked person stays as a tombstone.
+        CREATE TABLE people (
+            public_id BLOB NOT NULL PRIMARY KEY CHECK (length(public_id) = 32),
+            person_key BLOB NOT NULL UNIQUE CHECK (length(person_key) = 32),
+            card BLOB,
+            trust TEXT NOT NULL CHECK (trust IN ('none', 'invited', 'requested', 'trusted', 'revoked')),
+            verified_at INTEGER,
+            changed_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE streams (
+            id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+            public_id BLOB NOT NULL UNIQUE CHECK (length(public_id) = 32),
+            creator_public_id BLOB NOT NULL CHECK (length(creator_public_id) = 32),
+            policies TEXT,
+            profile_id BLOB NOT NULL REFERENCES profiles,
+            account_id INTEGER REFERENCES accounts,
+            is_inner_circle INTEGER NOT NULL,
+            source_public_id BLOB CHECK (length(source_public_id) = 32)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE inner_circle_profiles (
+            stream_id BLOB NOT NULL REFERENCES streams ON DELETE CASCADE,
+            public_id BLOB NOT NULL CHECK (length(public_id) = 32),
+            PRIMARY KEY (stream_id, public_id)
+        ) STRICT, WITHOUT ROWID;
+
+        -- The content is encrypted under a key of the vault.
+        CREATE TABLE thoughts (
+            number INTEGER PRIMARY KEY,
+            id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+            public_id BLOB NOT NULL UNIQUE CHECK (length(public_id) = 32),
+            stream_id BLOB NOT NULL REFERENCES streams ON DELETE CASCADE,
+            creator_public_id BLOB NOT NULL CHECK (length(creator_public_id) = 32),
+            media_type TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            nano BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX thoughts_by_stream ON thoughts (stream_id, created_at, number);
+
+        -- One row for each device to which a thought goes.
+        CREATE TABLE deliveries (
+            thought_public_id BLOB NOT NULL REFERENCES thoughts (public_id) ON DELETE CASCADE,
+            peer_id BLOB NOT NULL CHECK (length(peer_id) = 32),
+            mail_id BLOB UNIQUE CHECK (length(mail_id) = 16),
+            state TEXT NOT NULL
+                CHECK (state IN ('waiting', 'stored', 'delivered', 'opened', 'expired', 'refused')),
+            holders INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (thought_public_id, peer_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX deliveries_by_peer ON deliveries (peer_id, state);
+
+        -- The mail that was taken, until it expires, so that a copy is not shown.
+        CREATE TABLE received_mail (
+            mail_id BLOB NOT NULL PRIMARY KEY CHECK (length(mail_id) = 16),
+            expiration INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE blocked_profiles (
+            id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+            blocked_public_id BLOB NOT NULL UNIQUE CHECK (length(blocked_public_id) = 32),
+            report_timestamp INTEGER NOT NULL,
+            report_reasons TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
         """
 }

@@ -55,7 +55,7 @@ internal import Testing
             case .renewalRequest(_, let token), .renewalGrant(_, let token): #expect(token.verifySignature())
             case .revocations(_, let entries): #expect(entries.allSatisfy { $0.verify() })
             case .helloAcknowledgement, .join, .joinRefusal, .admissionEnd, .revocationDigest, .revocationsKnown,
-                .memberSecretKnown, .dht, .events, .reach, .services:
+                .memberSecretKnown, .dht, .events, .reach, .services, .mailbox:
                 // These hold no signature of an owner.
                 break
             }

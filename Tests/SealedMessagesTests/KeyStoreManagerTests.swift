@@ -52,6 +52,27 @@ internal import Transport
         try result.get()
     }
 
+    @Test func `a message is stored before its key is erased, and a stored one's key is erased later`() async throws {
+        struct DiskFull: Error {}
+        try await withDevices { one, other in
+            try await one.keys.exchangeKeys(with: other.peerId)
+            let message = try await one.keys.seal([7], to: other.peerId)
+            #expect(other.keys.peer(ofKey: message.keyName) == one.peerId)
+            #expect(one.keys.peer(ofKey: message.keyName) == nil)
+            #expect(other.keys.deviceKey(of: one.peerId).map(PeerId.init(publicKey:)) == one.peerId)
+            await #expect(throws: DiskFull.self) {
+                try await other.keys.open(message, from: one.peerId) { _ in throw DiskFull() }
+            }
+            // The key is whole: the message opens.
+            #expect(try await other.keys.open(message, from: one.peerId, storing: { _ in }) == [7])
+
+            let second = try await one.keys.seal([8], to: other.peerId)
+            try await other.keys.eraseKey(of: second, from: one.peerId)
+            try await other.keys.eraseKey(of: second, from: one.peerId)
+            await #expect(throws: OneTimeKeyError.keyUsed) { try await other.keys.open(second, from: one.peerId) }
+        }
+    }
+
     @Test func `two nodes exchange keys, and send each other sealed messages`() async throws {
         try await withDevices { one, other in
             let relationship = try await one.keys.exchangeKeys(with: other.peerId)

@@ -4,6 +4,7 @@ internal import Discovery
 internal import Identity
 internal import Kademlia
 internal import Logging
+internal import Mailbox
 package import NodeCore
 internal import PubSub
 internal import Services
@@ -41,6 +42,7 @@ extension NodeDriver {
         case .discovery(let effect): self.perform(effect, in: &state)
         case .table(let network, let effect): self.perform(effect, of: network, in: &state)
         case .events(let network, let effect): self.perform(effect, of: network)
+        case .mailbox(let network, let effect): self.persistence.add(.mail(network, effect))
         case .services(let network, .changed(let peer)): self.events.send(.servicesChanged(peer, network))
         case .wake(let time):
             state.wakeGeneration += 1
@@ -275,6 +277,7 @@ extension Refusal: CustomStringConvertible {
         case .invitation(let what): what
         case .tooManyPeers: "this node holds as many connections as it may"
         case .parted: "a person disconnected this node from it"
+        case .banned: "a person banned it"
         }
     }
 }

@@ -2,6 +2,7 @@ internal import Concurrency
 package import Identity
 package import Kademlia
 package import Logging
+package import Mailbox
 package import NodeCore
 internal import Platform
 package import Transport
@@ -58,6 +59,8 @@ package final class NodeDriver: Sendable {
         case renewalRequested(RenewalRequest)
         case record(NetworkId, Record)
         case recordForgotten(NetworkId, RecordId)
+        /// An action of a network's mailboxes, which inputs answer.
+        case mail(NetworkId, Mailbox.HostEffect)
     }
 
     /// The core, and what its effects and the tasks of the driver share; guarded by one lock.

@@ -2,6 +2,7 @@ internal import Concurrency
 public import Identity
 package import Kademlia
 internal import Logging
+internal import Mailbox
 public import Node
 internal import NodeCore
 internal import Platform
@@ -309,7 +310,7 @@ extension RunarNode {
     /// The records by which services are found are the node's own and left out.
     package func heldHeads(networkId: NetworkId) -> [Record.Head] {
         let heads = (try? self.running().heldHeads(in: networkId)) ?? []  // see above
-        return heads.filter { !Services.isRecordKey($0.key) }
+        return heads.filter { !Services.isRecordKey($0.key) && !MailboxID.isRecordKey($0.key) }
     }
 }
 

@@ -4,6 +4,7 @@ internal import Discovery
 public import Identity
 internal import Kademlia
 internal import Logging
+internal import Mailbox
 internal import Node
 internal import NodeCore
 internal import Platform
@@ -230,7 +231,13 @@ extension RunarNode {
     /// Carries out items in order; records that follow each other are stored together.
     func carryOut(_ items: [NodeDriver.Persistence]) {
         var records: [StoredRecord] = []
+        var mail: [(network: NetworkId, effect: Mailbox.HostEffect)] = []
         for item in items {
+            // Mail depends on nothing else that is stored.
+            if case .mail(let network, let effect) = item {
+                mail.append((network, effect))
+                continue
+            }
             if let record = StoredRecord(item) {
                 if case .record(let network, let record) = item {
                     self.tables.refresh(with: record, in: network, at: self.clock.now())
@@ -243,6 +250,7 @@ extension RunarNode {
             self.attempt { try self.carryOut(item) }
         }
         self.attempt { try self.store.keep(records) }
+        self.performMail(mail)
     }
 
     private func attempt(_ body: () throws -> Void) {
@@ -305,6 +313,8 @@ extension RunarNode {
     /// Tells a driver what the store knows.
     func load(into driver: NodeDriver) throws {
         self.settings.fileReceiver.withLock { driver.receiveFiles($0) }
+        driver.apply(.receivesMail(self.mailService.isReceiving))
+        for peer in try self.store.bannedPeers() { driver.apply(.peer(.banned(peer, true))) }
         for network in self.services.memberships { try self.load(network, into: driver) }
         // The peers that were connected last come first, in case there are more than connections are kept for.
         try self.store.prunePeers(unseenSince: self.wallSeconds - min(self.wallSeconds, Self.peerLifeSeconds))
@@ -329,5 +339,6 @@ extension RunarNode {
             driver.apply(.membership(.rendezvousLearnt(network, key)))
         }
         driver.apply(.table(.recordsLoaded(network, try self.store.tableRecords(of: network))))
+        for input in try self.mailService.stored(of: network) { driver.apply(input) }
     }
 }

@@ -45,6 +45,7 @@ public final class RunarNode: Sendable {
     /// What this device offers and what names mean to it.
     let services: ServiceHost
     let factories: LinkFactories
+    let mailService: MailService
 
     /// Opens the stores of a node over another transport: the in-memory one in tests.
     package init(
@@ -70,6 +71,7 @@ public final class RunarNode: Sendable {
         self.broadcasts = NodeBroadcasts(capacity: config.listenerCapacity, messageByteLimit: config.messageByteLimit)
         self.logs = NodeLogs(Self.logger(of: config), levels: config.logLevels)
         self.store = try config.statePath.map { try StateStore(path: $0) } ?? StateStore()
+        self.mailService = MailService(store: self.store)
         self.device = Locked(try Self.peerId(of: config))
         self.addBuiltInServices()
         self.networksChanged()
@@ -79,5 +81,6 @@ public final class RunarNode: Sendable {
         self.phases.cancel()
         self.broadcasts.finish()
         self.router.finish()
+        self.mailService.close()
     }
 }

@@ -23,6 +23,7 @@ extension StateStore {
         case .revokedHere(let network):
             try self.removeToken(of: network)
             try self.forgetRecords(of: network)
+            try self.deleteMail(of: network)
         case .joinGranted(let grant):
             try self.addMembership(grant.token, at: seconds)
             try self.addMetadata(grant.metadata, at: seconds)
@@ -34,7 +35,7 @@ extension StateStore {
                 record.token = token.binary
                 record.tokenObtainedAt = seconds
             }
-        case .joinAllowed, .renewalRequested, .memberSecrets, .record, .recordForgotten: return
+        case .joinAllowed, .renewalRequested, .memberSecrets, .record, .recordForgotten, .mail: return
         }
     }
 

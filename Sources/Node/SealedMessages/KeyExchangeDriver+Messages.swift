@@ -48,7 +48,20 @@ extension KeyExchangeDriver {
         }
     }
 
-    func open(_ message: SealedMessage, from peer: PeerId) async throws -> [UInt8] {
+    /// The peer to which a one-time key was given.
+    func peer(ofKey name: OneTimeKeyName) -> PeerId? {
+        let relationships = relations.withLock { Array($0.values) }
+        return relationships.first { relationship in
+            relationship.state.withLock { $0.pools.contains { $0.contains(name) } }
+        }?.peer
+    }
+
+    /// Opens a message; `store` makes the plaintext durable before the key is erased.
+    func open(
+        _ message: SealedMessage,
+        from peer: PeerId,
+        storing store: @Sendable ([UInt8]) throws -> Void = { _ in }
+    ) async throws -> [UInt8] {
         let relationship = try existing(peer)
         let plaintext = try await inTurn(of: relationship) {
             let pools = relationship.state.withLock { $0.pools }
@@ -58,12 +71,32 @@ extension KeyExchangeDriver {
             }
             var pool = pools[place]
             let plaintext = try pool.open(message, for: PeerId(publicKey: key.publicKey))
+            try store(plaintext)
             try files?.save(pool, for: peer)
             relationship.state.withLock { [pool] in $0.pools[place] = pool }
             return plaintext
         }
         noteChange(of: relationship)
         return plaintext
+    }
+
+    /// Erases the key of a message that was stored before a crash.
+    func eraseKey(of message: SealedMessage, from peer: PeerId) async throws {
+        let relationship = try existing(peer)
+        try await inTurn(of: relationship) {
+            let pools = relationship.state.withLock { $0.pools }
+            guard let place = pools.firstIndex(where: { $0.contains(message.keyName) }) else { return }
+            var pool = pools[place]
+            guard pool.eraseKey(named: message.keyName) else { return }
+            try files?.save(pool, for: peer)
+            relationship.state.withLock { [pool] in $0.pools[place] = pool }
+        }
+        noteChange(of: relationship)
+    }
+
+    /// The key of a peer's device, as the last exchange proved it.
+    func deviceKey(of peer: PeerId) -> Ed25519PublicKey? {
+        relations.withLock { $0[peer] }?.state.withLock { $0.exchange.peerKey }
     }
 
     func send(_ plaintext: [UInt8], to peer: PeerId) async throws {
@@ -112,7 +145,9 @@ extension KeyExchangeDriver {
             description: "One-time keys, and messages that are sealed with them"
         )
         service.registerRawAction("exchange") { [weak self] request in
-            guard let self, let peer = request.peer, let network = request.networkId else { throw Self.refusal }
+            guard let self, let peer = request.peer, let network = request.networkId, !self.isRefused(peer) else {
+                throw Self.refusal
+            }
             let relationship = self.known(peer)
             relationship.state.withLock { $0.network = network }
             try await self.feed(.received([UInt8](request.payload)), to: relationship)

@@ -76,6 +76,8 @@ final class KeyExchangeDriver: Sendable {
     /// Broadcast when an exchange begins to wait for a time.
     private let timersChanged = ConditionVariable()
     private let hasEnded = Locked(false)
+    /// The peers whose messages are refused.
+    private let refusedPeers = Locked<Set<PeerId>>([])
     let reports = Broadcaster<KeyRelationship>(capacity: listenerCapacity)
     let listeners = Broadcaster<SealedDelivery>(
         capacity: listenerCapacity,
@@ -136,6 +138,14 @@ final class KeyExchangeDriver: Sendable {
             return relationship
         }
     }
+
+    func setRefused(_ isRefused: Bool, _ peer: PeerId) {
+        refusedPeers.withLock { peers in
+            if isRefused { peers.insert(peer) } else { peers.remove(peer) }
+        }
+    }
+
+    func isRefused(_ peer: PeerId) -> Bool { refusedPeers.withLock { $0.contains(peer) } }
 
     func existing(_ peer: PeerId) throws -> Relationship {
         guard let relationship = relations.withLock({ $0[peer] }) else { throw SealedMessageError.noKeys(peer) }

@@ -104,6 +104,32 @@ public final class KeyStoreManager: Sendable {
         try await driver.open(message, from: peer)
     }
 
+    /// Opens a message of a peer as ``open(_:from:)``, once `store` has made the plaintext durable.
+    ///
+    /// A crash before the key is erased leaves the message stored and its key whole: ``eraseKey(of:from:)`` erases it when
+    /// the message comes again.
+    package func open(
+        _ message: SealedMessage,
+        from peer: PeerId,
+        storing store: @Sendable ([UInt8]) throws -> Void
+    ) async throws -> [UInt8] {
+        try await driver.open(message, from: peer, storing: store)
+    }
+
+    /// Erases the key of a message that was stored before; does nothing if it is erased.
+    package func eraseKey(of message: SealedMessage, from peer: PeerId) async throws {
+        try await driver.eraseKey(of: message, from: peer)
+    }
+
+    /// Refuses the exchanges that a peer begins, or takes them again.
+    package func setRefused(_ isRefused: Bool, _ peer: PeerId) { driver.setRefused(isRefused, peer) }
+
+    /// The peer to which a one-time key was given; nil if this device does not have the key.
+    package func peer(ofKey name: OneTimeKeyName) -> PeerId? { driver.peer(ofKey: name) }
+
+    /// The key of a peer's device, as the last exchange proved it.
+    package func deviceKey(of peer: PeerId) -> Ed25519PublicKey? { driver.deviceKey(of: peer) }
+
     /// Seals a message to a peer and returns once a listener there has the plaintext.
     ///
     /// A message may have arrived although sending failed. It is not sent again, and its key is not used again. What waits

@@ -1,6 +1,7 @@
 package import Discovery
 package import Identity
 package import Kademlia
+package import Mailbox
 package import PubSub
 package import Services
 package import Traversal
@@ -18,6 +19,7 @@ package enum Effect: Hashable, Sendable {
     case table(NetworkId, Kademlia.HostEffect)
     case events(NetworkId, PubSub.HostEffect)
     case services(NetworkId, Services.HostEffect)
+    case mailbox(NetworkId, Mailbox.HostEffect)
     /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
     case wake(at: Duration)
 }
@@ -142,4 +144,6 @@ package enum Refusal: Hashable, Sendable {
     case tooManyPeers
     /// This device's person disconnected from it.
     case parted
+    /// This device's person banned it.
+    case banned
 }

@@ -22,6 +22,7 @@ extension Frame {
         case events = 33
         case reach = 34
         case services = 35
+        case mailbox = 36
     }
 
     /// The version that a hello begins with.
@@ -47,6 +48,7 @@ extension Frame {
         case .events: .events
         case .reach: .reach
         case .services: .services
+        case .mailbox: .mailbox
         }
     }
 
@@ -60,7 +62,10 @@ extension Frame {
 
     /// The frame behind its length, as it stands on a control stream.
     package var prefixedBytes: [UInt8] {
-        guard case .events(let index, let message) = self else {
+        let (index, message): (UInt8, ArraySlice<UInt8>)
+        switch self {
+        case .events(let place, let bytes), .mailbox(let place, let bytes): (index, message) = (place, bytes)
+        default:
             let bytes = self.bytes
             var writer = ByteWriter(capacity: bytes.count + 8)
             writer.writeVarintPrefixed(bytes)
@@ -69,7 +74,7 @@ extension Frame {
         // These may be long and many: they are copied once.
         var writer = ByteWriter(capacity: message.count + 10)
         writer.writeVarint(UInt64(message.count + 2))
-        writer.write(Kind.events.rawValue)
+        writer.write(self.kind.rawValue)
         writer.write(index)
         writer.write(message)
         return writer.bytes
@@ -123,7 +128,7 @@ extension Frame {
         case .dht(let index, let message), .reach(let index, let message):
             writer.write(index)
             writer.write(message)
-        case .events(let index, let message), .services(let index, let message):
+        case .events(let index, let message), .services(let index, let message), .mailbox(let index, let message):
             writer.write(index)
             writer.write(message)
         }
@@ -196,6 +201,7 @@ extension Frame {
         case .events: return .events(index: try reader.readUInt8(), try reader.readSlice(count: reader.remaining))
         case .reach: return .reach(index: try reader.readUInt8(), try reader.readBytes(count: reader.remaining))
         case .services: return .services(index: try reader.readUInt8(), try reader.readSlice(count: reader.remaining))
+        case .mailbox: return .mailbox(index: try reader.readUInt8(), try reader.readSlice(count: reader.remaining))
         }
     }
 

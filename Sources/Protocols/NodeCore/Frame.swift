@@ -42,13 +42,15 @@ package enum Frame: Hashable, Sendable {
     case reach(index: UInt8, [UInt8])
     /// What the sender offers (`docs/spec/services.md`).
     case services(index: UInt8, ArraySlice<UInt8>)
+    /// A message about mail (`docs/spec/mailbox.md`), which may be long: it is a part of the frame's bytes.
+    case mailbox(index: UInt8, ArraySlice<UInt8>)
 
     /// Whether only a peer that was admitted in some network may send the frame.
     var requiresAdmission: Bool {
         switch self {
         case .hello, .helloReply, .helloAcknowledgement, .join, .joinGrant, .joinRefusal: false
         case .admissionEnd, .revocationDigest, .revocationsKnown, .revocations, .memberSecret, .memberSecretKnown,
-            .renewalRequest, .renewalGrant, .dht, .events, .reach, .services:
+            .renewalRequest, .renewalGrant, .dht, .events, .reach, .services, .mailbox:
             true
         }
     }

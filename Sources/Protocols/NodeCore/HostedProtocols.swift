@@ -2,15 +2,17 @@ internal import Bytes
 internal import Discovery
 internal import Identity
 internal import Kademlia
+internal import Mailbox
 internal import PubSub
 internal import Services
 internal import Traversal
 
-/// The protocols that the node runs: three with a value for each network, and two that serve all networks.
+/// The protocols that the node runs: four with a value for each network, and two that serve all networks.
 struct HostedProtocols: Sendable {
     var tables = PerNetwork<Kademlia>()
     var events = PerNetwork<PubSub>()
     var services = PerNetwork<Services>()
+    var mailboxes = PerNetwork<Mailbox>()
     var discovery: PerNode<Discovery>
     /// The ways to peers that cannot simply be dialled.
     var reach: PerNode<Reach>
@@ -65,12 +67,23 @@ struct HostedProtocols: Sendable {
         self.tables.add(Kademlia(table), for: network)
         self.events.add(PubSub(events), for: network)
         self.services.add(Services(limits: configuration.serviceLimits), for: network)
+        let mailbox = Mailbox.Configuration(
+            localPeerId: configuration.peerId,
+            networkId: network,
+            secret: configuration.nonceKey,
+            randomSeed: random.next(),
+            holdsMail: configuration.holdsMail,
+            limits: configuration.mailboxLimits,
+            seal: configuration.verifier.sealDeposit
+        )
+        self.mailboxes.add(Mailbox(mailbox), for: network)
     }
 
     mutating func remove(_ network: NetworkId) {
         self.tables.remove(network)
         self.events.remove(network)
         self.services.remove(network)
+        self.mailboxes.remove(network)
     }
 
     /// Asks for the earliest wake of each protocol.
@@ -80,5 +93,6 @@ struct HostedProtocols: Sendable {
         if let time = self.tables.nextWake { timers.arm(time, &effects) }
         if let time = self.events.nextWake { timers.arm(time, &effects) }
         if let time = self.services.nextWake { timers.arm(time, &effects) }
+        if let time = self.mailboxes.nextWake { timers.arm(time, &effects) }
     }
 }

@@ -1,5 +1,6 @@
 package import Identity
 package import Kademlia
+package import Mailbox
 package import Services
 package import Traversal
 
@@ -14,6 +15,10 @@ package enum Input: Sendable {
     case table(TableInput)
     case events(EventInput)
     case services(ServiceInput)
+    /// An event of a network's mailboxes.
+    case mailbox(NetworkId, Mailbox.HostInput)
+    /// Whether the application takes mail from now on, in all networks.
+    case receivesMail(Bool)
 
     /// The time of the last `wake` effect came.
     case timeReached
@@ -66,6 +71,8 @@ package enum PeerInput: Sendable {
     case called(PeerId, NetworkId, overRelay: Bool)
     /// A person disconnects from the peer: close its connections, and stay apart for a while.
     case unwanted(PeerId)
+    /// A person bans the peer, or lifts the ban: without an end nothing connects the two.
+    case banned(PeerId, Bool)
     /// No address of a `dial` effect answered; with the last failure in words.
     case dialFailed(PeerId, reason: String = "")
 }

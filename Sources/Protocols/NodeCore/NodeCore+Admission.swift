@@ -1,5 +1,6 @@
 internal import Identity
 internal import Kademlia
+internal import Mailbox
 internal import PubSub
 internal import Services
 
@@ -66,6 +67,7 @@ extension NodeCore {
         case .dht(let index, let bytes): self.dhtReceived(index, bytes, on: id, now, &effects)
         case .events(let index, let bytes): self.eventsReceived(index, bytes, on: id, now, &effects)
         case .services(let index, let bytes): self.servicesReceived(index, bytes, on: id, now, &effects)
+        case .mailbox(let index, let bytes): self.mailboxReceived(index, bytes, on: id, now, &effects)
         case .reach(let index, let bytes): self.reachReceived(index, bytes, on: id, now, &effects)
         }
     }
@@ -332,6 +334,7 @@ extension NodeCore {
             }
             self.tellEvents(.memberUp(peer), of: network, now, &effects)
             self.tellServices(.memberUp(peer), of: network, now, &effects)
+            self.tellMailbox(.memberUp(peer), of: network, now, &effects)
         }
         self.sendPendingMessages(to: peer, in: network, now, &effects)
         self.sendRevocationDigest(of: network, on: id, &effects)

@@ -1,6 +1,7 @@
 internal import Discovery
 internal import Identity
 internal import Kademlia
+internal import Mailbox
 internal import OrderedCollections
 internal import PubSub
 internal import Services
@@ -38,6 +39,10 @@ extension NodeCore {
         guard link.peer != self.configuration.peerId else {
             // This node never dials itself: another device proved this device's key.
             effects.append(.membership(.deviceKeyUsedTwice(link.peer)))
+            return effects.append(.connection(.close(id, .notAdmitted, lingers: false)))
+        }
+        guard !self.bans.contains(link.peer) else {
+            effects.append(.peer(.refused(link.peer, nil, .banned)))
             return effects.append(.connection(.close(id, .notAdmitted, lingers: false)))
         }
         guard !link.isDialler || !self.keepsApart(from: link.peer) else {
@@ -196,6 +201,7 @@ extension NodeCore {
         self.tell(.memberDown(peer), of: network, now, &effects)
         self.tellEvents(.memberDown(peer), of: network, now, &effects)
         self.tellServices(.memberDown(peer), of: network, now, &effects)
+        self.tellMailbox(.memberDown(peer), of: network, now, &effects)
         self.tellReach(.disconnected(peer, network), now, &effects)
     }
 

@@ -67,7 +67,7 @@ extension NodeCore {
             self.timers.arm(time, &effects)
         case .offence(let peer, let what): self.punish(peer, what, now, &effects)
         case .host(let effect):
-            if case .finished(let id, let outcome, _) = effect, self.recordFinished(id, outcome, now, &effects) {
+            if case .finished(let id, let outcome, _) = effect, self.requestFinished(id, outcome, now, &effects) {
                 return
             }
             effects.append(.table(network, effect))
@@ -290,28 +290,16 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
+        let key = Services.recordKey(of: service)
         let seconds = self.configuration.serviceLimits.recordSeconds
-        let (id, request) = self.serviceRecords.beginWrite(
-            of: service,
-            isOffered: isOffered,
+        self.request(
+            isOffered
+                ? .put(key: key, value: Services.recordValue, lifetimeSeconds: seconds) : .delete(key: key),
+            for: .service(service),
             in: network,
-            lifetimeSeconds: seconds
+            now,
+            &effects
         )
-        self.tell(.requested(id, request, Kademlia.RequestPolicy()), of: network, now, &effects)
-    }
-
-    /// Whether a request to a hash table was about the record of a service.
-    mutating func recordFinished(
-        _ id: Kademlia.RequestId,
-        _ outcome: Kademlia.Outcome,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) -> Bool {
-        guard let write = self.serviceRecords.endWrite(id) else { return false }
-        var isWritten = true
-        if case .failed = outcome { isWritten = false }
-        self.tellServices(.recordWritten(write.service, isWritten), of: write.network, now, &effects)
-        return true
     }
 
     /// Keeps the offers of this node also for a network that it is no member of yet.
@@ -321,7 +309,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        self.serviceRecords.setOffers(offers, in: network)
+        self.serviceOffers[network] = offers
         self.tellServices(.offered(offers), of: network, now, &effects)
     }
 

@@ -1,6 +1,7 @@
 internal import Discovery
 package import Identity
 internal import Kademlia
+internal import Mailbox
 internal import Services
 package import Traversal
 
@@ -289,6 +290,7 @@ extension NodeCore {
         let isSuspect = self.connections[route.connection]?.isSuspect ?? false
         self.tell(.memberSuspected(peer, isSuspect), of: network, now, &effects)
         self.tellServices(.memberSuspected(peer, isSuspect), of: network, now, &effects)
+        self.tellMailbox(.memberSuspected(peer, isSuspect), of: network, now, &effects)
     }
 
     /// Whether nothing that is sent on a connection is answered.

@@ -15,6 +15,7 @@ extension NodeCore {
         case .called(let peer, let network, let isOverRelay):
             self.callUnknown(peer, in: network, overRelay: isOverRelay, now, &effects)
         case .unwanted(let peer): self.part(from: peer, now, &effects)
+        case .banned(let peer, let isBanned): self.setBan(isBanned, of: peer, now, &effects)
         case .dialFailed(let peer, let reason): self.dialFailed(peer, reason, now, &effects)
         }
     }
@@ -38,6 +39,7 @@ extension NodeCore {
     // MARK: Reasons
 
     private mutating func want(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard !self.refusesToReach(peer, &effects) else { return }
         self.peers[peer]?.want()
         guard let known = self.peers[peer] else { return }
         guard let id = self.connections.inUse(among: known.connections) else {
@@ -75,7 +77,8 @@ extension NodeCore {
     // MARK: Dials
 
     mutating func dial(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard !self.isStopping, let known = self.peers[peer], !known.dial.isPending, known.parting == nil,
+        guard !self.isStopping, !self.bans.contains(peer), let known = self.peers[peer], !known.dial.isPending,
+            known.parting == nil,
             known.connections.isEmpty || self.invitations.taken[peer]?.isAsked == false, !known.addresses.isEmpty,
             self.hasBusiness(with: known)
         else { return }
@@ -202,6 +205,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
+        guard !self.refusesToReach(peer, &effects) else { return }
         guard peer != self.configuration.peerId, self.hasCoordinator(in: network, for: peer) else {
             return effects.append(.peer(.unreachable(peer, reason: "no member is connected that could be asked")))
         }
@@ -302,6 +306,37 @@ extension NodeCore {
 
     /// The manual disconnect that keeps this node apart from a peer, or nil.
     package func parting(from peer: PeerId) -> Parting? { self.peers[peer]?.parting }
+}
+
+// MARK: - Bans
+
+// A person revoked the trust in a peer: nothing connects the two, whatever other members and networks say.
+extension NodeCore {
+    private static let banReason = "it is banned on this device"
+
+    mutating func setBan(_ isBanned: Bool, of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard peer != self.configuration.peerId else { return }
+        guard isBanned else {
+            self.bans.remove(peer)
+            return
+        }
+        guard self.bans.insert(peer).inserted else { return }
+        self.peers[peer]?.unwant()
+        self.peers.stopWaiting(for: peer)
+        self.tellReach(.abandoned(peer), now, &effects)
+        self.peers[peer]?.isCalled = false
+        // It learns no more than a peer without a token.
+        for id in self.peers[peer]?.connections ?? [] { self.close(id, .notAdmitted, now, &effects) }
+        self.returnPendingMessages(of: peer, now, &effects)
+        effects.append(.peer(.unreachable(peer, reason: Self.banReason)))
+    }
+
+    /// Reports that a banned peer cannot be reached; returns whether it is banned.
+    func refusesToReach(_ peer: PeerId, _ effects: inout [Effect]) -> Bool {
+        guard self.bans.contains(peer) else { return false }
+        effects.append(.peer(.unreachable(peer, reason: Self.banReason)))
+        return true
+    }
 }
 
 // MARK: - Conditions

@@ -2,6 +2,7 @@ package import Bytes
 package import Discovery
 package import Identity
 package import Kademlia
+package import Mailbox
 internal import OrderedCollections
 package import PubSub
 package import Services
@@ -14,7 +15,7 @@ internal import Traversal
 /// monotonic time for timers and the wall clock for expiry alone.
 ///
 /// It is composed of values that own their state: ``Memberships``, ``Connections``, ``KnownPeers``, ``Invitations``,
-/// ``PendingMessages``, ``ServiceRecords``, ``Timers`` and the ``HostedProtocols``. Extensions, one for each subsystem,
+/// ``PendingMessages``, ``ServiceOffers``, ``OwnTableRequests``, ``Timers`` and the ``HostedProtocols``. Extensions, one for each subsystem,
 /// say how an input of one moves the others.
 ///
 /// **Admission** is a state per connection and network. TLS has proved the peer's key before a connection gets here.
@@ -53,6 +54,9 @@ package struct NodeCore: Sendable {
         package var tableLimits: Kademlia.Limits
         package var eventLimits: PubSub.Limits
         package var serviceLimits = Services.Limits()
+        package var mailboxLimits = Mailbox.Limits()
+        /// Whether this node holds mail of other members.
+        package var holdsMail = true
         package var discoveryLimits: Discovery.Limits
         package var verifier: Verifier
 
@@ -91,6 +95,10 @@ package struct NodeCore: Sendable {
         package var signature: @Sendable (Ed25519PublicKey, _ message: [UInt8], _ signature: [UInt8]) -> Bool
         /// Seals a knock to a network's rendezvous key, with randomness of the system's.
         package var seal: @Sendable (_ message: [UInt8], RendezvousKey, _ info: [UInt8]) -> [UInt8]?
+        /// Seals a deposit to a holder's key, with randomness of the system's.
+        package var sealDeposit: @Sendable (_ message: [UInt8], SealingKey, _ info: [UInt8]) -> [UInt8]? = {
+            $1.seal($0, info: $2)
+        }
 
         package init(
             token: @escaping @Sendable (AccessToken) -> Bool = { $0.verifySignature() },
@@ -118,10 +126,14 @@ package struct NodeCore: Sendable {
     var memberships: Memberships
     /// The protocols of the same networks, apart from them so that looking at a membership copies no table.
     var protocols: HostedProtocols
-    /// The offered services, as far as hash tables name them.
-    var serviceRecords = ServiceRecords()
+    /// The services that this node offers.
+    var serviceOffers = ServiceOffers()
+    /// The requests of the node itself to hash tables.
+    var tableRequests = OwnTableRequests()
     /// The peers that this node knows, and their dials.
     var peers: KnownPeers
+    /// The peers that a person banned; looked up, never walked.
+    var bans: Set<PeerId> = []
     /// The connections, with what was agreed on each.
     var connections = Connections()
     /// The messages that wait for an admission.
@@ -130,6 +142,8 @@ package struct NodeCore: Sendable {
     var invitations: Invitations
     /// The times at which something is due.
     var timers: Timers
+    /// Whether the application takes mail.
+    var receivesMail = false
     /// The state of the machine, as far as the driver reported it.
     var conditions = Conditions()
     /// Whether the node says goodbye, and dials no longer.
@@ -158,6 +172,8 @@ package struct NodeCore: Sendable {
         case .table(let input): self.handle(input, now, &effects)
         case .events(let input): self.handle(input, now, &effects)
         case .services(let input): self.handle(input, now, &effects)
+        case .mailbox(let network, let input): self.tellMailbox(.host(input), of: network, now, &effects)
+        case .receivesMail(let isReceiving): self.setReceivesMail(isReceiving, now, &effects)
         case .timeReached: self.timeReached(now, &effects)
         case .addressesChanged(let addresses):
             self.tellDiscovery(.addressesChanged(addresses), now, &effects)
@@ -207,6 +223,9 @@ extension NodeCore {
         for network in self.protocols.events.takeDue(now) { self.tellEvents(.timeReached, of: network, now, &effects) }
         for network in self.protocols.services.takeDue(now) {
             self.tellServices(.timeReached, of: network, now, &effects)
+        }
+        for network in self.protocols.mailboxes.takeDue(now) {
+            self.tellMailbox(.timeReached, of: network, now, &effects)
         }
         self.rearm(&effects)
     }

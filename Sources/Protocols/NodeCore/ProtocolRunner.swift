@@ -1,6 +1,7 @@
 internal import Discovery
 internal import Identity
 internal import Kademlia
+internal import Mailbox
 internal import PubSub
 internal import Services
 internal import Traversal
@@ -15,6 +16,7 @@ protocol HostedProtocol: Sendable {
 
 extension Discovery: HostedProtocol {}
 extension Kademlia: HostedProtocol {}
+extension Mailbox: HostedProtocol {}
 extension PubSub: HostedProtocol {}
 extension Reach: HostedProtocol {}
 extension Services: HostedProtocol {}

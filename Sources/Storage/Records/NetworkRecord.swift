@@ -118,6 +118,7 @@ extension StateStore {
             let blob = id.bytes.blob
             try database.execute(sql: "DELETE FROM evidence WHERE network_id = ?", arguments: [blob])
             try database.execute(sql: "DELETE FROM records WHERE network_id = ?", arguments: [blob])
+            try database.execute(sql: "DELETE FROM mail WHERE network_id = ?", arguments: [blob])
             try StateStore.removePeersWithoutEvidence(database)
             try database.execute(
                 sql: "UPDATE networks SET left_at = ?, token = NULL, token_obtained_at = NULL WHERE network_id = ?",

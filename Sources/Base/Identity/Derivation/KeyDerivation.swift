@@ -85,6 +85,11 @@ public enum KeyDerivation {
         secret(from: peerKey, purpose: "runar/one-time-keys-at-rest/v1", context: [])
     }
 
+    /// Derives from a person's key the one under which the person's thoughts are encrypted at rest.
+    package static func deriveHistoryKey(personKey: Ed25519PrivateKey) -> SecretBytes {
+        secret(from: personKey, purpose: "runar/thoughts-at-rest/v1", context: [])
+    }
+
     private static func keyPair(from root: Ed25519PrivateKey, purpose: StaticString, context: [UInt8]) -> Ed25519KeyPair
     {
         do {

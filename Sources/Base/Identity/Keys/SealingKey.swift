@@ -1,4 +1,4 @@
-internal import Bytes
+package import Bytes
 internal import Crypto
 
 #if canImport(FoundationEssentials)
@@ -27,7 +27,7 @@ package struct SealingKey: Hashable, Sendable {
 
     /// Reads the 32 bytes of a key, which is `subject` in the words of an error; points of small order are refused, to
     /// which everybody could open.
-    init(rawRepresentation: some Collection<UInt8>, of subject: String) throws(IdentityError) {
+    package init(rawRepresentation: some Collection<UInt8>, of subject: String) throws(IdentityError) {
         guard let words = Bytes32(rawRepresentation) else {
             throw .wrongLength(of: subject, expected: Self.byteCount, found: rawRepresentation.count)
         }
@@ -72,7 +72,7 @@ package struct SealingKeyPair: Sendable {
     private let privateKey: Curve25519.KeyAgreement.PrivateKey
 
     /// Takes the 32 bytes of an X25519 private key.
-    init(_ secret: SecretBytes) {
+    package init(_ secret: SecretBytes) {
         do {
             privateKey = try unsafe secret.withUnsafeBytes { bytes in
                 try unsafe Curve25519.KeyAgreement.PrivateKey(rawRepresentation: bytes)

@@ -126,6 +126,12 @@ package struct KeyExchange: Sendable {
         return session.binding.bytes
     }
 
+    /// The peer's key, once both identities are proved.
+    package var peerKey: Ed25519PublicKey? {
+        guard case .sharing(let session) = phase else { return nil }
+        return session.peerKey
+    }
+
     /// The time at which `timePassed` is due.
     package var nextWake: Duration? {
         (outstanding.map { retries.next($0.slot) } + [deadline]).compactMap(\.self).min()

@@ -11,7 +11,7 @@ public struct SafetyNumber: Hashable, Sendable {
     /// The sixty digits.
     public let digits: String
 
-    init(hash: [UInt8]) {
+    package init(hash: [UInt8]) {
         precondition(hash.count >= Self.groupCount * Self.bytesPerGroup, "a hash of \(hash.count) bytes")
         digits = (0..<Self.groupCount)
             .map { group in

@@ -83,6 +83,13 @@ public struct KeyStore: Sendable {
         return (index, try OneTimePrivateKey(suite, leaf: leaf))
     }
 
+    /// Erases a key whose message was opened; returns false if it was erased before or is from another pool.
+    package mutating func eraseKey(named name: OneTimeKeyName) -> Bool {
+        guard let index = index(of: name), tree.secret(ofLeaf: index) != nil else { return false }
+        erase(index)
+        return true
+    }
+
     mutating func erase(_ index: Int) { tree.erase(leaf: index) }
 }
 

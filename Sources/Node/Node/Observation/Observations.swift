@@ -40,8 +40,8 @@ struct Observations: Sendable {
         case .membership(.added(let token, _, _)):
             if isDiscovering { metrics.noteSearchStart(in: token.networkId) }
         case .membership(.removed), .table(.recordsLoaded): haveRecordsChanged = true
-        case .connection, .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .timeReached,
-            .addressesChanged, .conditionsChanged, .resumed, .stopping:
+        case .connection, .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .mailbox,
+            .receivesMail, .timeReached, .addressesChanged, .conditionsChanged, .resumed, .stopping:
             // These are measured by their effects.
             break
         }
@@ -52,7 +52,8 @@ struct Observations: Sendable {
             case .peer(.left(let peer, let network, _)): metrics.noteDeparture(of: peer, in: network)
             case .peer(.discovered(_, let network, _)): metrics.noteHeard(in: network)
             case .events(let network, .deliver(let batch, _, _)): metrics.noteReceived(batch.byteCount, in: network)
-            case .connection, .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .wake:
+            case .connection, .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .mailbox,
+                .wake:
                 // These are measured where they are performed, or not at all.
                 break
             }

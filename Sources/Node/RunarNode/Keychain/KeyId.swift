@@ -7,6 +7,8 @@ package enum KeyId: String, Sendable {
     case peer
     /// The person's root key.
     case root
+    /// The key that signs the person's profile card.
+    case person
     /// Bytes by which the peers of an earlier process learn that it is gone.
     case reset
 

@@ -33,6 +33,25 @@ extension RunarNode {
         try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
     }
 
+    /// Returns the key that signs the profile card of this device's person.
+    ///
+    /// It comes from the root key, so that a person has it on each device with the root; without a root key it is random.
+    ///
+    /// - Throws: ``KeychainError``.
+    package func personKey() throws -> Ed25519KeyPair {
+        let storage = self.config.keyStorage
+        let root = try storage.retrieve(id: KeyId.root.rawValue)
+        return try KeyId.person.key(in: storage) {
+            guard let root, let key = try? Ed25519PrivateKey(root),  // nil: it is no key
+                let derived = try? KeyDerivation.deriveProfileKey(masterKey: key, label: "circle")  // the label is valid
+            else { return generatePeerKey() }
+            return derived
+        }
+    }
+
+    /// The database of the node, for parts of the node in other targets.
+    package var stateStore: StateStore { self.store }
+
     /// The directory of the node's database; nil if the node has none on disk.
     package var stateDirectory: String? { self.config.statePath.map(FilePath.directory(of:)) }
 
@@ -252,6 +271,7 @@ extension RunarNode {
         for network in networks where !owned.contains(network) {
             try self.store.removeToken(of: network)
             try self.store.forgetRecords(of: network)
+            try self.store.deleteMail(of: network)
             try self.deleteMemberSecrets(of: network)
             self.clearCache(networkId: network)
         }

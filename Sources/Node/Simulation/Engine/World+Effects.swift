@@ -18,8 +18,8 @@ extension World {
         case .discovery(.ignored), .services:
             // Reports that no figure counts.
             break
-        case .join, .paths:
-            // Devices are members from the beginning, and connections have no paths here.
+        case .join, .paths, .mailbox:
+            // Devices are members from the beginning, connections have no paths here, and no application sends mail.
             break
         }
     }

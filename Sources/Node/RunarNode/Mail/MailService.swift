@@ -1,0 +1,222 @@
+internal import Concurrency
+package import Identity
+package import Mailbox
+internal import Node
+internal import NodeCore
+internal import Storage
+
+/// A mail that came for this device, and that waits for ``RunarNode/answerMail(_:in:_:)``.
+package struct ReceivedMail: Sendable {
+    package let network: NetworkId
+    package let mail: Mail
+    /// The sender if it delivered the mail itself; nil if a holder sent it.
+    package let sender: PeerId?
+}
+
+/// The progress of a mail that this device sends.
+package struct MailProgress: Hashable, Sendable {
+    package let network: NetworkId
+    package let id: MailID
+    package let progress: Mailbox.Progress
+}
+
+/// The mail of a node on disk: that of its application, and that which it holds for other members.
+final class MailService: Sendable {
+    /// The mails that wait for the application; further ones are sent again.
+    private static let incomingLimit = 1_024
+    private static let listenerCapacity = 4_096
+
+    private let store: StateStore
+    let progress = Broadcaster<MailProgress>(capacity: listenerCapacity)
+    private let incoming = Locked<BoundedChannel<ReceivedMail>?>(nil)
+
+    init(store: StateStore) { self.store = store }
+
+    /// Whether the application takes mail.
+    var isReceiving: Bool { incoming.withLock { $0 != nil } }
+
+    /// Returns the channel of the mail that comes from now on; an earlier one ends.
+    func open() -> BoundedChannel<ReceivedMail> {
+        let channel = BoundedChannel<ReceivedMail>(limit: Self.incomingLimit)
+        let earlier = incoming.withLock { incoming in
+            defer { incoming = channel }
+            return incoming
+        }
+        earlier?.finish(discarding: true)
+        return channel
+    }
+
+    func close() {
+        let channel = incoming.withLock { incoming in
+            defer { incoming = nil }
+            return incoming
+        }
+        channel?.finish(discarding: true)
+    }
+
+    // MARK: Effects
+
+    /// Performs the effects of mailboxes in order, and returns the inputs that answer them.
+    ///
+    /// Mails to be held are stored together, so that a batch waits for the disk once.
+    func perform(
+        _ effects: [(network: NetworkId, effect: Mailbox.HostEffect)],
+        onError report: (any Error) -> Void
+    ) -> [Input] {
+        var answers = hold(effects, onError: report)
+        for (network, effect) in effects {
+            do {
+                if let answer = try perform(effect, in: network) { answers.append(.mailbox(network, answer)) }
+            } catch {
+                report(error)
+                if let answer = Self.failure(of: effect) { answers.append(.mailbox(network, answer)) }
+            }
+        }
+        return answers
+    }
+
+    private func hold(
+        _ effects: [(network: NetworkId, effect: Mailbox.HostEffect)],
+        onError report: (any Error) -> Void
+    ) -> [Input] {
+        let mails = effects.compactMap { network, effect -> (mail: StoredMail, body: [UInt8])? in
+            guard case .hold(let mail, let description) = effect else { return nil }
+            return (StoredMail(description, in: network), mail.body)
+        }
+        var isHeld = true
+        do {
+            try store.addMail(mails)
+        } catch {
+            report(error)
+            isHeld = false
+        }
+        return effects.compactMap { network, effect in
+            guard case .hold(let mail, _) = effect else { return nil }
+            return .mailbox(network, .held(mail.id, isHeld))
+        }
+    }
+
+    private func perform(_ effect: Mailbox.HostEffect, in network: NetworkId) throws -> Mailbox.HostInput? {
+        switch effect {
+        case .hold: return nil  // see above
+        case .readOutgoing(let id):
+            return .outgoingRead(id, try mails([id], in: .outgoing, of: network).first)
+        case .readHeld(let ids, let owner):
+            return .heldRead(for: owner, try mails(ids, in: .held, of: network))
+        case .delete(let ids):
+            try store.deleteMail(ids.map(\.bytes), in: .held, of: network)
+            return nil
+        case .progressed(let id, let progress):
+            switch progress {
+            case .held(let holders): try store.setHolders(holders, of: id.bytes, in: network)
+            case .delivered, .refused, .expired: try store.deleteMail([id.bytes], in: .outgoing, of: network)
+            }
+            self.progress.send(MailProgress(network: network, id: id, progress: progress))
+            return nil
+        case .receive(let mail, let sender):
+            let channel = incoming.withLock { $0 }
+            let isTaken = channel?.offer(ReceivedMail(network: network, mail: mail, sender: sender)) ?? false
+            return isTaken ? nil : .stored([mail.id], nil)
+        }
+    }
+
+    /// The answer to an effect that the disk failed to perform.
+    private static func failure(of effect: Mailbox.HostEffect) -> Mailbox.HostInput? {
+        switch effect {
+        case .readOutgoing(let id): .outgoingRead(id, nil)
+        case .readHeld(_, let owner): .heldRead(for: owner, [])
+        case .hold, .delete, .progressed, .receive: nil
+        }
+    }
+
+    private func mails(_ ids: [MailID], in folder: StoredMail.Folder, of network: NetworkId) throws -> [Mail] {
+        let bodies = try store.mailBodies(of: ids.map(\.bytes), in: folder, of: network)
+        return ids.compactMap { id in
+            guard let (mailbox, expiration, body) = bodies[id.bytes], let mailbox = MailboxID(mailbox) else {
+                return nil
+            }
+            let mail = Mail(to: mailbox, expirationSeconds: expiration, body: body)
+            return mail.id == id ? mail : nil  // damaged on disk
+        }
+    }
+
+    // MARK: The start
+
+    /// The inputs that tell a network's mailboxes what this device stores.
+    func stored(of network: NetworkId) throws -> [Input] {
+        let held = try store.mails(in: .held, of: network).compactMap(HeldMail.init)
+        let outgoing = try store.mails(in: .outgoing, of: network).compactMap(OutgoingMail.init)
+        let inputs = held.isEmpty ? [] : [Input.mailbox(network, .heldLoaded(held))]
+        return inputs + outgoing.map { .mailbox(network, .submitted($0)) }
+    }
+
+    /// Stores a mail of the application, durably.
+    func add(_ mail: Mail, _ description: OutgoingMail, in network: NetworkId) throws {
+        try store.addMail([(StoredMail(description, mail.mailbox, in: network), mail.body)])
+    }
+
+    /// The outgoing mails to a recipient.
+    func outgoing(to recipient: PeerId, in network: NetworkId) throws -> [MailID] {
+        try store.mails(in: .outgoing, of: network).filter { $0.peerId == recipient }.compactMap { MailID($0.mailId) }
+    }
+
+    /// Deletes outgoing mails.
+    func deleteOutgoing(_ ids: [MailID], in network: NetworkId) throws {
+        try store.deleteMail(ids.map(\.bytes), in: .outgoing, of: network)
+    }
+}
+
+extension StoredMail {
+    fileprivate init(_ mail: HeldMail, in network: NetworkId) {
+        self.init(
+            folder: .held,
+            networkId: network,
+            mailId: mail.id.bytes,
+            mailbox: mail.mailbox.bytes,
+            peerId: mail.depositor,
+            expiration: mail.expirationSeconds,
+            byteCount: mail.byteCount
+        )
+    }
+
+    fileprivate init(_ mail: OutgoingMail, _ mailbox: MailboxID, in network: NetworkId) {
+        self.init(
+            folder: .outgoing,
+            networkId: network,
+            mailId: mail.id.bytes,
+            mailbox: mailbox.bytes,
+            peerId: mail.recipient,
+            expiration: mail.expirationSeconds,
+            byteCount: mail.byteCount,
+            homes: mail.homes,
+            holders: mail.holders
+        )
+    }
+}
+
+extension HeldMail {
+    fileprivate init?(_ mail: StoredMail) {
+        guard let id = MailID(mail.mailId), let mailbox = MailboxID(mail.mailbox) else { return nil }
+        self.init(
+            id: id,
+            mailbox: mailbox,
+            expirationSeconds: mail.expiration,
+            byteCount: mail.byteCount,
+            depositor: mail.peerId
+        )
+    }
+}
+
+extension OutgoingMail {
+    fileprivate init?(_ mail: StoredMail) {
+        guard let id = MailID(mail.mailId) else { return nil }
+        self.init(
+            id: id,
+            recipient: mail.peerId,
+            expirationSeconds: mail.expiration,
+            byteCount: mail.byteCount,
+            homes: mail.homes,
+            holders: mail.holders
+        )
+    }
+}

@@ -1,0 +1,81 @@
+package import Concurrency
+package import Identity
+internal import Logging
+package import Mailbox
+internal import Node
+internal import NodeCore
+
+// Mail: sealed messages that members hold for a recipient that is offline.
+extension RunarNode {
+    /// Sends a sealed message to a member, now or as soon as it is connected, and returns once it is stored durably.
+    ///
+    /// `homes` are the members that the recipient chose to hold its mail; without any, the nearest ones do. The mail expires
+    /// after `lifetimeSeconds`, at most 30 days.
+    ///
+    /// - Throws: ``NodeError/notAMember(_:)``; `StorageError`.
+    @discardableResult
+    package func submitMail(
+        _ body: [UInt8],
+        to recipient: PeerId,
+        in network: NetworkId,
+        lifetimeSeconds: UInt64,
+        homes: [PeerId] = []
+    ) throws -> MailID {
+        guard services.isMember(of: network) else { throw NodeError.notAMember(network) }
+        let mail = Mail(
+            to: MailboxID(of: recipient, in: network),
+            expirationSeconds: wallSeconds + lifetimeSeconds,
+            body: body
+        )
+        let outgoing = OutgoingMail(mail, to: recipient, homes: homes)
+        try mailService.add(mail, outgoing, in: network)
+        applyIfRunning(.mailbox(network, .submitted(outgoing)))
+        return mail.id
+    }
+
+    /// The progress of outgoing mails from now on; after a final step the node has forgotten the mail.
+    package var mailProgress: AsyncStream<MailProgress> { mailService.progress.listen() }
+
+    /// Takes mail from now on, for one application at a time; each must be answered with ``answerMail(_:in:_:)``.
+    package func openMailbox() -> BoundedChannel<ReceivedMail> {
+        let channel = mailService.open()
+        applyIfRunning(.receivesMail(true))
+        return channel
+    }
+
+    /// Takes no more mail.
+    package func closeMailbox() {
+        mailService.close()
+        applyIfRunning(.receivesMail(false))
+    }
+
+    /// Answers mails that were stored, durably, or refused; nil if they could not be stored.
+    package func answerMail(_ ids: [MailID], in network: NetworkId, _ reception: Reception?) {
+        applyIfRunning(.mailbox(network, .stored(ids, reception)))
+    }
+
+    /// Notes the recipient's receipt for an outgoing mail.
+    package func noteReceipt(of id: MailID, in network: NetworkId) {
+        applyIfRunning(.mailbox(network, .receiptReceived(id)))
+    }
+
+    /// Deletes the mail on its way to a recipient; nothing more is reported about it.
+    ///
+    /// - Throws: `StorageError`.
+    package func withdrawMail(to recipient: PeerId) throws {
+        for network in services.memberships {
+            let ids = try mailService.outgoing(to: recipient, in: network)
+            try mailService.deleteOutgoing(ids, in: network)
+            applyIfRunning(.mailbox(network, .withdrawn(ids)))
+        }
+    }
+
+    /// Performs effects of mailboxes, and applies the answers.
+    func performMail(_ effects: [(network: NetworkId, effect: Mailbox.HostEffect)]) {
+        guard !effects.isEmpty else { return }
+        let answers = mailService.perform(effects) { error in
+            logs[.storage].error("mail could not be stored or read: \(error)")
+        }
+        for answer in answers { applyIfRunning(answer) }
+    }
+}

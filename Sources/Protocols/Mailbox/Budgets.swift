@@ -1,0 +1,51 @@
+internal import Identity
+
+/// The work that each member may still cause here.
+struct Budgets: Sendable {
+    private struct Budget: Sendable {
+        /// In deposits, as their depositor or as a sender that this node relays for.
+        var deposits = Allowance()
+        /// In bytes of these.
+        var bytes = Allowance()
+        var notices = Allowance()
+        var collections = Allowance()
+    }
+
+    private let depositRate: Rate
+    private let byteRate: Rate
+    private let noticeRate: Rate
+    private var budgets = BudgetTable(full: Budget())
+
+    init(limits: Mailbox.Limits) {
+        depositRate = Rate(perSecond: limits.depositsPerSecond, atOnce: limits.depositsAtOnce)
+        byteRate = Rate(perSecond: limits.depositBytesPerSecond, atOnce: limits.depositBytesAtOnce)
+        noticeRate = Rate(perSecond: limits.noticesPerSecond, atOnce: limits.noticesAtOnce)
+    }
+
+    mutating func connect(_ peer: PeerId) { budgets.connect(peer) }
+
+    /// Keeps the rest for the next connection.
+    mutating func disconnect(_ peer: PeerId) { budgets.disconnect(peer) }
+
+    /// Forgets a peer that was revoked.
+    mutating func remove(_ peer: PeerId) { budgets.remove(peer) }
+
+    /// Counts a deposit; returns false if it is beyond the budget.
+    mutating func takeDeposit(of byteCount: Int, by peer: PeerId, at now: Duration) -> Bool {
+        guard budgets[peer].bytes.hasRoom(under: byteRate, at: now),
+            budgets[peer].deposits.take(under: depositRate, at: now)
+        else { return false }
+        budgets[peer].bytes.charge(byteCount, under: byteRate, at: now)
+        return true
+    }
+
+    /// Counts a notice; returns false if it is beyond the budget.
+    mutating func takeNotice(of peer: PeerId, at now: Duration) -> Bool {
+        budgets[peer].notices.take(under: noticeRate, at: now)
+    }
+
+    /// Counts the start of a collection; returns false if it is beyond the budget.
+    mutating func takeCollection(by peer: PeerId, at now: Duration) -> Bool {
+        budgets[peer].collections.take(under: noticeRate, at: now)
+    }
+}

@@ -1,0 +1,351 @@
+package import Bytes
+package import Identity
+
+/// The mailboxes of one network, as a value free of I/O: store and forward of sealed messages for members that are offline.
+///
+/// A node has four roles at once. As **sender** it delivers mail to a recipient that is connected, and otherwise
+/// deposits it with ``Limits/holders`` members, the nearest to the recipient's ``MailboxID``. As **holder** it stores
+/// mail of other members until its owner collects it or it expires. As **relay** it passes on deposits that are sealed
+/// to a holder, as the relay of Oblivious HTTP (RFC 9458) does: the holder does not learn the sender, and the relay
+/// neither the mailbox nor the content. As **recipient** it collects its mail from every holder that names itself in
+/// the network's hash table or is connected.
+///
+/// Mail is transported at least once. The application answers each mail with ``HostInput/stored(_:_:)`` and ignores one
+/// that it has, so that it shows each once. A holder deletes a mail when its owner confirmed it, and a sender when the
+/// application reports the recipient's receipt.
+///
+/// It is composed of values that own their state: the admitted ``Members``, the ``Outbox`` of the sender, the
+/// ``Holdings`` and ``Collections`` of the holder, the ``Relays``, the ``Receptions`` of the recipient, and the
+/// ``Budgets`` of the other members.
+package struct Mailbox: Sendable {
+    /// The configuration of a mailbox value.
+    package struct Configuration: Sendable {
+        package var localPeerId: PeerId
+        package var networkId: NetworkId
+        /// 32 random bytes of this process, from which the key for deposits and the receipts are derived.
+        package var secret: SecretBytes
+        /// Chooses relays; not a secret.
+        package var randomSeed: UInt64
+        /// Whether this node holds mail of other members.
+        package var holdsMail: Bool
+        package var limits: Limits
+        /// Seals a deposit to a holder's key; the result differs each time.
+        package var seal: @Sendable (_ message: [UInt8], SealingKey, _ info: [UInt8]) -> [UInt8]?
+
+        package init(
+            localPeerId: PeerId,
+            networkId: NetworkId,
+            secret: SecretBytes,
+            randomSeed: UInt64,
+            holdsMail: Bool = true,
+            limits: Limits = Limits(),
+            seal: @escaping @Sendable ([UInt8], SealingKey, [UInt8]) -> [UInt8]? = { message, key, info in
+                key.seal(message, info: info)
+            }
+        ) {
+            self.localPeerId = localPeerId
+            self.networkId = networkId
+            self.secret = secret
+            self.randomSeed = randomSeed
+            self.holdsMail = holdsMail
+            self.limits = limits
+            self.seal = seal
+        }
+    }
+
+    /// An event of one network's mailboxes.
+    package enum Input: Sendable {
+        /// The peer is admitted in this network on a connection.
+        case memberUp(PeerId)
+        /// The last admission of the peer in this network ended, or its connection did.
+        case memberDown(PeerId)
+        /// Whether the messages to an admitted peer stay unanswered; at first they do not.
+        case memberSuspected(PeerId, Bool)
+        /// The network's owner revoked the peer: its mail is deleted, in every role.
+        case memberRevoked(PeerId)
+        /// A message of an admitted peer in this network.
+        case messageReceived(from: PeerId, ArraySlice<UInt8>)
+        /// The record of a mailbox was written, or deleted, in the hash table; false if that failed.
+        case recordWritten(MailboxID, Bool)
+        /// The members that hold mail for this node, as the hash table names them.
+        case holdersFound([PeerId])
+        /// The time of the last `wake` effect came.
+        case timeReached
+        /// An event at the driver of the node.
+        case host(HostInput)
+    }
+
+    /// An event at the driver of the node: of the application or of the disk.
+    package enum HostInput: Sendable {
+        /// The application sends a mail, which is stored, or sent it in an earlier run.
+        case submitted(OutgoingMail)
+        /// The application no longer sends these mails; nothing more is reported about them.
+        case withdrawn([MailID])
+        /// The application has the recipient's receipt for a mail.
+        case receiptReceived(MailID)
+        /// The body of an outgoing mail, or nil if it is gone.
+        case outgoingRead(MailID, Mail?)
+
+        /// The mails that an earlier run holds.
+        case heldLoaded([HeldMail])
+        /// The mail of a `hold` effect is stored, durably, or was not stored.
+        case held(MailID, Bool)
+        /// The mails of a `readHeld` effect that are still there.
+        case heldRead(for: PeerId, [Mail])
+
+        /// Whether the application takes mail from now on.
+        case receiving(Bool)
+        /// The application stored mails, durably, or had them before, or refuses them; nil if it could not store them.
+        case stored([MailID], Reception?)
+    }
+
+    /// An action for the node that runs the mailboxes, in order.
+    package enum Effect: Hashable, Sendable {
+        /// Send a message on an admitted connection to the peer.
+        case send(PeerId, [UInt8])
+        /// Connect to a member that may hold mail.
+        case connect(PeerId)
+        /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
+        case wake(at: Duration)
+        /// Write, in the hash table, that this node holds mail of a mailbox, for ``Limits/recordSeconds``; or delete that.
+        /// Answered by `recordWritten`.
+        case record(MailboxID, isPresent: Bool)
+        /// Search the hash table for holders of this node's mailbox; answered by `holdersFound`.
+        case search(MailboxID)
+        /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
+        case offence(PeerId, String)
+        /// An action for the driver of the node.
+        case host(HostEffect)
+    }
+
+    /// An action that only the driver of the node can perform.
+    package enum HostEffect: Hashable, Sendable {
+        /// Read the body of an outgoing mail; answered by `outgoingRead`.
+        case readOutgoing(MailID)
+        /// Store and report the progress of an outgoing mail; after the last step its body is no longer needed.
+        case progressed(MailID, Progress)
+        /// Store a mail of another member; answered by `held`.
+        case hold(Mail, HeldMail)
+        /// Read mails that this node holds; answered by `heldRead`.
+        case readHeld([MailID], for: PeerId)
+        /// Delete mails that this node holds.
+        case delete([MailID])
+        /// Give a mail to the application, with its sender if that delivered it itself; answered by `stored`.
+        case receive(Mail, from: PeerId?)
+    }
+
+    /// The progress of an outgoing mail.
+    package enum Progress: Hashable, Sendable {
+        /// These members hold the mail.
+        case held(by: [PeerId])
+        /// The recipient has stored the mail; the last step.
+        case delivered
+        /// The recipient refused the mail; the last step.
+        case refused
+        /// The mail expired before it was delivered; the last step.
+        case expired
+
+        /// Whether the mail makes no further progress.
+        package var isFinal: Bool {
+            switch self {
+            case .held: false
+            case .delivered, .refused, .expired: true
+            }
+        }
+    }
+
+    /// The interval at which expired mail is looked for.
+    static let expiryInterval = Duration.seconds(30)
+
+    let configuration: Configuration
+    let ownMailbox: MailboxID
+    /// The key to which deposits with this node are sealed.
+    let key: SealingKeyPair
+    var random: SeededGenerator
+    var members = Members()
+    var budgets: Budgets
+    /// The number of the last request to another member.
+    var lastRequest: UInt32 = 0
+    // Sender.
+    var outbox = Outbox()
+    var retryAt: Duration?
+    // Holder.
+    var holdings: Holdings
+    var collections: Collections
+    var pendingDeposits = PendingDeposits()
+    var records: RecordRepublisher<MailboxID>
+    // Relay.
+    var relays: Relays
+    // Recipient.
+    var receptions: Receptions
+    var isReceiving = false
+    var searchAt: Duration?
+    // Time.
+    var expiryAt: Duration?
+    private var wakeAt: Duration?
+
+    package init(_ configuration: Configuration) {
+        let limits = configuration.limits
+        self.configuration = configuration
+        ownMailbox = MailboxID(of: configuration.localPeerId, in: configuration.networkId)
+        key = Self.depositKey(configuration)
+        random = SeededGenerator(seed: configuration.randomSeed)
+        budgets = Budgets(limits: limits)
+        holdings = Holdings(limits: limits)
+        collections = Collections(limits: limits)
+        records = RecordRepublisher(renewal: limits.recordRenewal, retry: limits.recordRetry)
+        relays = Relays(limits: limits)
+        receptions = Receptions(limits: limits)
+    }
+
+    /// Applies `input` as of `now` and appends what the driver must do, in order.
+    package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
+        switch input {
+        case .memberUp(let peer): memberUp(peer, now, &effects)
+        case .memberDown(let peer): memberDown(peer, now, &effects)
+        case .memberSuspected(let peer, let isSuspect): members.setSuspect(isSuspect, peer)
+        case .memberRevoked(let peer): memberRevoked(peer, &effects)
+        case .messageReceived(let peer, let bytes): received(bytes, from: peer, now, &effects)
+        case .recordWritten(let mailbox, let isWritten):
+            let write = records.noteOutcome(of: mailbox, isWritten: isWritten, at: now.monotonic)
+            if let write { effects.append(.record(write.name, isPresent: write.isPresent)) }
+        case .holdersFound(let holders): holdersFound(holders, &effects)
+        case .timeReached: timeReached(now, &effects)
+        case .host(let input): handle(input, now, &effects)
+        }
+        advanceOutbox(now, &effects)
+        arm(now, &effects)
+    }
+
+    private mutating func handle(_ input: HostInput, _ now: NodeTime, _ effects: inout [Effect]) {
+        switch input {
+        case .submitted(let mail): submit(mail)
+        case .withdrawn(let ids): for id in ids { outbox.remove(id) }
+        case .receiptReceived(let id): finish(id, .delivered, &effects)
+        case .outgoingRead(let id, let mail): send(id, mail, now, &effects)
+        case .heldLoaded(let mails): for mail in mails { load(mail, &effects) }
+        case .held(let id, let isHeld): depositStored(id, isHeld, &effects)
+        case .heldRead(let owner, let mails): sendPage(mails, to: owner, &effects)
+        case .receiving(let isReceiving): setReceiving(isReceiving, now, &effects)
+        case .stored(let ids, let reception): stored(ids, reception, &effects)
+        }
+    }
+
+    // MARK: Members
+
+    private mutating func memberUp(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard members.add(peer, mailbox: mailbox(of: peer)) else { return }
+        budgets.connect(peer)
+        if configuration.holdsMail { effects.append(.send(peer, Message.key(key.publicKey).bytes)) }
+        offerCollection(to: peer, &effects)
+        outbox.recipientUp(peer)
+        if isReceiving, searchAt == nil { searchAt = now.monotonic + configuration.limits.searchDelay }
+    }
+
+    private mutating func memberDown(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        members.remove(peer)
+        budgets.disconnect(peer)
+        collections.end(peer)
+        outbox.memberDown(peer)
+        failRelays(now, gone: peer, &effects)
+        if members.isEmpty { searchAt = nil }
+    }
+
+    private mutating func memberRevoked(_ peer: PeerId, _ effects: inout [Effect]) {
+        members.remove(peer)
+        budgets.remove(peer)
+        collections.end(peer)
+        for id in outbox.mails(to: peer) { finish(id, .refused, &effects) }
+        delete(holdings.ids(in: mailbox(of: peer)), &effects)
+    }
+
+    func mailbox(of peer: PeerId) -> MailboxID { MailboxID(of: peer, in: configuration.networkId) }
+
+    // MARK: Messages
+
+    private mutating func received(
+        _ bytes: ArraySlice<UInt8>,
+        from peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard members.contains(peer) else { return }
+        let message: Message
+        do throws(BytesError) {
+            message = try Message(bytes)
+        } catch {
+            return effects.append(.offence(peer, "a message of the mailbox: \(error)"))
+        }
+        switch message {
+        case .key(let key):
+            members.setKey(key, of: peer)
+            outbox.enqueueAll()
+        case .deliver(let expirationSeconds, let body):
+            receive(expirationSeconds, body, from: peer, isSender: true, &effects)
+        case .mail(let expirationSeconds, let body):
+            receive(expirationSeconds, body, from: peer, isSender: false, &effects)
+        case .deposit(let request, let bytes):
+            deposit(bytes, DepositSource(peer: peer, request: request), now, &effects)
+        case .relayed(let request, let sealed):
+            openDeposit(sealed, DepositSource(peer: peer, request: request), now, &effects)
+        case .relay(let request, let holder, let sealed):
+            relay(sealed, to: holder, DepositSource(peer: peer, request: request), now, &effects)
+        case .reply(let request, let status, let receipt):
+            replied(request, status, receipt, from: peer, &effects)
+        case .notice: noticed(by: peer, now, &effects)
+        case .collect: collect(peer, now, &effects)
+        case .received(let reception, let ids): confirmed(reception, ids, by: peer, &effects)
+        }
+    }
+
+    // MARK: Time
+
+    private mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
+        wakeAt = nil
+        outbox.expireAttempts(at: now.monotonic)
+        failRelays(now, &effects)
+        if let retryAt, retryAt <= now.monotonic {
+            self.retryAt = nil
+            outbox.retryAll()
+        }
+        if let searchAt, searchAt <= now.monotonic {
+            self.searchAt = now.monotonic + configuration.limits.searchInterval
+            effects.append(.search(ownMailbox))
+        }
+        if let expiryAt, expiryAt <= now.monotonic {
+            self.expiryAt = nil
+            for id in outbox.expired(at: now.wallSeconds) { finish(id, .expired, &effects) }
+            delete(holdings.expired(at: now.wallSeconds), &effects)
+        }
+        for write in records.takeDue(at: now.monotonic) {
+            effects.append(.record(write.name, isPresent: write.isPresent))
+        }
+    }
+
+    private mutating func arm(_ now: NodeTime, _ effects: inout [Effect]) {
+        if outbox.isEmpty {
+            retryAt = nil
+        } else {
+            retryAt = retryAt ?? now.monotonic + configuration.limits.retryInterval
+        }
+        if outbox.isEmpty, holdings.total.mails == 0 {
+            expiryAt = nil
+        } else {
+            expiryAt = expiryAt ?? now.monotonic + Self.expiryInterval
+        }
+        let times = [
+            outbox.earliestDeadline, relays.earliestDeadline, retryAt, searchAt, expiryAt, records.earliestDue,
+        ]
+        guard let earliest = times.compactMap({ $0 }).min(), earliest != wakeAt else { return }
+        wakeAt = earliest
+        effects.append(.wake(at: earliest))
+    }
+
+    // MARK: Status
+
+    /// The mails that this node sends and that have not reached their recipient.
+    package var outgoingCount: Int { outbox.count }
+
+    /// The mails that this node holds for others, and their bytes.
+    package var heldAmount: (mails: Int, bytes: Int) { (holdings.total.mails, holdings.total.bytes) }
+}

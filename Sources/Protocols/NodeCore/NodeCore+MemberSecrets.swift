@@ -1,0 +1,84 @@
+internal import Discovery
+internal import Identity
+
+// Member secrets go from member to member, always after the revocations that led to them.
+//
+// The owner's node makes a new secret at each revocation, and sends the revocation first on every connection. A member
+// passes the secret on only where it has told every revocation that it knows: so by induction no member learns a secret
+// without knowing which peers must not learn it.
+extension NodeCore {
+    /// Takes in a secret whose signature was verified.
+    mutating func addSecret(
+        _ secret: MemberSecret,
+        from source: ConnectionId? = nil,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let network = secret.networkId
+        guard let before = self.memberships[network] else { return }
+        let isInUse = self.memberships[network]?.secrets.insert(secret) ?? false
+        guard let secrets = self.memberships[network]?.secrets.member, secrets != before.secrets.member else { return }
+        effects.append(.membership(.persistSecrets(secrets)))
+        self.announce(network, now, &effects)
+        guard isInUse else { return }
+        for id in before.connections.elements where id != source { self.offerSecret(of: network, on: id, &effects) }
+    }
+
+    /// Names the secret in use here, so that a peer with a later one sends that.
+    mutating func sendSecretStamp(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
+        guard let index = self.connections[id]?.peerings[network]?.index else { return }
+        let stamp = SecretStamp(of: self.memberships[network]?.secrets.member?.newest)
+        self.connections.send(.memberSecretKnown(index: index, stamp), on: id, &effects)
+    }
+
+    /// Sends the secret in use, now or after the revocations.
+    private mutating func offerSecret(of network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
+        guard let peering = self.connections[id]?.peerings[network], peering.state == .admitted,
+            let secret = self.memberships[network]?.secrets.member?.newest
+        else { return }
+        guard peering.knowsRevocations else {
+            self.connections[id]?.peerings[network]?.isOwedSecret = true
+            return
+        }
+        self.connections.send(.memberSecret(index: peering.index, secret), on: id, &effects)
+    }
+
+    /// Everything that this node knows of revocations was told on the connection.
+    mutating func revocationsTold(in network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
+        self.connections[id]?.peerings[network]?.knowsRevocations = true
+        guard self.connections[id]?.peerings[network]?.isOwedSecret == true else { return }
+        self.connections[id]?.peerings[network]?.isOwedSecret = false
+        self.offerSecret(of: network, on: id, &effects)
+    }
+
+    mutating func secretStampReceived(
+        _ index: UInt8,
+        _ stamp: SecretStamp,
+        on id: ConnectionId,
+        _ effects: inout [Effect]
+    ) {
+        guard let network = self.connections[id]?.admittedNetwork(index),
+            SecretStamp(of: self.memberships[network]?.secrets.member?.newest).replaces(stamp)
+        else { return }
+        self.offerSecret(of: network, on: id, &effects)
+    }
+
+    mutating func secretReceived(
+        _ index: UInt8,
+        _ secret: MemberSecret,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let network = self.connections[id]?.admittedNetwork(index) else { return }
+        guard secret.networkId == network else {
+            return self.punish(id, "a member secret of another network", now, &effects)
+        }
+        // A secret that is known already costs no signature check.
+        guard self.memberships[network]?.secrets.member?.all.contains(secret) != true else { return }
+        guard self.configuration.verifier.memberSecret(secret) else {
+            return self.punish(id, "a member secret that the network's key did not sign", now, &effects)
+        }
+        self.addSecret(secret, from: id, now, &effects)
+    }
+}

@@ -1,0 +1,175 @@
+internal import GRDB
+package import Identity
+
+/// A mail in one of the two folders of this device, without its body.
+package struct StoredMail: Sendable, Hashable {
+    /// The reason why this device stores a mail.
+    package enum Folder: String, Sendable, Hashable {
+        /// It is on its way from this device.
+        case outgoing
+        /// It is held for another member.
+        case held
+    }
+
+    package var folder: Folder
+    package var networkId: NetworkId
+    /// The 16 bytes of its id.
+    package var mailId: [UInt8]
+    /// The mailbox that it is for, 32 bytes.
+    package var mailbox: [UInt8]
+    /// The recipient of outgoing mail, the depositor of held mail.
+    package var peerId: PeerId
+    /// Seconds since 1970.
+    package var expiration: UInt64
+    /// The bytes of the body.
+    package var byteCount: Int
+    /// The members that the recipient chose as holders.
+    package var homes: [PeerId]
+    /// The members that hold outgoing mail.
+    package var holders: [PeerId]
+
+    package init(
+        folder: Folder,
+        networkId: NetworkId,
+        mailId: [UInt8],
+        mailbox: [UInt8],
+        peerId: PeerId,
+        expiration: UInt64,
+        byteCount: Int,
+        homes: [PeerId] = [],
+        holders: [PeerId] = []
+    ) {
+        self.folder = folder
+        self.networkId = networkId
+        self.mailId = mailId
+        self.mailbox = mailbox
+        self.peerId = peerId
+        self.expiration = expiration
+        self.byteCount = byteCount
+        self.homes = homes
+        self.holders = holders
+    }
+}
+
+extension StateStore {
+    /// Stores mails with their bodies, all of them or none; one that is stored already stays as it is.
+    ///
+    /// - Throws: ``StorageError``.
+    package func addMail(_ mails: [(mail: StoredMail, body: [UInt8])]) throws(StorageError) {
+        guard !mails.isEmpty else { return }
+        try write { database in
+            let statement = try database.makeStatement(
+                sql: """
+                    INSERT OR IGNORE INTO mail
+                    (folder, network_id, mail_id, mailbox, peer_id, expiration, byte_count, homes, holders, body)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """
+            )
+            for (mail, body) in mails {
+                try statement.execute(arguments: [
+                    mail.folder.rawValue, mail.networkId.bytes.blob, mail.mailId.blob, mail.mailbox.blob,
+                    mail.peerId.bytes.blob, mail.expiration.integer, mail.byteCount, Self.blob(of: mail.homes).blob,
+                    Self.blob(of: mail.holders).blob, body.blob,
+                ])
+            }
+        }
+    }
+
+    /// The mails of a folder in one network, in the order in which they were stored.
+    ///
+    /// - Throws: ``StorageError``.
+    package func mails(in folder: StoredMail.Folder, of network: NetworkId) throws(StorageError) -> [StoredMail] {
+        try read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT mail_id, mailbox, peer_id, expiration, byte_count, homes, holders FROM mail
+                    WHERE folder = ? AND network_id = ? ORDER BY number
+                    """,
+                arguments: [folder.rawValue, network.bytes.blob]
+            ).map { row in
+                StoredMail(
+                    folder: folder,
+                    networkId: network,
+                    mailId: try row.bytes("mail_id"),
+                    mailbox: try row.bytes("mailbox"),
+                    peerId: try row.peerId(),
+                    expiration: try row.number("expiration"),
+                    byteCount: Int(clamping: try row.number("byte_count")),
+                    homes: try Self.peers(in: row.bytes("homes")),
+                    holders: try Self.peers(in: row.bytes("holders"))
+                )
+            }
+        }
+    }
+
+    /// The bodies of those of the mails that are stored, with the expiration, by id.
+    ///
+    /// - Throws: ``StorageError``.
+    package func mailBodies(
+        of ids: [[UInt8]],
+        in folder: StoredMail.Folder,
+        of network: NetworkId
+    ) throws(StorageError) -> [[UInt8]: (mailbox: [UInt8], expiration: UInt64, body: [UInt8])] {
+        try read { database in
+            let statement = try database.makeStatement(
+                sql: "SELECT mailbox, expiration, body FROM mail WHERE folder = ? AND network_id = ? AND mail_id = ?"
+            )
+            var bodies: [[UInt8]: (mailbox: [UInt8], expiration: UInt64, body: [UInt8])] = [:]
+            for id in ids {
+                let arguments: StatementArguments = [folder.rawValue, network.bytes.blob, id.blob]
+                guard let row = try Row.fetchOne(statement, arguments: arguments) else { continue }
+                bodies[id] = (try row.bytes("mailbox"), try row.number("expiration"), try row.bytes("body"))
+            }
+            return bodies
+        }
+    }
+
+    /// Stores which members hold an outgoing mail.
+    ///
+    /// - Throws: ``StorageError``.
+    package func setHolders(_ holders: [PeerId], of id: [UInt8], in network: NetworkId) throws(StorageError) {
+        try write { database in
+            try database.execute(
+                sql: "UPDATE mail SET holders = ? WHERE folder = 'outgoing' AND network_id = ? AND mail_id = ?",
+                arguments: [Self.blob(of: holders).blob, network.bytes.blob, id.blob]
+            )
+        }
+    }
+
+    /// Deletes mails, all of them or none.
+    ///
+    /// - Throws: ``StorageError``.
+    package func deleteMail(
+        _ ids: [[UInt8]],
+        in folder: StoredMail.Folder,
+        of network: NetworkId
+    ) throws(StorageError) {
+        guard !ids.isEmpty else { return }
+        try write { database in
+            let statement = try database.makeStatement(
+                sql: "DELETE FROM mail WHERE folder = ? AND network_id = ? AND mail_id = ?"
+            )
+            for id in ids {
+                try statement.execute(arguments: [folder.rawValue, network.bytes.blob, id.blob])
+            }
+        }
+    }
+
+    /// Deletes all mail of a network.
+    ///
+    /// - Throws: ``StorageError``.
+    package func deleteMail(of network: NetworkId) throws(StorageError) {
+        try write { database in
+            try database.execute(sql: "DELETE FROM mail WHERE network_id = ?", arguments: [network.bytes.blob])
+        }
+    }
+
+    private static func blob(of peers: [PeerId]) -> [UInt8] { peers.flatMap(\.bytes) }
+
+    private static func peers(in bytes: [UInt8]) throws -> [PeerId] {
+        try stride(from: 0, to: bytes.count, by: PeerId.byteCount).map { start in
+            try PeerId(rawRepresentation: bytes[start..<min(start + PeerId.byteCount, bytes.count)])
+        }
+    }
+}

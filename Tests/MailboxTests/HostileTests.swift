@@ -1,0 +1,202 @@
+internal import Identity
+internal import OrderedCollections
+internal import Testing
+
+@testable internal import Mailbox
+
+/// Members that break the rules, or are curious.
+@Suite("Hostile members and mail") struct HostileTests {
+    private func messages(_ net: MailNetwork, to number: Int) -> [(from: Int, message: Message)] {
+        net.sent.filter { $0.to == number }.map { ($0.from, $0.message) }
+    }
+
+    @Test func `a holder is sent the mail by a relay and never by the sender`() {
+        let net = MailNetwork(8, seed: 3)
+        net.start(0, 2, 3, 4, 5, 6, 7)
+        var holders: Set<Int> = []
+        for number in 0..<20 {
+            let mail = net.send("mail \(number)", from: 0, to: 1)
+            net.run(for: .seconds(2))
+            holders.formUnion(net.holders(of: mail))
+        }
+        #expect(holders.count == 3)
+        for holder in holders {
+            for (source, message) in messages(net, to: holder) {
+                switch message {
+                case .deposit, .deliver, .mail: Issue.record("\(source) sent \(holder) an open mail")
+                case .relayed: #expect(source != 0)
+                case .key, .relay, .reply, .notice, .collect, .received: break
+                }
+            }
+            for held in net.members[holder].disk.held.values {
+                #expect(held.description.depositor != net.members[0].peerId)
+            }
+        }
+    }
+
+    @Test func `a relay cannot open a deposit`() throws {
+        let net = MailNetwork(5)
+        net.start(0, 2, 3, 4)
+        net.send("secret", from: 0, to: 1)
+        net.run(for: .seconds(2))
+        for (_, relay, message) in net.sent {
+            guard case .relay(_, _, let sealed) = message else { continue }
+            let mailbox = try #require(net.members[relay].mailbox)
+            for holder in net.members {
+                #expect(mailbox.key.open(sealed, info: Deposit.info(net.id, holder: holder.peerId)) == nil)
+            }
+            #expect(!sealed.contains(Array("secret".utf8)))
+        }
+    }
+
+    @Test func `a relay that claims that a mail is stored is not believed`() {
+        let net = MailNetwork(4)
+        net.isMeshed = false
+        net.start(0, 2)
+        net.start(3, isReceiving: true)
+        net.connect(0, 2)
+        net.connect(0, 3)
+        net.run(for: .seconds(1))
+        // The two others are not connected, so each says that it cannot reach the other.
+        let mail = net.send("hello", from: 0, to: 1)
+        var requests: [UInt32] = []
+        net.run(for: .milliseconds(30))
+        for (_, _, message) in net.sent {
+            if case .relay(let request, _, _) = message { requests.append(request) }
+        }
+        for request in requests {
+            let forged = Message.reply(request: request, .stored, receipt: [UInt8](repeating: 0, count: 16))
+            for relay in [2, 3] { net.inject(forged.bytes, from: relay, to: 0) }
+        }
+        #expect(!requests.isEmpty)
+        #expect(net.members[0].progress[mail] == nil)
+        net.run(for: .seconds(10))
+        // Without an honest relay the sender deposits the mail itself.
+        #expect(net.holders(of: mail).sorted() == [2, 3])
+    }
+
+    @Test func `a holder cannot put another body under an id`() {
+        let net = MailNetwork(4)
+        net.start(0, 2, 3)
+        let mail = net.send("true", from: 0, to: 1)
+        net.run(for: .seconds(2))
+        net.stop(0)
+        net.start(1)
+        let forged = Message.mail(expirationSeconds: MailNetwork.epoch + 86_400, body: Array("false".utf8))
+        net.inject(forged.bytes, from: 2, to: 1)
+        net.run(for: .seconds(5))
+        // It is another mail, which no key of the recipient opens; the true one still comes.
+        #expect(net.texts(of: 1).contains("true"))
+        #expect(net.holders(of: mail).isEmpty)
+    }
+
+    @Test func `only its owner collects and deletes mail`() {
+        let net = MailNetwork(5)
+        net.start(0, 2, 3, 4)
+        let mail = net.send("hello", from: 0, to: 1)
+        net.run(for: .seconds(2))
+        let holders = net.holders(of: mail)
+        for holder in holders {
+            for thief in net.online where thief != holder {
+                net.inject(Message.collect.bytes, from: thief, to: holder)
+                net.inject(Message.received(.delivered, [mail]).bytes, from: thief, to: holder)
+            }
+        }
+        net.run(for: .seconds(2))
+        #expect(net.holders(of: mail) == holders)
+        #expect(!net.sent.contains { if case .mail = $0.message { true } else { false } })
+    }
+
+    @Test func `mail that comes again is shown once`() {
+        let net = MailNetwork(3)
+        net.start(0, 1, 2)
+        net.run(for: .seconds(1))
+        net.send("hello", from: 0, to: 1)
+        net.run(for: .seconds(1))
+        for (sender, receiver, message) in net.sent where receiver == 1 {
+            guard case .deliver(let expiration, let body) = message else { continue }
+            net.inject(message.bytes, from: sender, to: 1)
+            net.inject(Message.mail(expirationSeconds: expiration, body: body).bytes, from: 2, to: 1)
+        }
+        net.run(for: .seconds(1))
+        #expect(net.texts(of: 1) == ["hello"])
+    }
+
+    @Test func `a depositor fills its own share and nothing more`() {
+        var limits = Mailbox.Limits()
+        limits.depositorMails = 20
+        limits.mailboxMails = 30
+        limits.depositsAtOnce = 1_000
+        let net = MailNetwork(5, limits: limits)
+        net.start(2, 3, 4)
+        net.run(for: .seconds(1))
+        func flood(from sender: Int, of mailbox: MailboxID, _ count: Int) {
+            for number in 0..<count {
+                let mail = Mail(
+                    to: mailbox,
+                    expirationSeconds: MailNetwork.epoch + 1_000,
+                    body: Array("\(sender) \(number)".utf8)
+                )
+                let deposit = Deposit(receipt: [UInt8](repeating: 1, count: 16), mail: mail)
+                net.inject(Message.deposit(request: UInt32(number), deposit.bytes).bytes, from: sender, to: 2)
+            }
+            net.run(for: .seconds(1))
+        }
+        let (first, second) = (net.members[0].peerId, net.members[1].peerId)
+        flood(from: 3, of: MailboxID(of: first, in: net.id), 100)
+        #expect(net.members[2].disk.held.count == 20)
+        flood(from: 4, of: MailboxID(of: first, in: net.id), 100)
+        #expect(net.members[2].disk.held.count == 30)
+        flood(from: 4, of: MailboxID(of: second, in: net.id), 100)
+        #expect(net.members[2].disk.held.count == 40)
+    }
+
+    @Test func `deposits beyond the rate are refused, also over a relay`() {
+        var limits = Mailbox.Limits()
+        limits.depositsPerSecond = 1
+        limits.depositsAtOnce = 5
+        let net = MailNetwork(5, limits: limits)
+        net.start(0, 2, 3, 4)
+        net.run(for: .seconds(1))
+        for number in 0..<50 { net.send("mail \(number)", from: 0, to: 1) }
+        net.run(for: .seconds(5))
+        let stored = Set(net.members.flatMap { $0.disk.held.keys }).count
+        #expect(stored <= 30)
+        // Nothing is lost: the rest follows.
+        net.run(for: .seconds(600))
+        #expect(Set(net.members.flatMap { $0.disk.held.keys }).count == 50)
+    }
+
+    @Test func `a malformed message is a protocol violation`() {
+        let net = MailNetwork(3)
+        net.start(0, 1)
+        net.inject([99], from: 1, to: 0)
+        #expect(net.members[0].offences.count == 1)
+        // Of a peer that is not admitted nothing is taken.
+        net.inject([99], from: 2, to: 0)
+        #expect(net.members[0].offences.count == 1)
+    }
+
+    @Test func `deposits that cannot be opened or kept are answered, not punished`() {
+        let net = MailNetwork(4)
+        net.start(0, 2, 3)
+        net.run(for: .seconds(1))
+        let owner = MailboxID(of: net.members[1].peerId, in: net.id)
+        let receipt = [UInt8](repeating: 1, count: 16)
+        func deposit(until expiration: UInt64, of mailbox: MailboxID) -> [UInt8] {
+            let mail = Mail(to: mailbox, expirationSeconds: expiration, body: [1])
+            return Message.deposit(request: 5, Deposit(receipt: receipt, mail: mail).bytes).bytes
+        }
+        net.inject(Message.relayed(request: 5, [UInt8](repeating: 7, count: 200)).bytes, from: 3, to: 2)
+        net.inject(deposit(until: MailNetwork.epoch - 100, of: owner), from: 3, to: 2)
+        net.inject(deposit(until: MailNetwork.epoch + 40 * 86_400, of: owner), from: 3, to: 2)
+        let own = MailboxID(of: net.members[2].peerId, in: net.id)
+        net.inject(deposit(until: MailNetwork.epoch + 1_000, of: own), from: 3, to: 2)
+        net.run(for: .seconds(1))
+        let answers = messages(net, to: 3).compactMap { _, message in
+            if case .reply(5, let status, _) = message { status } else { nil as DepositStatus? }
+        }
+        #expect(answers == [.unreadable, .badExpiration, .badExpiration, .unavailable])
+        #expect(net.members[2].offences.isEmpty && net.members[2].disk.held.isEmpty)
+    }
+}
