@@ -71,6 +71,7 @@ let package = Package(
         .library(name: "RunarNode", targets: ["RunarNode"]),
         .library(name: "NanoTDF", targets: ["NanoTDF"]),
         .library(name: "SealedMessages", targets: ["SealedMessages"]),
+        .library(name: "Circle", targets: ["Circle"]),
         .library(name: "Simulation", targets: ["Simulation"]),
         .executable(name: "runar", targets: ["runar"]),
         // For programs in other languages; `make library` makes librunar of them.
@@ -199,6 +200,15 @@ let package = Package(
             ]
         ),
 
+        module(
+            "Circle",
+            in: "Node",
+            [
+                "SealedMessages", "RunarNode", "Node", "Mailbox", "NanoTDF", "OneTimeKeys", "Storage", "Bytes",
+                "Identity",
+                "Concurrency", logging, crypto,
+            ]
+        ),
         .target(
             name: "Simulation",
             dependencies: ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", "NodeCore", "Transport"],
@@ -402,6 +412,13 @@ let package = Package(
             [
                 "SealedMessages", "RunarNode", "OneTimeKeys", "Transport", "Platform", "Bytes", "Identity",
                 "TestSupport", "SealedWriter",
+            ]
+        ),
+        tests(
+            of: "Circle",
+            [
+                "Circle", "SealedMessages", "RunarNode", "Transport", "Platform", "Bytes", "Identity", "NanoTDF",
+                "OneTimeKeys", "TestSupport",
             ]
         ),
         tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),

@@ -19,6 +19,7 @@ if [ -z "$products" ]; then
     ./scripts/debug-build.sh --target Simulation
     ./scripts/debug-build.sh --target NanoTDF
     ./scripts/debug-build.sh --target SealedMessages
+    ./scripts/debug-build.sh --target Circle
     products=$(swift build --show-bin-path)
 fi
 graphs=$work/graphs
@@ -84,4 +85,5 @@ modules NanoTDF $(exports Sources/Base/NanoTDF)
 modules OneTimeKeys
 # shellcheck disable=SC2046  # several modules are several words
 modules SealedMessages $(exports Sources/Node/SealedMessages)
+modules Circle
 headers RunarC Sources/Apps/CRunar/include/runar.h Sources/Apps/CRunar/include/runar_sealed.h

@@ -8,7 +8,7 @@ enum Layers {
         ["Identity", "NanoTDF", "QRCode"],
         ["Certificates", "OneTimeKeys", "PictureFiles"],
         // Protocols: values. They never see each other; NodeCore composes them.
-        ["Discovery", "Kademlia", "PubSub", "Services", "Traversal"],
+        ["Discovery", "Kademlia", "Mailbox", "PubSub", "Services", "Traversal"],
         ["NodeCore"],
         // Transport: streams between two authenticated peers.
         ["Transport"],
@@ -22,6 +22,7 @@ enum Layers {
         ["Node", "Simulation", "MetricsText"],
         ["RunarNode"],
         ["SealedMessages"],
+        ["Circle"],
         // Apps.
         ["CGnuTLS"],
         ["ConsolePages", "CTLSShim", "CRunar"],

@@ -1,0 +1,35 @@
+/// The reasons why something in a circle failed.
+public enum CircleError: Error, Hashable, Sendable {
+    /// Bytes or a text are not what they should be.
+    case malformed(of: String, reason: String)
+    /// A value is longer than it may be, in bytes or entries.
+    case tooLong(String, limit: Int, found: Int)
+    /// A signature of a card or a letter is wrong.
+    case invalidSignature
+    /// This device's person has no profile yet.
+    case noProfile
+    /// Nothing is known of the person.
+    case unknownPerson(PublicID)
+    /// The two people do not trust each other.
+    case notTrusted(PublicID)
+    /// The digits are not those of the person.
+    case wrongSafetyNumber
+    /// The node has a circle already.
+    case managerExists
+}
+
+extension CircleError: CustomStringConvertible {
+    /// The failure and the next step, for people.
+    public var description: String {
+        switch self {
+        case .malformed(let what, let reason): "\(what) cannot be read: \(reason)"
+        case .tooLong(let what, let limit, let found): "\(what) is too long: \(found), at most \(limit) are allowed"
+        case .invalidSignature: "it is not signed by the one whom it names: ask the person for a new one"
+        case .noProfile: "you have no profile yet: set your name first"
+        case .unknownPerson(let id): "nobody with the id \(id) is known here: look at the list of people"
+        case .notTrusted(let id): "there is no trust between you and \(id): invite the person, and wait for the consent"
+        case .wrongSafetyNumber: "the safety numbers differ: do not send anything, and compare them again in person"
+        case .managerExists: "the node has a circle already; use that one, or release it first"
+        }
+    }
+}

@@ -1,0 +1,373 @@
+internal import Bytes
+internal import Concurrency
+internal import Identity
+internal import Logging
+internal import Mailbox
+internal import OneTimeKeys
+internal import RunarNode
+internal import SealedMessages
+internal import Storage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// Letters: what goes out is sealed for each device and given to the mail of the node, and what comes in is stored before
+// its key is erased.
+extension CircleDriver {
+    // MARK: Sending
+
+    func send(
+        _ mediaType: MediaType,
+        _ content: [UInt8],
+        _ contentType: String?,
+        _ fileName: String?,
+        to id: PublicID
+    ) async throws -> Thought {
+        let person = try known(id)
+        guard person.trust.state == .trusted else { throw CircleError.notTrusted(id) }
+        let stream = try conversation(with: id, person)
+        let model = try ThoughtServiceModel(
+            creatorPublicID: ownID,
+            streamPublicID: stream.publicID,
+            mediaType: mediaType,
+            createdAtMilliseconds: milliseconds,
+            content: content,
+            contentType: contentType,
+            fileName: fileName
+        )
+        let stored = StoredThought(
+            id: UUID().bytes,
+            publicID: model.publicID.bytes,
+            streamID: stream.id.bytes,
+            creator: ownID.bytes,
+            mediaType: mediaType.rawValue,
+            createdAt: model.createdAtMilliseconds,
+            nano: try history.seal(model)
+        )
+        let waiting = person.devices.map { device in
+            StoredDelivery(thought: stored.publicID, peerId: device, state: DeliveryState.waiting.rawValue)
+        }
+        try store.add(stored, waiting)
+        let sealed = try SealedContent(model.bytes)
+        for delivery in waiting { await seal(sealed, delivery) }
+        return try thought(model.publicID)
+    }
+
+    /// Seals a thought for a device and gives it to the mail; without keys it waits.
+    private func seal(_ content: SealedContent, _ delivery: StoredDelivery) async {
+        await attempt("sealing a thought") {
+            do {
+                try await seal(content, for: delivery)
+            } catch SealedMessageError.noKeys, OneTimeKeyError.noKeysAvailable {
+                // It is sealed when keys come.
+            }
+        }
+    }
+
+    private func seal(_ content: SealedContent, for delivery: StoredDelivery) async throws {
+        try await turns.withLock {
+            // Trust may have been revoked meanwhile; then the delivery is refused.
+            let present = try store.deliveries(of: delivery.thought).first { $0.peerId == delivery.peerId }
+            guard var delivery = present, delivery.mailId == nil, delivery.state == DeliveryState.waiting.rawValue,
+                isTrusted(delivery.peerId)
+            else { return }
+            let (copy, keys) = try content.copy()
+            let mail = try await mail(
+                .thought,
+                content: (keys, content.digest),
+                copy: copy,
+                to: delivery.peerId
+            )
+            delivery.mailId = mail?.bytes
+            try store.save(delivery)
+        }
+    }
+
+    /// Seals the thoughts that waited for keys of a device.
+    func sealWaiting(for device: PeerId) async throws {
+        for delivery in try store.unsealedDeliveries(to: device) {
+            guard let stored = try store.thought(delivery.thought) else { continue }
+            let model = try history.open(stored.nano, of: PublicID(bytes: stored.publicID))
+            await seal(try SealedContent(model.bytes), delivery)
+        }
+    }
+
+    /// Sends a letter without content.
+    func post(_ kind: Letter.Kind, body: [UInt8], to device: PeerId) async throws {
+        guard isTrusted(device) else { return }
+        _ = try await mail(kind, body: body, to: device)
+    }
+
+    private func isTrusted(_ device: PeerId) -> Bool { trustedPerson(of: device) != nil }
+
+    /// The trusted person whose device this is.
+    private func trustedPerson(of device: PeerId) -> PublicID? {
+        state.withLock { state in
+            state.people.first { $0.value.trust.state == .trusted && $0.value.devices.contains(device) }?.key
+        }
+    }
+
+    /// Seals a letter and gives it to the mail; nil if no network is common.
+    private func mail(
+        _ kind: Letter.Kind,
+        body: [UInt8] = [],
+        content: (keys: SealedContent.Keys, digest: [UInt8])? = nil,
+        copy: [UInt8] = [],
+        to device: PeerId
+    ) async throws -> MailID? {
+        guard let network = try network(of: device) else { return nil }
+        let letter = try Letter(
+            kind,
+            body: body,
+            content: content,
+            sentMilliseconds: milliseconds,
+            to: device,
+            signedBy: deviceKey.privateKey
+        )
+        let sealed = try await keys.seal(letter.bytes, to: device).bytes
+        var writer = ByteWriter(capacity: 4 + sealed.count + copy.count)
+        writer.write(UInt32(sealed.count))
+        writer.write(sealed)
+        writer.write(copy)
+        let homes = state.withLock { state in
+            state.people.values.first { $0.devices.contains(device) }?.card?.homes ?? []
+        }
+        return try node.submitMail(
+            writer.bytes,
+            to: device,
+            in: network,
+            lifetimeSeconds: Self.lifetimeSeconds,
+            homes: homes
+        )
+    }
+
+    // MARK: Progress
+
+    /// Notes how far the mails of thoughts have come.
+    func followMail() async {
+        for await step in node.mailProgress {
+            let (deliveryState, holders): (DeliveryState, Int) =
+                switch step.progress {
+                case .held(let holders): (.stored, holders.count)
+                case .delivered: (.delivered, 0)
+                case .refused: (.refused, 0)
+                case .expired: (.expired, 0)
+                }
+            await attempt("noting a delivery") {
+                let changed = try store.setDelivery(
+                    of: step.id.bytes,
+                    to: deliveryState.rawValue,
+                    holders: holders
+                )
+                try report(changed)
+            }
+        }
+    }
+
+    private func report(_ delivery: StoredDelivery?) throws {
+        guard let delivery else { return }
+        events.send(.deliveryChanged(try thought(PublicID(bytes: delivery.thought))))
+    }
+
+    // MARK: Receiving
+
+    func receive(from incoming: BoundedChannel<ReceivedMail>) async {
+        while let received = try? await incoming.next() {  // nil: cancelled
+            let mail = received.mail
+            do {
+                let reception = try await take(mail, in: received.network)
+                node.answerMail([mail.id], in: received.network, reception)
+            } catch is CancellationError {
+                return
+            } catch {
+                node.logs[.messages].warning("a letter was not stored: \(error)")
+                node.answerMail([mail.id], in: received.network, nil)
+            }
+        }
+    }
+
+    /// Stores what a mail contains, and returns the answer to its holders.
+    ///
+    /// Mail that cannot be opened is refused, so that no holder sends it again.
+    private func take(_ mail: Mail, in network: NetworkId) async throws -> Reception {
+        guard let (message, copy) = parts(of: mail.body) else { return .refused }
+        let router = ArkavoMessageRouter(of: localPeerId) { [keys] name in keys.peer(ofKey: name) }
+        guard case .conversation(let peer, let sealed) = router.route(message, from: .mailbox(network)) else {
+            return .refused
+        }
+        guard try !store.hasReceived(mail.id.bytes) else {
+            // A crash came before its key was erased, or its holder did not receive the answer.
+            try await keys.eraseKey(of: sealed, from: peer)
+            return .delivered
+        }
+        let opened = Locked<(PublicID, Opened)?>(nil)
+        do {
+            // In turn, so that a revocation comes before all of it or after.
+            try await turns.withLock {
+                guard let person = trustedPerson(of: peer), let key = keys.deviceKey(of: peer) else {
+                    throw CircleError.invalidSignature
+                }
+                _ = try await keys.open(sealed, from: peer) { plaintext in
+                    let result = try self.store(plaintext, copy, mail, from: key, of: person)
+                    opened.withLock { $0 = (person, result) }
+                }
+            }
+        } catch is CircleError {
+            return .refused
+        } catch OneTimeKeyError.keyUsed, OneTimeKeyError.authenticationFailed, OneTimeKeyError.keyNotFound {
+            return .refused
+        } catch SealedMessageError.noKeys {
+            return .refused
+        }
+        if let (person, result) = opened.withLock({ $0 }) { try await act(on: result, of: person, peer) }
+        return .delivered
+    }
+
+    /// A letter that is stored.
+    private enum Opened: Sendable {
+        case thought(PublicID, isNew: Bool)
+        case receipt(Receipt)
+        case card(ProfileCard)
+    }
+
+    /// Verifies a letter, and stores it with the id of its mail; called before its key is erased.
+    private func store(
+        _ plaintext: [UInt8],
+        _ copy: [UInt8],
+        _ mail: Mail,
+        from key: Ed25519PublicKey,
+        of person: PublicID
+    ) throws -> Opened {
+        let letter = try Letter(plaintext, to: localPeerId, from: key)
+        switch letter.kind {
+        case .thought:
+            guard let (keys, digest) = letter.content else {
+                throw CircleError.malformed(of: "a letter", reason: "it has no content")
+            }
+            let model = try ThoughtServiceModel(SealedContent.open(copy, with: keys, digest: digest))
+            let stream = try conversation(with: person, known(person))
+            guard model.creatorPublicID == person, model.streamPublicID == stream.publicID else {
+                throw CircleError.malformed(of: "a thought", reason: "it names another person or conversation")
+            }
+            let thought = StoredThought(
+                id: UUID().bytes,
+                publicID: model.publicID.bytes,
+                streamID: stream.id.bytes,
+                creator: person.bytes,
+                mediaType: model.mediaType.rawValue,
+                createdAt: model.createdAtMilliseconds,
+                nano: try history.seal(model)
+            )
+            let isNew = try store.add(thought, receivedAs: mail.id.bytes, expiration: mail.expirationSeconds)
+            return .thought(model.publicID, isNew: isNew)
+        case .receipt:
+            let receipt = try Receipt(letter.body)
+            _ = try store.noteReceived(mail.id.bytes, expiration: mail.expirationSeconds)
+            return .receipt(receipt)
+        case .card:
+            let card = try ProfileCard(letter.body)
+            _ = try store.noteReceived(mail.id.bytes, expiration: mail.expirationSeconds)
+            return .card(card)
+        }
+    }
+
+    private func act(on opened: Opened, of person: PublicID, _ peer: PeerId) async throws {
+        switch opened {
+        case .thought(let id, let isNew):
+            if isNew { events.send(.thoughtReceived(try thought(id))) }
+            await attempt("sending a receipt") {
+                try await self.post(.receipt, body: Receipt(.delivered, of: [id]).bytes, to: peer)
+            }
+        case .receipt(let receipt):
+            for id in receipt.thoughts {
+                let state: DeliveryState = receipt.state == .opened ? .opened : .delivered
+                let changed = try store.setDelivery(of: id.bytes, to: peer, state: state.rawValue)
+                if let mail = changed?.mailId.flatMap(MailID.init), let network = try network(of: peer) {
+                    node.noteReceipt(of: mail, in: network)
+                }
+                try report(changed)
+            }
+        case .card(let card): try await received(card, from: person)
+        }
+    }
+
+    private func parts(of body: [UInt8]) -> (message: [UInt8], copy: [UInt8])? {
+        var reader = ByteReader(body)
+        guard let count = try? reader.readUInt32(), count <= reader.remaining,  // nil: it is too short
+            let message = try? reader.readBytes(count: Int(count))  // the same
+        else { return nil }
+        return (message, reader.readRemaining())
+    }
+
+    // MARK: Conversations
+
+    /// The stream of the conversation with a person, which is made if it is missing.
+    func conversation(with id: PublicID, _ person: KnownPerson) throws -> (id: UUID, publicID: PublicID) {
+        let uuid = Conversation.id(between: ownID, and: id)
+        let publicID = PublicID(of: uuid)
+        if try store.profile(publicID.bytes) != nil { return (uuid, publicID) }
+        let profile = Profile(id: uuid, name: person.card?.profile.name ?? id.text)
+        if try store.account() == nil {
+            try store.save(
+                StoredAccount(identityAssuranceLevel: "ial0", ageVerificationStatus: "unverified", profile: nil)
+            )
+        }
+        try store.save(
+            StoredStream(
+                id: uuid.bytes,
+                publicID: publicID.bytes,
+                creator: ownID.bytes,
+                profile: StoredProfile(profile),
+                isInnerCircle: true,
+                members: [id.bytes]
+            )
+        )
+        return (uuid, publicID)
+    }
+
+    func thoughts(with id: PublicID, before number: UInt64?, limit: Int) throws -> [Thought] {
+        let stream = Conversation.id(between: ownID, and: id)
+        return try store.thoughts(in: stream.bytes, before: number, limit: limit).map(thought)
+    }
+
+    func thought(_ id: PublicID) throws -> Thought {
+        guard let stored = try store.thought(id.bytes) else {
+            throw CircleError.malformed(of: "a thought", reason: "it was deleted")
+        }
+        return try thought(stored)
+    }
+
+    private func thought(_ stored: StoredThought) throws -> Thought {
+        let id = try PublicID(bytes: stored.publicID)
+        return Thought(
+            id: UUID(bytes: stored.id) ?? UUID(),
+            number: stored.number,
+            model: try history.open(stored.nano, of: id),
+            deliveries: try store.deliveries(of: stored.publicID).map { delivery in
+                Delivery(
+                    device: delivery.peerId,
+                    state: DeliveryState(rawValue: delivery.state) ?? .waiting,
+                    holders: delivery.holders
+                )
+            }
+        )
+    }
+
+    /// Tells the devices of the creators that thoughts were seen.
+    func noteOpened(_ thoughts: [Thought]) async throws {
+        let others = Dictionary(grouping: thoughts.filter { $0.model.creatorPublicID != ownID }) {
+            $0.model.creatorPublicID
+        }
+        for (person, thoughts) in others {
+            for device in try known(person).devices {
+                for start in stride(from: 0, to: thoughts.count, by: Receipt.thoughtLimit) {
+                    let page = thoughts[start..<min(start + Receipt.thoughtLimit, thoughts.count)].map(\.publicID)
+                    try await post(.receipt, body: Receipt(.opened, of: page).bytes, to: device)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+internal import Bytes
+internal import Concurrency
+internal import Identity
+internal import Logging
+internal import Node
+internal import OneTimeKeys
+internal import RunarNode
+internal import SealedMessages
+internal import Storage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Applies the effects of trust, and moves letters between the database, the one-time keys and the mail of a node.
+///
+/// Changes take turns, so that the disk and the memory agree.
+final class CircleDriver: Sendable {
+    struct State: Sendable {
+        /// The card of this device's person.
+        var ownCard: ProfileCard?
+        var people: [PublicID: KnownPerson] = [:]
+        /// The devices that were invited and whose person is not known yet.
+        var invitedDevices: Set<PeerId> = []
+    }
+
+    /// A person with the trust in that person.
+    struct KnownPerson: Sendable {
+        let key: Ed25519PublicKey
+        var card: ProfileCard?
+        var trust: Trust
+        var verifiedAt: UInt64?
+
+        var devices: [PeerId] { card?.devices ?? [] }
+    }
+
+    static let servicePath = "$circle"
+    /// The requests of people that wait for this person's answer; further ones are refused.
+    static let requestLimit = 64
+    /// The lifetime of mail, 30 days.
+    static let lifetimeSeconds: UInt64 = 30 * 86_400
+    private static let listenerCapacity = 1_024
+
+    let node: RunarNode
+    let keys: KeyStoreManager
+    let store: StateStore
+    let deviceKey: Ed25519KeyPair
+    let personKey: Ed25519KeyPair
+    let history: HistoryCipher
+    let turns = AsyncMutex()
+    let state: Locked<State>
+    let events = Broadcaster<CircleEvent>(capacity: listenerCapacity)
+    private let hasEnded = Locked(false)
+
+    init(node: RunarNode, keys: KeyStoreManager) throws {
+        self.node = node
+        self.keys = keys
+        store = node.stateStore
+        deviceKey = try node.deviceKey()
+        personKey = try node.personKey()
+        history = HistoryCipher(key: KeyDerivation.deriveHistoryKey(personKey: personKey.privateKey))
+        var state = State()
+        for person in try store.people() {
+            guard let known = KnownPerson(person) else {
+                node.logs[.storage].error("a person of the circle cannot be read, and is left out")
+                continue
+            }
+            state.people[try PublicID(bytes: person.publicID)] = known
+        }
+        if let bytes = try store.setting(Self.cardSetting) { state.ownCard = try ProfileCard(bytes) }
+        self.state = Locked(state)
+    }
+
+    static let cardSetting = "circle/card"
+
+    /// The id of this device's person.
+    var ownID: PublicID { PublicID(of: Profile.id(ofPerson: personKey.publicKey)) }
+
+    var localPeerId: PeerId { PeerId(publicKey: deviceKey.publicKey) }
+
+    /// The present time in milliseconds since 1970.
+    var milliseconds: UInt64 { UInt64(max(0, Date.now.timeIntervalSince1970) * 1_000) }
+
+    // MARK: Running
+
+    /// Takes mail, follows its progress, and acts when people connect, until the task is cancelled.
+    func run() async {
+        let incoming = node.openMailbox()
+        defer { node.closeMailbox() }
+        await repeatRevocations()
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.receive(from: incoming) }
+            group.addTask { await self.followMail() }
+            group.addTask { await self.followConnections() }
+            group.addTask { await self.followKeys() }
+        }
+    }
+
+    /// Ends the streams and the service.
+    func end() {
+        let isFirst = hasEnded.withLock { hasEnded in
+            defer { hasEnded = true }
+            return !hasEnded
+        }
+        // The service may be that of another circle by now.
+        guard isFirst else { return }
+        node.removeBuiltIn(Self.servicePath)
+        node.closeMailbox()
+        events.finish()
+    }
+
+    /// Repeats the effects of revocations, in case an earlier process ended between them.
+    private func repeatRevocations() async {
+        for (id, person) in state.withLock({ $0.people }) where person.trust.state == .revoked {
+            await attempt("the revocation of a person") { try await self.handle(.start, of: id) }
+        }
+    }
+
+    private func followConnections() async {
+        for await event in node.eventStream {
+            guard case .peerJoined(let peer, _) = event else { continue }
+            let person = state.withLock { $0.people.first { $0.value.devices.contains(peer) } }
+            guard let (id, known) = person else { continue }
+            switch known.trust.state {
+            case .invited: await attempt("an invitation") { try await self.handle(.start, of: id) }
+            case .trusted: await exchangeKeys(with: [peer])
+            case .none, .requested, .revoked: break
+            }
+        }
+    }
+
+    private func followKeys() async {
+        for await relationship in keys.changes where relationship.sendingKeyCount > 0 {
+            await attempt("sending what waits for keys") { try await self.sealWaiting(for: relationship.peer) }
+        }
+    }
+
+    /// Runs something of which no caller waits for the outcome; an error goes to the log.
+    func attempt(_ what: String, _ body: () async throws -> Void) async {
+        do {
+            try await body()
+        } catch is CancellationError {
+            // The circle ends.
+        } catch {
+            node.logs[.messages].warning("\(what) failed: \(error)")
+        }
+    }
+}
+
+extension CircleDriver.KnownPerson {
+    init?(_ stored: StoredPerson) {
+        do {
+            key = try Ed25519PublicKey(rawRepresentation: stored.key)
+            card = try stored.card.map { try ProfileCard($0) }
+        } catch {
+            return nil
+        }
+        guard let state = Trust.State(rawValue: stored.trust) else { return nil }
+        trust = Trust(state)
+        verifiedAt = stored.verifiedAt
+    }
+}

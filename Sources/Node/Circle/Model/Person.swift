@@ -1,0 +1,25 @@
+public import OneTimeKeys
+
+/// A person whom this device's person knows.
+public struct Person: Hashable, Sendable, Identifiable {
+    /// The id that other people see.
+    public let id: PublicID
+    /// The newest card; of a person in whom trust was revoked the last one.
+    public let card: ProfileCard?
+    /// The trust in the person.
+    public let trust: Trust.State
+    /// The digits to compare with those on the other person's screen.
+    public let safetyNumber: SafetyNumber
+    /// Whether the safety number was compared.
+    public let isVerified: Bool
+}
+
+/// A change in the circle.
+public enum CircleEvent: Hashable, Sendable {
+    /// The trust in a person changed.
+    case trustChanged(Person, Trust.Change)
+    /// A thought of another person came.
+    case thoughtReceived(Thought)
+    /// The delivery of a thought advanced.
+    case deliveryChanged(Thought)
+}

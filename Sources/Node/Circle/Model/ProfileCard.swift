@@ -1,0 +1,142 @@
+internal import Bytes
+public import Identity
+
+/// The profile of a person with the person's devices, signed by the person's key.
+///
+/// Its bytes are the signature (64) and the fields in deterministic CBOR; `docs/spec/circle.md` has both.
+public struct ProfileCard: Hashable, Sendable {
+    /// The most devices of a person.
+    public static let deviceLimit = 16
+    /// The most members that hold a person's mail.
+    public static let homeLimit = 4
+    /// The most bytes of a card.
+    public static let byteLimit = 8_192
+    private static let version = 1
+    private static let label = DomainLabel("runar/profile-card/v1")
+    private static let subject = "a profile card"
+
+    /// The fields as they are encoded.
+    private struct Fields: Codable {
+        var version: Int
+        var key: [UInt8]
+        var name: String
+        var blurb: String?
+        var interests: String
+        var location: String
+        var hasHighEncryption: Bool
+        var hasHighIdentityAssurance: Bool
+        var did: String?
+        var handle: String?
+        var devices: [[UInt8]]
+        var homes: [[UInt8]]
+        var issued: UInt64
+    }
+
+    /// The key of the person.
+    public let key: Ed25519PublicKey
+    public let profile: Profile
+    /// The devices of the person, in the order of their ids.
+    public let devices: [PeerId]
+    /// The members that hold the person's mail; without any, the nearest ones do.
+    public let homes: [PeerId]
+    /// The time of the signature in seconds since 1970; a later card replaces an earlier one.
+    public let issuedSeconds: UInt64
+    /// The encoding.
+    public let bytes: [UInt8]
+
+    /// Signs a card.
+    ///
+    /// `profile.id` is ignored: it follows from the key.
+    ///
+    /// - Throws: ``CircleError``; `IdentityError` if the key cannot sign.
+    public init(
+        _ profile: Profile,
+        devices: some Collection<PeerId>,
+        homes: [PeerId] = [],
+        issuedSeconds: UInt64,
+        signedBy key: Ed25519KeyPair
+    ) throws {
+        let fields = Fields(
+            version: Self.version,
+            key: key.publicKey.bytes,
+            name: profile.name,
+            blurb: profile.blurb,
+            interests: profile.interests,
+            location: profile.location,
+            hasHighEncryption: profile.hasHighEncryption,
+            hasHighIdentityAssurance: profile.hasHighIdentityAssurance,
+            did: profile.did,
+            handle: profile.handle,
+            devices: Set(devices).sorted().map(\.bytes),
+            homes: homes.map(\.bytes),
+            issued: issuedSeconds
+        )
+        let encoded = try CBOR.serialize(fields)
+        let signature = try Ed25519Signature(of: Self.label.message(encoded), by: key.privateKey)
+        try self.init(signature.bytes + encoded)
+    }
+
+    /// Reads a card and verifies its signature.
+    ///
+    /// - Throws: ``CircleError``.
+    public init(_ bytes: [UInt8]) throws(CircleError) {
+        guard bytes.count <= Self.byteLimit else {
+            throw .tooLong(Self.subject, limit: Self.byteLimit, found: bytes.count)
+        }
+        let encoded = Array(bytes.dropFirst(Ed25519Signature.byteCount))
+        let fields: Fields
+        let key: Ed25519PublicKey
+        do {
+            fields = try CBOR.deserialize(Fields.self, from: encoded)
+            // One value has one encoding, so that a signature is for one card.
+            guard try CBOR.serialize(fields) == encoded else {
+                throw BytesError.nonCanonical("the fields are not in deterministic CBOR")
+            }
+            guard fields.version == Self.version else {
+                throw BytesError.invalidValue("version \(fields.version), this device reads version \(Self.version)")
+            }
+            guard fields.issued <= UnixTime.maximum else { throw BytesError.invalidValue("a time after the year 9999") }
+            key = try Ed25519PublicKey(rawRepresentation: fields.key)
+            devices = try fields.devices.map { try PeerId(rawRepresentation: $0) }
+            homes = try fields.homes.map { try PeerId(rawRepresentation: $0) }
+        } catch {
+            throw .malformed(of: Self.subject, reason: "\(error)")
+        }
+        let signature = Array(bytes.prefix(Ed25519Signature.byteCount))
+        guard key.isValidSignature(signature, for: Self.label.message(encoded)) else { throw .invalidSignature }
+        self.key = key
+        self.bytes = bytes
+        issuedSeconds = fields.issued
+        profile = Profile(
+            id: Profile.id(ofPerson: key),
+            name: fields.name,
+            blurb: fields.blurb,
+            interests: fields.interests,
+            location: fields.location,
+            hasHighEncryption: fields.hasHighEncryption,
+            hasHighIdentityAssurance: fields.hasHighIdentityAssurance,
+            did: fields.did,
+            handle: fields.handle
+        )
+        try check()
+    }
+
+    private func check() throws(CircleError) {
+        try profile.check()
+        guard (1...Self.deviceLimit).contains(devices.count) else {
+            throw .malformed(
+                of: Self.subject,
+                reason: "it names \(devices.count) devices, 1 to \(Self.deviceLimit) are allowed"
+            )
+        }
+        guard zip(devices, devices.dropFirst()).allSatisfy({ $0 < $1 }) else {
+            throw .malformed(of: Self.subject, reason: "its devices are not in ascending order")
+        }
+        guard homes.count <= Self.homeLimit else {
+            throw .tooLong("the list of homes", limit: Self.homeLimit, found: homes.count)
+        }
+    }
+
+    /// The id of the person that other people see.
+    public var publicID: PublicID { profile.publicID }
+}

@@ -1,0 +1,133 @@
+internal import Bytes
+internal import Identity
+
+/// A thought as it travels: the plaintext of a sealed message, in deterministic CBOR (`docs/spec/circle.md`).
+public struct ThoughtServiceModel: Hashable, Sendable {
+    /// The most bytes of content.
+    public static let contentByteLimit = 192 * 1_024
+    /// The most bytes of a content type and of a file name.
+    public static let nameByteLimit = 255
+    private static let byteLimit = contentByteLimit + 2_048
+    private static let version = 1
+    private static let label = DomainLabel("runar/thought/v1")
+    private static let subject = "a thought"
+
+    /// The fields as they are encoded.
+    private struct Fields: Codable {
+        var version: Int
+        var creatorPublicID: PublicID
+        var streamPublicID: PublicID
+        var mediaType: MediaType
+        var createdAt: UInt64
+        var content: [UInt8]
+        var contentType: String?
+        var fileName: String?
+    }
+
+    /// The id of the thought: SHA-256 of a label and the encoding.
+    public let publicID: PublicID
+    /// The profile of the person who made the thought.
+    public let creatorPublicID: PublicID
+    /// The stream to which it belongs.
+    public let streamPublicID: PublicID
+    public let mediaType: MediaType
+    /// The time at which it was made by the creator's clock, in milliseconds since 1970.
+    public let createdAtMilliseconds: UInt64
+    public let content: [UInt8]
+    /// The media type of RFC 6838, such as `image/png`, for content that is not text.
+    public let contentType: String?
+    /// The name of the file from which the content came.
+    public let fileName: String?
+    /// The encoding.
+    public let bytes: [UInt8]
+
+    /// Makes a thought.
+    ///
+    /// - Throws: ``CircleError``.
+    public init(
+        creatorPublicID: PublicID,
+        streamPublicID: PublicID,
+        mediaType: MediaType,
+        createdAtMilliseconds: UInt64,
+        content: [UInt8],
+        contentType: String? = nil,
+        fileName: String? = nil
+    ) throws(CircleError) {
+        let fields = Fields(
+            version: Self.version,
+            creatorPublicID: creatorPublicID,
+            streamPublicID: streamPublicID,
+            mediaType: mediaType,
+            createdAt: createdAtMilliseconds,
+            content: content,
+            contentType: contentType,
+            fileName: fileName
+        )
+        let bytes: [UInt8]
+        do {
+            bytes = try CBOR.serialize(fields)
+        } catch {
+            throw .malformed(of: Self.subject, reason: "\(error)")
+        }
+        try self.init(fields, bytes)
+    }
+
+    /// Reads a thought.
+    ///
+    /// - Throws: ``CircleError``.
+    public init(_ bytes: [UInt8]) throws(CircleError) {
+        guard bytes.count <= Self.byteLimit else {
+            throw .tooLong(Self.subject, limit: Self.byteLimit, found: bytes.count)
+        }
+        let fields: Fields
+        do {
+            fields = try CBOR.deserialize(Fields.self, from: bytes)
+            guard try CBOR.serialize(fields) == bytes else {
+                throw BytesError.nonCanonical("the fields are not in deterministic CBOR")
+            }
+            guard fields.version == Self.version else {
+                throw BytesError.invalidValue("version \(fields.version), this device reads version \(Self.version)")
+            }
+        } catch {
+            throw .malformed(of: Self.subject, reason: "\(error)")
+        }
+        try self.init(fields, bytes)
+    }
+
+    private init(_ fields: Fields, _ bytes: [UInt8]) throws(CircleError) {
+        self.bytes = bytes
+        publicID = PublicID(hash: Self.label.message(bytes))
+        creatorPublicID = fields.creatorPublicID
+        streamPublicID = fields.streamPublicID
+        mediaType = fields.mediaType
+        createdAtMilliseconds = fields.createdAt
+        content = fields.content
+        contentType = fields.contentType
+        fileName = fields.fileName
+        try check()
+    }
+
+    private func check() throws(CircleError) {
+        guard content.count <= Self.contentByteLimit else {
+            throw .tooLong("the content", limit: Self.contentByteLimit, found: content.count)
+        }
+        guard !mediaType.isText || String(utf8: content) != nil else {
+            throw .malformed(of: Self.subject, reason: "its text is not UTF-8")
+        }
+        guard createdAtMilliseconds / 1_000 <= UnixTime.maximum else {
+            throw .malformed(of: Self.subject, reason: "its time is after the year 9999")
+        }
+        for (what, text) in [("the content type", contentType), ("the file name", fileName)] {
+            guard let text else { continue }
+            guard text.utf8.count <= Self.nameByteLimit else {
+                throw .tooLong(what, limit: Self.nameByteLimit, found: text.utf8.count)
+            }
+            guard text.unicodeScalars.allSatisfy(PlainText.isPlain) else {
+                throw .malformed(of: what, reason: "it has a character that does not show")
+            }
+        }
+    }
+
+    /// The text of a thought whose media type is a text; nil for other content.
+    public var text: String? { mediaType.isText ? String(utf8: content) : nil }
+}

@@ -1,0 +1,106 @@
+internal import GRDB
+package import Identity
+
+/// A person whom this device's person knows.
+package struct StoredPerson: Sendable, Hashable {
+    /// The 32 bytes of the public id.
+    package var publicID: [UInt8]
+    /// The 32 bytes of the person's key.
+    package var key: [UInt8]
+    /// The newest card; of a person in whom trust was revoked the last one.
+    package var card: [UInt8]?
+    /// The state of the trust.
+    package var trust: String
+    /// The time at which the safety number was compared, in seconds since 1970.
+    package var verifiedAt: UInt64?
+    /// The time of the last change of the trust, in seconds since 1970.
+    package var changedAt: UInt64
+
+    package init(
+        publicID: [UInt8],
+        key: [UInt8],
+        card: [UInt8]?,
+        trust: String,
+        verifiedAt: UInt64? = nil,
+        changedAt: UInt64
+    ) {
+        self.publicID = publicID
+        self.key = key
+        self.card = card
+        self.trust = trust
+        self.verifiedAt = verifiedAt
+        self.changedAt = changedAt
+    }
+
+    func save(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO people VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (public_id) DO UPDATE SET
+                card = excluded.card, trust = excluded.trust, verified_at = excluded.verified_at,
+                changed_at = excluded.changed_at
+                """,
+            arguments: [
+                publicID.blob, key.blob, card?.blob, trust, verifiedAt?.integer, changedAt.integer,
+            ]
+        )
+    }
+}
+
+extension StateStore {
+    /// Saves a person, and the profile of the card.
+    ///
+    /// - Throws: ``StorageError``.
+    package func save(_ person: StoredPerson, _ profile: StoredProfile?) throws(StorageError) {
+        try write { database in
+            try profile?.save(database)
+            try person.save(database)
+        }
+    }
+
+    /// All people, by public id.
+    ///
+    /// - Throws: ``StorageError``.
+    package func people() throws(StorageError) -> [StoredPerson] {
+        try read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM people ORDER BY public_id").map { row in
+                StoredPerson(
+                    publicID: try row.bytes("public_id"),
+                    key: try row.bytes("person_key"),
+                    card: try row.optionalBytes("card"),
+                    trust: try row.text("trust"),
+                    verifiedAt: try row.optionalNumber("verified_at"),
+                    changedAt: try row.number("changed_at")
+                )
+            }
+        }
+    }
+
+    /// Revokes the trust in a person, in one transaction: the tombstone, the bans of the devices, the mail on its way to
+    /// them, and the person's place in every stream.
+    ///
+    /// - Throws: ``StorageError``; then nothing was changed.
+    package func revoke(_ person: StoredPerson, devices: [PeerId]) throws(StorageError) {
+        try write { database in
+            try person.save(database)
+            try database.execute(
+                sql: "DELETE FROM inner_circle_profiles WHERE public_id = ?",
+                arguments: [person.publicID.blob]
+            )
+            for device in devices {
+                let blob = device.bytes.blob
+                try database.execute(sql: "INSERT OR IGNORE INTO banned_peers VALUES (?)", arguments: [blob])
+                try database.execute(
+                    sql: "DELETE FROM mail WHERE folder = 'outgoing' AND peer_id = ?",
+                    arguments: [blob]
+                )
+                try database.execute(
+                    sql: """
+                        UPDATE deliveries SET state = 'refused'
+                        WHERE peer_id = ? AND state IN ('waiting', 'stored')
+                        """,
+                    arguments: [blob]
+                )
+            }
+        }
+    }
+}

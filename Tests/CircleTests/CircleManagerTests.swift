@@ -1,0 +1,257 @@
+internal import Identity
+internal import OneTimeKeys
+internal import Platform
+internal import RunarNode
+internal import SealedMessages
+internal import TestSupport
+internal import Testing
+internal import Transport
+
+@testable internal import Circle
+
+/// Circles of real nodes, each with its database on disk.
+@Suite("Circles of nodes", .timeLimit(.minutes(15))) struct CircleManagerTests {
+    /// A node with its keys and its circle; it can be stopped and started again.
+    private final class Device {
+        let name: String
+        private let home: String
+        private let storage = InMemoryKeyStorage()
+        private let makeNode: (RunarNodeConfig) throws -> RunarNode
+        private(set) var node: RunarNode
+        private(set) var keys: KeyStoreManager
+        private(set) var circle: CircleManager
+
+        init(_ name: String, in home: String, _ makeNode: @escaping (RunarNodeConfig) throws -> RunarNode) throws {
+            self.name = name
+            self.home = home
+            self.makeNode = makeNode
+            node = try Self.node(name, home, storage, makeNode)
+            keys = try KeyStoreManager(node: node, capacity: 64)
+            circle = try CircleManager(node: node, keys: keys)
+        }
+
+        private static func node(
+            _ name: String,
+            _ home: String,
+            _ storage: InMemoryKeyStorage,
+            _ makeNode: (RunarNodeConfig) throws -> RunarNode
+        ) throws -> RunarNode {
+            let config = RunarNodeConfig.createTestConfig()
+            config.keyStorage = storage
+            config.statePath = FilePath.joining(home, "\(name).sqlite")
+            config.logLevel = .error
+            return try makeNode(config)
+        }
+
+        /// Ends the process as far as this device is concerned, and begins another one.
+        func restart() async throws {
+            await stop()
+            node = try Self.node(name, home, storage, makeNode)
+            keys = try KeyStoreManager(node: node, capacity: 64)
+            circle = try CircleManager(node: node, keys: keys)
+            try await node.start()
+        }
+
+        func stop() async {
+            await circle.end()
+            await keys.end()
+            await node.stop()
+        }
+
+        var peerId: PeerId { node.peerId }
+
+        /// The person of another device, once it is known.
+        func person(of other: Device) -> Person? {
+            circle.people.first { $0.card?.devices.contains(other.peerId) == true }
+        }
+
+        /// Returns the first event that satisfies a condition, and the state before the events if it does.
+        func wait(for condition: @escaping (Device) -> Bool) async {
+            let events = circle.events
+            if condition(self) { return }
+            for await _ in events where condition(self) { return }
+        }
+    }
+
+    private struct Scene {
+        let ada: Device
+        let ben: Device
+        let network: NetworkId
+    }
+
+    /// Runs two members that are connected.
+    private func withScene(overSockets: Bool = false, _ body: (Scene) async throws -> Void) async throws {
+        let home = try TemporaryHome()
+        try SystemFileSystem().makeDirectory(home.path, mode: 0o700)
+        let memory = InMemoryNetwork(seed: 5)
+        let makeNode = { (config: RunarNodeConfig) in
+            guard !overSockets else { return try RunarNode(config: config) }
+            return try RunarNode(config: config) { key, _ in
+                try memory.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
+            }
+        }
+        let (ada, ben) = (try Device("ada", in: home.path, makeNode), try Device("ben", in: home.path, makeNode))
+        let metadata = try ada.node.createNetwork(name: "Home")
+        for device in [ada, ben] { try await device.node.start() }
+        let token = try ada.node.issueToken(for: ben.peerId, in: metadata.networkId, expiration: nil)
+        try await ben.node.joinNetwork(networkId: metadata.networkId, accessToken: token)
+        try ben.node.addNetwork(metadata)
+        let scene = Scene(ada: ada, ben: ben, network: metadata.networkId)
+        let result: Result<Void, any Error>
+        do {
+            try await connect(ben, to: ada, in: metadata.networkId)
+            try await ada.circle.setProfile(name: "Ada")
+            try await ben.circle.setProfile(name: "Ben")
+            result = .success(try await body(scene))
+        } catch {
+            result = .failure(error)
+        }
+        for device in [ben, ada] { await device.stop() }
+        try result.get()
+    }
+
+    private func connect(_ one: Device, to other: Device, in network: NetworkId) async throws {
+        let events = other.node.eventStream
+        let address = other.node.listenAddresses.first { $0.isDialable }?.description
+        let place = try #require(address ?? other.node.listenAddresses.first.map { "127.0.0.1:\($0.port)" })
+        _ = try await one.node.connectToPeer(peerId: other.peerId, networkId: network, address: place)
+        if other.node.connectedPeers().contains(one.peerId) { return }
+        for await event in events where event == .peerJoined(one.peerId, network) { return }
+    }
+
+    /// Makes trust between the two, and waits for the keys of both.
+    private func makeTrust(_ scene: Scene) async throws {
+        let (ada, ben) = (scene.ada, scene.ben)
+        try await ada.circle.invite(ben.peerId)
+        await ben.wait { $0.person(of: ada)?.trust == .requested }
+        try await ben.circle.accept(#require(ben.person(of: ada)).id)
+        await ada.wait { $0.person(of: ben)?.trust == .trusted }
+        try await waitForKeys(scene)
+    }
+
+    private func waitForKeys(_ scene: Scene) async throws {
+        for (one, other) in [(scene.ada, scene.ben), (scene.ben, scene.ada)] {
+            let changes = one.keys.changes
+            if one.keys.relationship(with: other.peerId)?.state == .completed { continue }
+            for await change in changes where change.peer == other.peerId && change.state == .completed { break }
+        }
+    }
+
+    private func texts(_ device: Device, with other: Device) throws -> [String] {
+        let person = try #require(device.person(of: other))
+        return try device.circle.thoughts(with: person.id).reversed().compactMap(\.model.text)
+    }
+
+    /// Says something and waits until the other device has it.
+    private func say(_ text: String, from one: Device, to other: Device) async throws {
+        let thought = try await one.circle.say(text, to: #require(one.person(of: other)).id)
+        await one.wait { device in
+            let all = try? device.circle.thoughts(with: #require(device.person(of: other)).id)  // nil: not yet
+            return all?.first { $0.publicID == thought.publicID }?.state ?? .waiting >= .delivered
+        }
+    }
+
+    @Test func `two people consent, and say things that both keep`() async throws {
+        try await withScene { scene in
+            let (ada, ben) = (scene.ada, scene.ben)
+            try await makeTrust(scene)
+            let (friend, me) = (try #require(ada.person(of: ben)), try #require(ben.person(of: ada)))
+            #expect(friend.card?.profile.name == "Ben" && me.card?.profile.name == "Ada")
+            #expect(friend.safetyNumber == me.safetyNumber && !friend.isVerified)
+            try await ada.circle.verify(friend.safetyNumber, of: friend.id)
+            #expect(ada.person(of: ben)?.isVerified == true)
+            try await say("hello", from: ada, to: ben)
+            try await say("good day", from: ben, to: ada)
+            for (one, other) in [(ada, ben), (ben, ada)] {
+                #expect(try texts(one, with: other) == ["hello", "good day"])
+            }
+            let received = try ben.circle.thoughts(with: me.id).filter { $0.deliveries.isEmpty }
+            try await ben.circle.noteOpened(received)
+            await ada.wait { device in
+                let sent = try? device.circle.thoughts(with: friend.id).last  // nil: not yet
+                return sent?.state == .opened
+            }
+        }
+    }
+
+    @Test func `a thought waits for keys and for a device that is offline, and survives restarts`() async throws {
+        try await withScene { scene in
+            let (ada, ben) = (scene.ada, scene.ben)
+            try await makeTrust(scene)
+            await ben.stop()
+            let thought = try await ada.circle.say("later", to: #require(ada.person(of: ben)).id)
+            #expect(thought.state == .waiting)
+            try await ada.restart()
+            try await ben.restart()
+            try await connect(ben, to: ada, in: scene.network)
+            await ben.wait { (try? self.texts($0, with: ada)) == ["later"] }  // nil: not yet
+            await ada.wait { device in
+                let all = try? device.circle.thoughts(with: #require(device.person(of: ben)).id)  // nil: not yet
+                return all?.first?.state == .delivered
+            }
+        }
+    }
+
+    @Test func `nothing is said without trust`() async throws {
+        try await withScene { scene in
+            let (ada, ben) = (scene.ada, scene.ben)
+            try await ada.circle.invite(ben.peerId)
+            await ben.wait { $0.person(of: ada)?.trust == .requested }
+            let person = try #require(ben.person(of: ada))
+            await #expect(throws: CircleError.notTrusted(person.id)) {
+                try await ben.circle.say("hello", to: person.id)
+            }
+            try await ben.circle.decline(person.id)
+            #expect(ben.person(of: ada)?.trust == Trust.State.none)
+            #expect(ada.circle.people.isEmpty)
+        }
+    }
+
+    /// The steps of "Testing Trust Revocation" in the Arkavo document, with two nodes over QUIC.
+    @Test func `the eight steps of trust revocation`() async throws {
+        try await withScene(overSockets: true) { scene in
+            // 1 to 3: two devices with accounts, a circle, and a connection.
+            let (ada, ben) = (scene.ada, scene.ben)
+            try await makeTrust(scene)
+            #expect(ada.node.connectedPeers() == [ben.peerId] && ben.node.connectedPeers() == [ada.peerId])
+            // 4: messages.
+            try await say("hello", from: ada, to: ben)
+            try await say("good day", from: ben, to: ada)
+
+            // 5: the person of device 1 revokes the trust.
+            let friend = try #require(ada.person(of: ben)).id
+            let (events, left) = (ada.circle.events, ben.node.eventStream)
+            try await ada.circle.revokeTrust(in: friend)
+
+            // 6: the connection ends, device 2 is no longer connected, sending fails, and the keys are gone.
+            for await event in left { if case .peerLeft(ada.peerId, _, _) = event { break } }
+            #expect(ada.node.connectedPeers().isEmpty)
+            #expect(ada.person(of: ben)?.trust == .revoked)
+            await #expect(throws: CircleError.notTrusted(friend)) { try await ada.circle.say("?", to: friend) }
+            #expect(ada.keys.relationship(with: ben.peerId) == nil)
+            await #expect(throws: SealedMessageError.noKeys(ben.peerId)) {
+                try await ada.keys.seal([1], to: ben.peerId)
+            }
+            let directory = try #require(ada.node.stateDirectory)
+            let pools = FilePath.joining(FilePath.joining(directory, "one-time-keys"), ada.peerId.text)
+            #expect(try SystemFileSystem().names(in: pools).isEmpty)
+
+            // 7: device 2 cannot reconnect, also not after a restart; a new trust makes a new secure connection.
+            try await ada.restart()
+            await #expect(throws: (any Error).self) { try await connect(ben, to: ada, in: scene.network) }
+            #expect(ada.node.connectedPeers().isEmpty && ada.person(of: ben)?.trust == .revoked)
+            try await ada.circle.accept(friend)
+            #expect(ada.person(of: ben)?.trust == .invited)
+            try await connect(ben, to: ada, in: scene.network)
+            await ada.wait { $0.person(of: ben)?.trust == .trusted }
+            try await waitForKeys(scene)
+            try await say("again", from: ada, to: ben)
+            #expect(try texts(ben, with: ada) == ["hello", "good day", "again"])
+
+            // 8: observers were notified.
+            for await event in events {
+                if case .trustChanged(let person, .peerTrustRevoked) = event, person.id == friend { break }
+            }
+        }
+    }
+}

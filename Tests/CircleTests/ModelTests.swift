@@ -1,0 +1,164 @@
+internal import Bytes
+internal import Circle
+internal import Foundation
+internal import Identity
+internal import OneTimeKeys
+internal import TestSupport
+internal import Testing
+
+/// The vectors were written by a program that shares no code with this one.
+@Suite("Values of a circle") struct ModelTests {
+    private struct Vectors: Decodable {
+        let uuid: String
+        let uuidPublicID: String
+        let uuidPublicIDText: String
+        let privateKey: String
+        let friendKey: String
+        let personID: String
+        let personPublicID: String
+        let cards: [String: String]
+        let refusedCards: [String: String]
+        let thoughts: [String: String]
+        let thoughtPublicIDs: [String: String]
+        let refusedThoughts: [String: String]
+        let safetyNumber: String
+    }
+
+    private let vectors: Vectors
+    private let key: Ed25519KeyPair
+
+    init() throws {
+        vectors = try TestSupport.vectors(named: "Circle/vectors.json")
+        key = Ed25519KeyPair(
+            privateKey: try Ed25519PrivateKey(rawRepresentation: Hex.decode(vectors.privateKey))
+        )
+    }
+
+    private func device(_ byte: UInt8) throws -> PeerId {
+        try PeerId(rawRepresentation: [UInt8](repeating: byte, count: PeerId.byteCount))
+    }
+
+    @Test func `public ids are those of the Arkavo app`() throws {
+        let id = PublicID(of: try #require(UUID(uuidString: vectors.uuid)))
+        #expect(Hex.encode(id.bytes) == vectors.uuidPublicID)
+        #expect(id.text == vectors.uuidPublicIDText)
+        #expect(try PublicID(text: id.text) == id)
+        #expect(try PublicID(bytes: id.bytes) == id)
+        #expect(throws: CircleError.self) { try PublicID(text: "0OIl") }
+        #expect(throws: CircleError.self) { try PublicID(text: String(repeating: "1", count: 31)) }
+        #expect(throws: CircleError.self) { try PublicID(bytes: [1]) }
+    }
+
+    @Test func `the id of a person follows from the key`() throws {
+        let id = Profile.id(ofPerson: key.publicKey)
+        #expect(id.uuidString.lowercased() == vectors.personID)
+        #expect(Hex.encode(PublicID(of: id).bytes) == vectors.personPublicID)
+    }
+
+    @Test func `cards have the bytes of the specification, both ways`() throws {
+        let profile = Profile(
+            id: UUID(),
+            name: "Ada",
+            blurb: "Counts.\nAnd weaves.",
+            interests: "engines",
+            location: "London",
+            hasHighEncryption: true,
+            hasHighIdentityAssurance: true,
+            did: "did:key:z6Mk",
+            handle: "ada.example"
+        )
+        let full = try ProfileCard(
+            profile,
+            devices: [device(9), device(3), device(9)],
+            homes: [device(5)],
+            issuedSeconds: 1_800_000_000,
+            signedBy: key
+        )
+        let small = try ProfileCard(
+            Profile(id: UUID(), name: "Ada"),
+            devices: [device(3)],
+            issuedSeconds: 1_800_000_000,
+            signedBy: key
+        )
+        for (name, card) in ["full": full, "small": small] {
+            let bytes = try Hex.decode(#require(vectors.cards[name]))
+            let read = try ProfileCard(bytes)
+            // Signatures of this system differ each time; the fields do not.
+            #expect(card.bytes.dropFirst(64) == bytes.dropFirst(64), "\(name)")
+            #expect(read.profile == card.profile && read.devices == card.devices && read.homes == card.homes)
+            #expect(read.key == key.publicKey && read.issuedSeconds == card.issuedSeconds)
+            #expect(Hex.encode(read.publicID.bytes) == vectors.personPublicID)
+        }
+    }
+
+    @Test func `cards that are not signed, canonical or within bounds are refused`() throws {
+        for (name, card) in vectors.refusedCards {
+            #expect(throws: CircleError.self, "\(name)") { try ProfileCard(Hex.decode(card)) }
+        }
+        let forged = try Hex.decode(#require(vectors.refusedCards["a signature of other bytes"]))
+        #expect(throws: CircleError.invalidSignature) { try ProfileCard(forged) }
+        #expect(throws: CircleError.self) {
+            try ProfileCard([UInt8](repeating: 0, count: ProfileCard.byteLimit + 1))
+        }
+        #expect(throws: CircleError.self) {
+            try ProfileCard(Profile(id: UUID(), name: ""), devices: [device(1)], issuedSeconds: 1, signedBy: key)
+        }
+    }
+
+    @Test func `thoughts have the bytes and ids of the specification, both ways`() throws {
+        let say = try ThoughtServiceModel(Hex.decode(#require(vectors.thoughts["say"])))
+        #expect(say.mediaType == .say && say.text == "Grüße" && say.createdAtMilliseconds == 1_800_000_000_123)
+        let image = try ThoughtServiceModel(Hex.decode(#require(vectors.thoughts["image"])))
+        #expect(image.mediaType == .image && image.text == nil && image.content == Array(0...255))
+        #expect(image.contentType == "image/png" && image.fileName == "engine.png")
+        for (name, thought) in ["say": say, "image": image] {
+            let made = try ThoughtServiceModel(
+                creatorPublicID: thought.creatorPublicID,
+                streamPublicID: thought.streamPublicID,
+                mediaType: thought.mediaType,
+                createdAtMilliseconds: thought.createdAtMilliseconds,
+                content: thought.content,
+                contentType: thought.contentType,
+                fileName: thought.fileName
+            )
+            #expect(made == thought)
+            #expect(Hex.encode(made.bytes) == vectors.thoughts[name])
+            #expect(Hex.encode(made.publicID.bytes) == vectors.thoughtPublicIDs[name])
+        }
+        #expect(Hex.encode(say.creatorPublicID.bytes) == vectors.personPublicID)
+    }
+
+    @Test func `thoughts that are not canonical or within bounds are refused`() throws {
+        for (name, thought) in vectors.refusedThoughts {
+            #expect(throws: CircleError.self, "\(name)") { try ThoughtServiceModel(Hex.decode(thought)) }
+        }
+        let say = try ThoughtServiceModel(Hex.decode(#require(vectors.thoughts["say"])))
+        let limit = ThoughtServiceModel.contentByteLimit
+        for (count, isAllowed) in [(limit, true), (limit + 1, false)] {
+            let thought = try? ThoughtServiceModel(  // nil: refused
+                creatorPublicID: say.creatorPublicID,
+                streamPublicID: say.streamPublicID,
+                mediaType: .video,
+                createdAtMilliseconds: 1,
+                content: [UInt8](repeating: 7, count: count)
+            )
+            #expect((thought != nil) == isAllowed)
+            if let thought { #expect(try ThoughtServiceModel(thought.bytes) == thought) }
+        }
+    }
+
+    @Test func `the safety number of two people is that of the specification`() throws {
+        let friend = try Ed25519PublicKey(rawRepresentation: Hex.decode(vectors.friendKey))
+        let number = SafetyNumber(between: key.publicKey, and: friend)
+        #expect("\(number)" == vectors.safetyNumber)
+        #expect(SafetyNumber(between: friend, and: key.publicKey) == number)
+    }
+
+    @Test func `no card and no thought makes a decoder crash`() throws {
+        let cards = try vectors.cards.values.sorted().map { try Hex.decode($0) }
+        neverCrash(on: cards) { bytes in _ = try ProfileCard(bytes) }
+        let thoughts = try vectors.thoughts.values.sorted().map { try Hex.decode($0) }
+        neverCrash(on: thoughts) { bytes in _ = try ThoughtServiceModel(bytes) }
+        neverCrash(onTexts: [vectors.uuidPublicIDText]) { text in _ = try PublicID(text: text) }
+    }
+}
