@@ -60,6 +60,10 @@ extension Mailbox {
         package var receivingMails = 1_024
         /// The bytes of these.
         package var receivingBytes = 4 << 20
+        /// The mails of all peers that the application has not stored yet.
+        package var receivingMailsInAll = 4_096
+        /// The bytes of these.
+        package var receivingBytesInAll = 32 << 20
         /// The interval between two searches for holders.
         package var searchInterval = Duration.seconds(600)
         /// The time from the first admission to the first search.

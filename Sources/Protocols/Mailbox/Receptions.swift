@@ -12,6 +12,7 @@ struct Receptions: Sendable {
     private let limits: Mailbox.Limits
     private var receptions: OrderedDictionary<MailID, Reception> = [:]
     private var amounts: [PeerId: Holdings.Amount] = [:]
+    private var total = Holdings.Amount()
 
     init(limits: Mailbox.Limits) { self.limits = limits }
 
@@ -31,9 +32,10 @@ struct Receptions: Sendable {
             return .isPending
         }
         let amount = amounts[peer, default: Holdings.Amount()]
-        guard amount.hasRoom(for: byteCount, mails: limits.receivingMails, bytes: limits.receivingBytes) else {
-            return .isRefused
-        }
+        guard amount.hasRoom(for: byteCount, mails: limits.receivingMails, bytes: limits.receivingBytes),
+            total.hasRoom(for: byteCount, mails: limits.receivingMailsInAll, bytes: limits.receivingBytesInAll)
+        else { return .isRefused }
+        total.add(byteCount)
         amounts[peer, default: Holdings.Amount()].add(byteCount)
         receptions[id] = Reception(byteCount: byteCount, sources: [peer])
         return .isNew
@@ -42,6 +44,7 @@ struct Receptions: Sendable {
     /// Takes out a mail that the application answered, and returns the members that wait for that.
     mutating func take(_ id: MailID) -> OrderedSet<PeerId> {
         guard let reception = receptions.removeValue(forKey: id) else { return [] }
+        total.remove(reception.byteCount)
         // Room was taken in the name of the first source.
         if let first = reception.sources.first {
             amounts[first]?.remove(reception.byteCount)

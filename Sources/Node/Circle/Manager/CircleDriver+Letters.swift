@@ -103,6 +103,14 @@ extension CircleDriver {
 
     private func isTrusted(_ device: PeerId) -> Bool { trustedPerson(of: device) != nil }
 
+    /// Whether this person invited the person of a device, who may have consented already.
+    private func isInvited(_ device: PeerId) -> Bool {
+        state.withLock { state in
+            state.invitedDevices.contains(device)
+                || state.people.values.contains { $0.trust.state == .invited && $0.devices.contains(device) }
+        }
+    }
+
     /// The trusted person whose device this is.
     private func trustedPerson(of device: PeerId) -> PublicID? {
         state.withLock { state in
@@ -191,8 +199,9 @@ extension CircleDriver {
 
     /// Stores what a mail contains, and returns the answer to its holders.
     ///
-    /// Mail that cannot be opened is refused, so that no holder sends it again.
-    private func take(_ mail: Mail, in network: NetworkId) async throws -> Reception {
+    /// Mail that cannot be opened is refused, so that no holder sends it again. The letter of a person whose consent is
+    /// still on its way comes again later.
+    private func take(_ mail: Mail, in network: NetworkId) async throws -> Reception? {
         guard let (message, copy) = parts(of: mail.body) else { return .refused }
         let router = ArkavoMessageRouter(of: localPeerId) { [keys] name in keys.peer(ofKey: name) }
         guard case .conversation(let peer, let sealed) = router.route(message, from: .mailbox(network)) else {
@@ -203,6 +212,7 @@ extension CircleDriver {
             try await keys.eraseKey(of: sealed, from: peer)
             return .delivered
         }
+        if isInvited(peer) { return nil }
         let opened = Locked<(PublicID, Opened)?>(nil)
         do {
             // In turn, so that a revocation comes before all of it or after.

@@ -39,8 +39,8 @@ final class CircleDriver: Sendable {
     static let servicePath = "$circle"
     /// The requests of people that wait for this person's answer; further ones are refused.
     static let requestLimit = 64
-    /// The lifetime of mail, 30 days.
-    static let lifetimeSeconds: UInt64 = 30 * 86_400
+    /// The lifetime of mail: 29 days, a day less than holders allow, because clocks differ.
+    static let lifetimeSeconds: UInt64 = 29 * 86_400
     private static let listenerCapacity = 1_024
 
     let node: RunarNode

@@ -19,10 +19,15 @@ public struct Profile: Hashable, Sendable, Identifiable {
     public static let shortByteLimit = 256
     private static let label = DomainLabel("runar/person-id/v1")
 
+    /// The id on this device.
     public let id: UUID
+    /// The name, 1 to 128 bytes.
     public var name: String
+    /// A few sentences of the person.
     public var blurb: String?
+    /// The interests of the person.
     public var interests: String
+    /// The place of the person.
     public var location: String
     /// Whether the person's devices use post-quantum keys.
     public var hasHighEncryption: Bool
@@ -33,6 +38,7 @@ public struct Profile: Hashable, Sendable, Identifiable {
     /// The name under which an identity server knows the person.
     public var handle: String?
 
+    /// Makes a profile, whose lengths ``check()`` checks.
     public init(
         id: UUID,
         name: String,

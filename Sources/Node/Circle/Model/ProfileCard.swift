@@ -34,6 +34,7 @@ public struct ProfileCard: Hashable, Sendable {
 
     /// The key of the person.
     public let key: Ed25519PublicKey
+    /// The statements of the person.
     public let profile: Profile
     /// The devices of the person, in the order of their ids.
     public let devices: [PeerId]

@@ -26,7 +26,9 @@ public struct Thought: Hashable, Sendable, Identifiable {
 
 /// The delivery of a thought to one device.
 public struct Delivery: Hashable, Sendable {
+    /// The device.
     public let device: PeerId
+    /// The progress.
     public let state: DeliveryState
     /// The number of members that hold the sealed thought, at most.
     public let holders: Int
@@ -47,6 +49,7 @@ public enum DeliveryState: String, Hashable, Sendable, Codable, CaseIterable, Co
     /// A person saw it.
     case opened
 
+    /// Orders states by the progress of a delivery.
     public static func < (left: Self, right: Self) -> Bool { left.order < right.order }
 
     private var order: Int {

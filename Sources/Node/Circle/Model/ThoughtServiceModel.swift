@@ -30,9 +30,11 @@ public struct ThoughtServiceModel: Hashable, Sendable {
     public let creatorPublicID: PublicID
     /// The stream to which it belongs.
     public let streamPublicID: PublicID
+    /// The kind of the content.
     public let mediaType: MediaType
     /// The time at which it was made by the creator's clock, in milliseconds since 1970.
     public let createdAtMilliseconds: UInt64
+    /// The content, at most ``contentByteLimit`` bytes.
     public let content: [UInt8]
     /// The media type of RFC 6838, such as `image/png`, for content that is not text.
     public let contentType: String?

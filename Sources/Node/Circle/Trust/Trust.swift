@@ -72,6 +72,7 @@ public struct Trust: Hashable, Sendable {
         case peerTrustRevoked
     }
 
+    /// The present state.
     public private(set) var state: State
 
     package init(_ state: State = .none) {

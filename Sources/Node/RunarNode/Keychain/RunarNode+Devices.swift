@@ -40,13 +40,9 @@ extension RunarNode {
     /// - Throws: ``KeychainError``.
     package func personKey() throws -> Ed25519KeyPair {
         let storage = self.config.keyStorage
-        let root = try storage.retrieve(id: KeyId.root.rawValue)
-        return try KeyId.person.key(in: storage) {
-            guard let root, let key = try? Ed25519PrivateKey(root),  // nil: it is no key
-                let derived = try? KeyDerivation.deriveProfileKey(masterKey: key, label: "circle")  // the label is valid
-            else { return generatePeerKey() }
-            return derived
-        }
+        let root = try storage.retrieve(id: KeyId.root.rawValue).map { try Ed25519PrivateKey($0) }
+        let derived = try root.map { try KeyDerivation.deriveProfileKey(masterKey: $0, label: "circle") }
+        return try KeyId.person.key(in: storage) { derived ?? generatePeerKey() }
     }
 
     /// The database of the node, for parts of the node in other targets.

@@ -12,7 +12,7 @@ extension RunarNode {
     /// `homes` are the members that the recipient chose to hold its mail; without any, the nearest ones do. The mail expires
     /// after `lifetimeSeconds`, at most 30 days.
     ///
-    /// - Throws: ``NodeError/notAMember(_:)``; `StorageError`.
+    /// - Throws: ``NodeError/notAMember(_:)`` and ``NodeError/tooLarge(limit:found:)``; `StorageError`.
     @discardableResult
     package func submitMail(
         _ body: [UInt8],
@@ -22,6 +22,9 @@ extension RunarNode {
         homes: [PeerId] = []
     ) throws -> MailID {
         guard services.isMember(of: network) else { throw NodeError.notAMember(network) }
+        guard 1...Mail.bodyByteLimit ~= body.count else {
+            throw NodeError.tooLarge(limit: Mail.bodyByteLimit, found: body.count)
+        }
         let mail = Mail(
             to: MailboxID(of: recipient, in: network),
             expirationSeconds: wallSeconds + lifetimeSeconds,
