@@ -417,8 +417,8 @@ let package = Package(
         tests(
             of: "Circle",
             [
-                "Circle", "SealedMessages", "RunarNode", "Transport", "Platform", "Bytes", "Identity", "NanoTDF",
-                "OneTimeKeys", "TestSupport",
+                "Circle", "SealedMessages", "RunarNode", "Storage", "Transport", "Platform", "Bytes", "Identity",
+                "NanoTDF", "OneTimeKeys", "TestSupport",
             ]
         ),
         tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),

@@ -3,6 +3,7 @@ internal import OneTimeKeys
 internal import Platform
 internal import RunarNode
 internal import SealedMessages
+internal import Storage
 internal import TestSupport
 internal import Testing
 internal import Transport
@@ -252,6 +253,41 @@ internal import Transport
             for await event in events {
                 if case .trustChanged(let person, .peerTrustRevoked) = event, person.id == friend { break }
             }
+        }
+    }
+
+    /// The steps of an exchange and of sending that follow, each of which a revocation interrupts once.
+    @Test(arguments: 0..<8) func `trust that is revoked at any step leaves neither keys nor mail`(step: Int)
+        async throws
+    {
+        try await withScene { scene in
+            let (ada, ben) = (scene.ada, scene.ben)
+            let changes = ada.keys.changes
+            try await ada.circle.invite(ben.peerId)
+            await ben.wait { $0.person(of: ada)?.trust == .requested }
+            try await ben.circle.accept(#require(ben.person(of: ada)).id)
+            await ada.wait { $0.person(of: ben)?.trust == .trusted }
+            let friend = try #require(ada.person(of: ben)).id
+            // The states of the exchange, and then the keys that thoughts use.
+            var seen = 0
+            if step > 0 {
+                for await change in changes {
+                    seen += 1
+                    if change.state == .completed, seen < step { try await ada.circle.say("\(seen)", to: friend) }
+                    if seen == step { break }
+                }
+            }
+            try await ada.circle.revokeTrust(in: friend)
+            #expect(ada.keys.relationship(with: ben.peerId) == nil)
+            #expect(ada.person(of: ben)?.trust == .revoked)
+            try await ada.restart()
+            #expect(ada.keys.relationship(with: ben.peerId) == nil)
+            #expect(ada.node.connectedPeers().isEmpty)
+            let directory = try #require(ada.node.stateDirectory)
+            let pools = FilePath.joining(FilePath.joining(directory, "one-time-keys"), ada.peerId.text)
+            #expect(try SystemFileSystem().names(in: pools).isEmpty)
+            #expect(try ada.node.stateStore.mails(in: .outgoing, of: scene.network).isEmpty)
+            await #expect(throws: (any Error).self) { try await connect(ben, to: ada, in: scene.network) }
         }
     }
 }

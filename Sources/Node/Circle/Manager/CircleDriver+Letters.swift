@@ -75,14 +75,10 @@ extension CircleDriver {
                 isTrusted(delivery.peerId)
             else { return }
             let (copy, keys) = try content.copy()
-            let mail = try await mail(
-                .thought,
-                content: (keys, content.digest),
-                copy: copy,
-                to: delivery.peerId
-            )
-            delivery.mailId = mail?.bytes
-            try store.save(delivery)
+            try await mail(.thought, content: (keys, content.digest), copy: copy, to: delivery.peerId) { id in
+                delivery.mailId = id.bytes
+                try store.save(delivery)
+            }
         }
     }
 
@@ -98,7 +94,7 @@ extension CircleDriver {
     /// Sends a letter without content.
     func post(_ kind: Letter.Kind, body: [UInt8], to device: PeerId) async throws {
         guard isTrusted(device) else { return }
-        _ = try await mail(kind, body: body, to: device)
+        try await mail(kind, body: body, to: device)
     }
 
     private func isTrusted(_ device: PeerId) -> Bool { trustedPerson(of: device) != nil }
@@ -118,15 +114,16 @@ extension CircleDriver {
         }
     }
 
-    /// Seals a letter and gives it to the mail; nil if no network is common.
+    /// Seals a letter and gives it to the mail; does nothing if no network is common.
     private func mail(
         _ kind: Letter.Kind,
         body: [UInt8] = [],
         content: (keys: SealedContent.Keys, digest: [UInt8])? = nil,
         copy: [UInt8] = [],
-        to device: PeerId
-    ) async throws -> MailID? {
-        guard let network = try network(of: device) else { return nil }
+        to device: PeerId,
+        noting note: (MailID) throws -> Void = { _ in }
+    ) async throws {
+        guard let network = try network(of: device) else { return }
         let letter = try Letter(
             kind,
             body: body,
@@ -143,12 +140,13 @@ extension CircleDriver {
         let homes = state.withLock { state in
             state.people.values.first { $0.devices.contains(device) }?.card?.homes ?? []
         }
-        return try node.submitMail(
+        try node.submitMail(
             writer.bytes,
             to: device,
             in: network,
             lifetimeSeconds: Self.lifetimeSeconds,
-            homes: homes
+            homes: homes,
+            noting: note
         )
     }
 

@@ -90,6 +90,7 @@ final class CircleDriver: Sendable {
         let incoming = node.openMailbox()
         defer { node.closeMailbox() }
         await repeatRevocations()
+        await sealAllWaiting()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.receive(from: incoming) }
             group.addTask { await self.followMail() }
@@ -118,6 +119,16 @@ final class CircleDriver: Sendable {
         }
     }
 
+    /// Seals the thoughts for which an earlier process had no time.
+    private func sealAllWaiting() async {
+        let devices = state.withLock { state in
+            state.people.values.filter { $0.trust.state == .trusted }.flatMap(\.devices)
+        }
+        for device in devices {
+            await attempt("sending what waits") { try await self.sealWaiting(for: device) }
+        }
+    }
+
     private func followConnections() async {
         for await event in node.eventStream {
             guard case .peerJoined(let peer, _) = event else { continue }
@@ -125,7 +136,9 @@ final class CircleDriver: Sendable {
             guard let (id, known) = person else { continue }
             switch known.trust.state {
             case .invited: await attempt("an invitation") { try await self.handle(.start, of: id) }
-            case .trusted: await exchangeKeys(with: [peer])
+            case .trusted:
+                await exchangeKeys(with: [peer])
+                await attempt("sending what waits") { try await self.sealWaiting(for: peer) }
             case .none, .requested, .revoked: break
             }
         }

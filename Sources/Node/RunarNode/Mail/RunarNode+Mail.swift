@@ -9,6 +9,7 @@ internal import NodeCore
 extension RunarNode {
     /// Sends a sealed message to a member, now or as soon as it is connected, and returns once it is stored durably.
     ///
+    /// `note` is called once the mail is stored and before it is sent, so that its progress finds what it stores.
     /// `homes` are the members that the recipient chose to hold its mail; without any, the nearest ones do. The mail expires
     /// after `lifetimeSeconds`, at most 30 days.
     ///
@@ -19,7 +20,8 @@ extension RunarNode {
         to recipient: PeerId,
         in network: NetworkId,
         lifetimeSeconds: UInt64,
-        homes: [PeerId] = []
+        homes: [PeerId] = [],
+        noting note: (MailID) throws -> Void = { _ in }
     ) throws -> MailID {
         guard services.isMember(of: network) else { throw NodeError.notAMember(network) }
         guard 1...Mail.bodyByteLimit ~= body.count else {
@@ -32,6 +34,7 @@ extension RunarNode {
         )
         let outgoing = OutgoingMail(mail, to: recipient, homes: homes)
         try mailService.add(mail, outgoing, in: network)
+        try note(mail.id)
         applyIfRunning(.mailbox(network, .submitted(outgoing)))
         return mail.id
     }
