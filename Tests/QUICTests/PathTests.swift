@@ -152,6 +152,45 @@ internal import TransportConformance
         await triangle.close()
     }
 
+    @Test func `five paths may fail before one works, also if one is asked for again and again`() async throws {
+        let triangle = try await Triangle()
+        triangle.beginRelaying()
+        let (dialled, accepted) = try await triangle.connect()
+        let ports = await triangle.listener.openPorts(count: 5)
+        let further = try ports.map { try SocketAddress(parsing: "127.0.0.1:\($0)") }
+        try await echo(1_000, over: dialled, accepted)
+        // Nothing passes in either direction any more, so that the listener issues no further connection IDs.
+        triangle.relay.stopRelaying(triangle.channels.0)
+        triangle.blocked.withLock { $0 = Set(further + [(try? address(of: triangle.dialler))].compactMap(\.self)) }
+        for target in further.dropLast() {
+            for _ in 0..<10 { dialled.migrate(to: target, from: nil) }
+        }
+        for _ in 0..<10 { dialled.migrate(to: further[4], from: nil) }
+        triangle.blocked.withLock { $0 = [] }
+        async let moved: Void = wait(for: .moved(further[4]), on: dialled)
+        try await echo(50_000, over: dialled, accepted)
+        await moved
+        await triangle.close()
+    }
+
+    @Test func `a connection that can use no other path ends at once when its own is dead`() async throws {
+        let triangle = try await Triangle()
+        triangle.beginRelaying()
+        let (dialled, accepted) = try await triangle.connect()
+        let ports = await triangle.listener.openPorts(count: 8)
+        let further = try ports.map { try SocketAddress(parsing: "127.0.0.1:\($0)") }
+        try await echo(1_000, over: dialled, accepted)
+        triangle.relay.stopRelaying(triangle.channels.0)
+        triangle.blocked.withLock { $0 = Set(further + [(try? address(of: triangle.dialler))].compactMap(\.self)) }
+        let stream = try dialled.openStream()
+        try await stream.write([1], finish: true)
+        var events = dialled.pathEvents.makeAsyncIterator()
+        while let event = await events.next(), event != .suspect {}
+        for target in further { dialled.migrate(to: target, from: nil) }
+        await #expect(throws: TransportError.timedOut) { _ = try await stream.read(atMost: 1) }
+        await triangle.close()
+    }
+
     @Test func `the same two addresses may be left and come back to`() async throws {
         let triangle = try await Triangle()
         triangle.beginRelaying()

@@ -53,7 +53,7 @@ static void fill_params(ngtcp2_transport_params *params, const rq_options *optio
     params->initial_max_streams_bidi = options->initial.max_streams;
     params->initial_max_streams_uni = 0;
     params->max_idle_timeout = options->idle_timeout;
-    params->active_connection_id_limit = 4;
+    params->active_connection_id_limit = 7;
 }
 
 // STUN shares the socket and is told apart by the fixed bit, so no peer may be allowed to clear it (RFC 9287). ngtcp2
@@ -155,13 +155,13 @@ void rq_conn_free(rq_conn *conn) {
     free(conn);
 }
 
-// The peer keeps to the number of connection ids that it was told. ngtcp2 counts those that it holds, and while paths are
+// The peer keeps to the number of connection IDs that it was told. ngtcp2 counts those that it holds, and while paths are
 // given up and taken again it counts some that the peer knows are retired: it would close the connection with
-// CONNECTION_ID_LIMIT. What the peer was told was encoded long ago; the room that ngtcp2 has is for eight.
+// CONNECTION_ID_LIMIT. What the peer was told was encoded long ago, and ngtcp2 drops what its room of eight cannot take.
 static void allow_more_ids(ngtcp2_conn *engine) {
     ngtcp2_transport_params *params =
         (ngtcp2_transport_params *)(uintptr_t)ngtcp2_conn_get_local_transport_params(engine);
-    params->active_connection_id_limit = 8;
+    params->active_connection_id_limit = 16;
 }
 
 void rq_conn_trim(rq_conn *conn) {

@@ -111,7 +111,8 @@ struct rq_conn {
     rq_addr alias_remote;               // the remote of the path whose local address has `alias_port` for ngtcp2
     uint16_t alias_port, port;
     rq_addr refused_remote;
-    bool has_refused_path;
+    rq_addr next_local, next_remote;    // the path that is being validated, if `is_validating`
+    bool has_refused_path, is_validating;
 };
 
 // address.c

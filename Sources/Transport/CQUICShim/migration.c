@@ -16,6 +16,11 @@ static void tell_apart(rq_conn *conn, rq_addr *local, const rq_addr *remote) {
 }
 
 int rq_conn_migrate(rq_conn *conn, const rq_addr *local, const rq_addr *remote, bool at_once, uint64_t now) {
+    // Each attempt uses up a connection ID, and the peer gives others only when it is heard.
+    if (!at_once && conn->is_validating && rq_addr_equal(local, &conn->next_local) &&
+        rq_addr_equal(remote, &conn->next_remote)) {
+        return RQ_OK;
+    }
     ngtcp2_sockaddr_union from, to;
     ngtcp2_path path;
     rq_addr alias = *local;
@@ -23,7 +28,12 @@ int rq_conn_migrate(rq_conn *conn, const rq_addr *local, const rq_addr *remote, 
     rq_path_set(&path, &from, &alias, &to, remote);
     int status = at_once ? ngtcp2_conn_initiate_immediate_migration(conn->engine, &path, rq_clamp(conn, now))
                          : ngtcp2_conn_initiate_migration(conn->engine, &path, rq_clamp(conn, now));
-    return status == 0 ? RQ_OK : RQ_FAILED;
+    if (status == NGTCP2_ERR_CONN_ID_BLOCKED) return RQ_NO_ID;
+    if (status != 0) return RQ_FAILED;
+    conn->next_local = *local;
+    conn->next_remote = *remote;
+    conn->is_validating = true;
+    return RQ_OK;
 }
 
 bool rq_conn_take_refused_path(rq_conn *conn, rq_addr *remote) {

@@ -41,6 +41,8 @@ enum {
     // The socket takes no more at the moment.
     RQ_BLOCKED = 7,
     RQ_FAILED = 8,
+    // No connection ID is left for another path.
+    RQ_NO_ID = 9,
 };
 
 // The length of the connection ids that we choose.
@@ -256,7 +258,7 @@ size_t rq_conn_exporter_secret(const rq_conn *conn, uint8_t out[RQ_MAX_EXPORTER_
 // Frees what only the handshake needed; call outside of rq_conn_read once confirmed.
 void rq_conn_trim(rq_conn *conn);
 // Moves a connection that we dialled to another path, with path validation: `at_once` also if the peer does not answer
-// there, else when it does.
+// there, else when it does. Returns RQ_OK also if the path is being validated already; RQ_NO_ID, or RQ_FAILED.
 int rq_conn_migrate(rq_conn *conn, const rq_addr *local, const rq_addr *remote, bool at_once, uint64_t now);
 // The path whose validation failed since the last call; false if there is none.
 bool rq_conn_take_refused_path(rq_conn *conn, rq_addr *remote);

@@ -143,11 +143,13 @@ extension IOLoop {
         }
         do {
             var local = try localAddress(towards: remote, from: port)
-            guard unsafe rq_conn_migrate(raw, &local, &remote, false, clock.now) == Int32(RQ_OK) else {
-                core.path.refused(address)
-                return
+            switch unsafe Int(rq_conn_migrate(raw, &local, &remote, false, clock.now)) {
+            case RQ_OK: connections.markDirty(core)
+            case RQ_NO_ID where core.path.isSuspect:
+                // The peer, which is not heard here, cannot issue further ones, so the connection can go nowhere.
+                end(core, .silently(.timedOut))
+            default: core.path.refused(address)
             }
-            connections.markDirty(core)
         } catch {
             core.path.refused(address)
         }
