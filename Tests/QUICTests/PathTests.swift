@@ -159,7 +159,7 @@ internal import TransportConformance
         let ports = await triangle.listener.openPorts(count: 5)
         let further = try ports.map { try SocketAddress(parsing: "127.0.0.1:\($0)") }
         try await echo(1_000, over: dialled, accepted)
-        // Nothing passes in either direction any more, so that the listener issues no further connection IDs.
+        // The listener is not heard, so it issues no further connection IDs.
         triangle.relay.stopRelaying(triangle.channels.0)
         triangle.blocked.withLock { $0 = Set(further + [(try? address(of: triangle.dialler))].compactMap(\.self)) }
         for target in further.dropLast() {

@@ -66,6 +66,8 @@ internal import Testing
             try await member.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
             try await member.dhtBootstrap(networkId: network, bootstrapPeer: owner.peerId)
         }
+        // A lookup goes on without those that do not answer at once, as none does while 190 handshakes are under way.
+        for node in nodes { await self.meetsAll(node, in: network) }
         var leastHolders = Int.max
         for (number, node) in nodes.enumerated() {
             let receipt = try await node.dhtPut(networkId: network, key: self.key(number), value: self.value(number))
@@ -95,6 +97,12 @@ internal import Testing
             ignorant: 0,
             admitting: others.count { $0.connectedPeers(in: network).contains(victim) }
         )
+    }
+
+    /// Waits until a node is connected with all others.
+    private func meetsAll(_ node: RunarNode, in network: NetworkId) async {
+        var events = node.eventStream.makeAsyncIterator()
+        while node.connectedPeers(in: network).count < Self.nodeCount - 1, await events.next() != nil {}
     }
 
     private func key(_ number: Int) -> Data { Data("record \(number)".utf8) }
