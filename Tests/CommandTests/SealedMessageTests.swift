@@ -3,38 +3,8 @@ internal import TestSupport
 internal import Testing
 
 @Suite("Sealed messages", .timeLimit(.minutes(15))) struct SealedMessageTests {
-    /// Two members whose nodes run and are connected.
-    private struct Pair {
-        let owner: TemporaryHome
-        let member: TemporaryHome
-        let ownerId: String
-        let memberId: String
-        let nodes: [RunningCommand]
-
-        init() throws {
-            let (owner, member) = (try TemporaryHome(), try TemporaryHome())
-            (self.owner, self.member) = (owner, member)
-            ownerId = try owner.makeNode()
-            memberId = try member.makeNode()
-            let text = try owner.answer(["network", "create", "Home"]).text("text")
-            let token = try owner.answer(["network", "issue", memberId, "--label", "phone"]).text("text")
-            _ = try member.answer(["join", text, token])
-            let ownerNode = try RunningCommand(["up", "--json"], home: owner)
-            let address = try #require((ownerNode.next("ready")["addresses"] as? [String])?.first)
-            let memberNode = try RunningCommand(["up", "--json"], home: member)
-            _ = try memberNode.next("ready")
-            nodes = [ownerNode, memberNode]
-            let place = try owner.answer(["network", "address", "--address", address]).text("text")
-            _ = try member.answer(["connect", place])
-        }
-
-        func end() throws {
-            for home in [member, owner] { _ = try home.answer(["stop"]) }
-        }
-    }
-
     @Test func `keys are exchanged and compared, and a sealed message arrives once`() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         let early = try pair.owner.runar(["send", "phone", "hello", "--sealed", "--json"])
         #expect(early.status == 66)
         #expect(try early.failure["code"] as? String == "no-one-time-keys")
@@ -79,7 +49,7 @@ internal import Testing
     }
 
     @Test func `a node that is killed uses no key twice, and goes on with its keys`() throws {
-        let pair = try Pair()
+        let pair = try ConnectedPair()
         _ = try pair.owner.answer(["keys", "exchange", "phone"])
         let listener = try RunningCommand(["listen", "--json"], home: pair.member)
         _ = try listener.next("listening")

@@ -312,6 +312,51 @@ def seal(owner, guest, peer):
     owner.ask("DELETE /peers/{peer}/one-time-keys", place, expect=404)
 
 
+def trust(owner, guest, peer):
+    """Two people, from the first request to the end of trust and its return."""
+    people = "/circle/people/{person}"
+    ada, bob = {"person": "Ada"}, {"person": "Bob"}
+    owner.ask("POST /peers/{peer}/circle", {"peer": peer}, body={}, expect=404)
+    owner.ask("GET /circle/card", expect=404)
+    owner.ask("PUT /circle/profile", body={"name": ""}, expect=422)
+    owner.ask("PUT /circle/profile", body={"name": "Ada"})
+    guest.ask("PUT /circle/profile", body={"name": "Bob", "blurb": "on the road"})
+    owner.ask("POST /circle/people", body={"text": owner.ask("GET /circle/card")["text"]}, expect=422)
+    owner.ask("POST /peers/{peer}/circle", {"peer": peer}, body={})
+    guest.ask("POST " + people + "/decline", ada, body={})
+    owner.ask("POST /circle/people", body={"text": guest.ask("GET /circle/card")["text"]})
+    told = owner.ask("GET /activity", stream=True)
+    told.next("hello")
+    expect("consent makes trust", guest.ask("POST " + people + "/accept", ada, body={})["trust"] == "trusted")
+    while "circle" not in told.next("changed")["what"]:
+        pass
+    told.close()
+    person = owner.ask("GET /circle")["people"][0]
+    expect("the person is listed", (person["name"], person["blurb"], person["trust"]) == ("Bob", "on the road", "trusted"), person)
+    for digits, status in (("12345", 422), ("0" * 60, 422), (person["safetyNumber"], 200)):
+        owner.ask("POST " + people + "/verify", bob, body={"text": digits}, expect=status)
+    follower = owner.ask("POST " + people + "/follow", bob, stream=True)
+    follower.next("circle")
+    said = owner.ask("POST " + people + "/thoughts", bob, body={"text": "at eight"})
+    while follower.next("thought")["state"] != "delivered":
+        pass
+    thoughts = guest.ask("GET " + people + "/thoughts", ada, {"search": "EIGHT", "limit": 5})["thoughts"]
+    expect("a thought arrives", [one["thoughtId"] for one in thoughts] == [said["thoughtId"]], thoughts)
+    number = thoughts[0]["number"]
+    expect("nothing came before", guest.ask("GET " + people + "/thoughts", ada, {"before": number})["thoughts"] == [])
+    guest.ask("GET " + people + "/thoughts", ada, {"limit": 0}, expect=400)
+    guest.ask("POST " + people + "/opened", ada, body={"first": number, "last": number})
+    while follower.next("thought")["state"] != "opened":
+        pass
+    expect("trust is revoked", owner.ask("DELETE " + people, bob)["trust"] == "revoked")
+    owner.ask("POST " + people + "/thoughts", bob, body={"text": "no"}, expect=403)
+    owner.ask("POST " + people + "/accept", bob, body={})
+    while follower.next("circle")["people"][0]["trust"] != "trusted":
+        pass
+    follower.close()
+    owner.ask("POST " + people + "/decline", {"person": "Carol"}, body={}, expect=404)
+
+
 def store(owner, guest, place):
     told = owner.ask("GET /activity", stream=True)
     told.next("hello")
@@ -549,7 +594,7 @@ def main(words):
     alone(owner)
     place = become_members(owner, guest)
     peer = url_id(guest.ask("GET /node")["peerId"])
-    for step in [lambda: talk(owner, guest, place, peer), lambda: seal(owner, guest, peer),
+    for step in [lambda: talk(owner, guest, place, peer), lambda: seal(owner, guest, peer), lambda: trust(owner, guest, peer),
                  lambda: store(owner, guest, place), lambda: codes(owner, place), lambda: come_back(owner), lambda: keys(owner, guest), lambda: end(owner, guest, place, peer)]:
         step()
     renew(guest)

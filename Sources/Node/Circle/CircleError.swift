@@ -8,6 +8,8 @@ public enum CircleError: Error, Hashable, Sendable {
     case invalidSignature
     /// This device's person has no profile yet.
     case noProfile
+    /// The card is that of this device's person.
+    case ownCard
     /// Nothing is known of the person.
     case unknownPerson(PublicID)
     /// The two people do not trust each other.
@@ -26,6 +28,7 @@ extension CircleError: CustomStringConvertible {
         case .tooLong(let what, let limit, let found): "\(what) is too long: \(found), at most \(limit) are allowed"
         case .invalidSignature: "it is not signed by the one whom it names: ask the person for a new one"
         case .noProfile: "you have no profile yet: set your name first"
+        case .ownCard: "this is your own card: ask the other person for theirs"
         case .unknownPerson(let id): "nobody with the id \(id) is known here: look at the list of people"
         case .notTrusted(let id): "there is no trust between you and \(id): invite the person, and wait for the consent"
         case .wrongSafetyNumber: "the safety numbers differ: do not send anything, and compare them again in person"

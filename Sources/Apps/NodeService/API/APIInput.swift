@@ -75,6 +75,9 @@ extension ConsoleRequest {
     /// The peer in the path.
     var peer: PeerName { PeerName(Self.plainId(self["peer"])) }
 
+    /// The person in the path.
+    var person: PersonName { PersonName(self["person"]) }
+
     /// An id in base64url as reports write it; anything else as it is.
     static func plainId(_ text: String) -> String {
         guard text.utf8.count == 43 else { return text }
@@ -104,7 +107,9 @@ extension ConsoleFailure {
         self.init(Self.status(of: failure), failure.code, failure.message, exitCode: failure.status.rawValue)
     }
 
-    private static let missing: Set = ["no-such-network", "no-such-peer", "no-network", "no-such-key", "no-key"]
+    private static let missing: Set = [
+        "no-such-network", "no-such-peer", "no-network", "no-such-key", "no-key", "no-such-person",
+    ]
     private static let late: Set = ["conflict", "too-late"]
 
     private static func status(of failure: CommandFailure) -> Int {

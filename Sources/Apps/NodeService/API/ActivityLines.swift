@@ -100,6 +100,7 @@ struct ActivityChanged: ActivityContent {
         case files
         case records
         case keys
+        case circle
         case services
         case settings
         case logLevel

@@ -38,7 +38,7 @@ package struct NodeAPI: Sendable {
     /// Everything that can be asked, wherever the request comes from.
     var operations: [APIOperation] {
         nodeOperations + networkOperations + peerOperations + dataOperations + keyOperations
-            + oneTimeKeyOperations + codeOperations + lanOperations
+            + oneTimeKeyOperations + circleOperations + codeOperations + lanOperations
     }
 
     /// The routes of ``operations``.

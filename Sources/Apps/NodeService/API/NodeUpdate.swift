@@ -21,6 +21,10 @@ package enum NodeUpdate: Hashable, Sendable {
     case invited(InvitationReport)
     case joinRequested(JoinRequestReport)
     case joinPending(JoinPendingReport)
+    /// The circle as it is: nothing that changes it is missed from now on.
+    case circle(CircleReport)
+    /// A thought came, or its delivery advanced.
+    case thought(ThoughtReport)
     /// A browser can be started.
     case consoleLink(ConsoleLinkReport)
     /// A device of the local network can be paired.
@@ -44,6 +48,8 @@ enum UpdateKind: String, CaseIterable, Sendable {
     case joinPending
     case consoleLink
     case pairing
+    case circle
+    case thought
     /// Stands for all words of what happens to a node.
     case event
 }
@@ -100,6 +106,8 @@ enum AnswerLine {
         case .joinRequested(let report): JSONText.bytes(report)
         case .joinPending(let report): JSONText.bytes(report)
         case .pairing(let report): JSONText.bytes(report)
+        case .circle(let report): JSONText.bytes(report)
+        case .thought(let report): JSONText.bytes(report)
         case .consoleLink(let report): JSONText.bytes(report)
         }
     }
@@ -147,6 +155,8 @@ enum AnswerLine {
         case .joinPending: return .update(try (try? .joinPending(report())) ?? .event(report()))  // the same
         case .consoleLink: return .update(.consoleLink(try report()))
         case .pairing: return .update(.pairing(try report()))
+        case .circle: return .update(.circle(try report()))
+        case .thought: return .update(.thought(try report()))
         case .event: return .update(.event(try report()))
         }
     }
@@ -190,6 +200,8 @@ extension AnswerLine {
             case .joinPending: JoinPendingReport.self
             case .consoleLink: ConsoleLinkReport.self
             case .pairing: PairingReport.self
+            case .circle: CircleReport.self
+            case .thought: ThoughtReport.self
             case .event: EventReport.self
             }
         let object = try SchemaReader.object(of: type)

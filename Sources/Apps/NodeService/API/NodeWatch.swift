@@ -1,3 +1,4 @@
+internal import Circle
 internal import Concurrency
 internal import Foundation
 internal import Identity
@@ -86,6 +87,13 @@ package final class NodeWatch: Sendable {
                 }
             }
         }
+    }
+
+    /// Tells that the circle changes, until it ends.
+    func follow(_ circle: CircleManager) {
+        let events = circle.events
+        // Unstructured: it ends with the circle, of which it keeps the stream alone.
+        Task { for await _ in events { self.noteChanges([.circle]) } }
     }
 
     /// Tells of what a request of somebody has changed.

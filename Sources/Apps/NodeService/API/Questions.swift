@@ -68,6 +68,19 @@ struct ServicesQuestion: Codable, Sendable {
     let network: String?
 }
 
+/// The newest thoughts of a conversation before a place, or those that contain a text.
+struct ThoughtsQuestion: Codable, Sendable {
+    let before: UInt64?
+    let limit: Int?
+    let search: String?
+
+    /// - Throws: ``ConsoleFailure``.
+    func checked() throws -> Self {
+        _ = try ConsoleRequest.number(limit, "limit", in: 1...1_000)
+        return self
+    }
+}
+
 /// The pixels of a picture.
 struct PictureQuestion: Codable, Sendable {
     let width: Int

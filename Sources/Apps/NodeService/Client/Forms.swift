@@ -17,6 +17,18 @@ struct NewNetworkForm: Codable, Sendable {
     let index: UInt32?
 }
 
+/// The profile of this device's person.
+struct ProfileForm: Codable, Sendable {
+    let name: String
+    let blurb: String?
+}
+
+/// Thoughts by their first and last number.
+struct OpenedForm: Codable, Sendable {
+    let first: UInt64
+    let last: UInt64
+}
+
 struct NameForm: Codable, Sendable {
     let name: String
 }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Circle
 internal import Foundation
 internal import Identity
 internal import NanoTDF
@@ -32,6 +33,7 @@ extension CommandFailure {
         case let error as IdentityError: self.init("bad-data", .data, error.description)
         case let error as OneTimeKeyError: self.init("one-time-keys", .data, error.description)
         case let error as SealedMessageError: self.init(sealed: error)
+        case let error as CircleError: self.init(circle: error)
         case let error as NanoTDFError: self.init("bad-nanotdf", .data, error.description)
         case let error as RecoveryPhraseError: self.init("bad-phrase", .data, "\(error)")
         case let error as TopicPathError: self.init("bad-topic", .usage, error.description)
@@ -63,6 +65,22 @@ extension CommandFailure {
             case .peerHasNoKey: ("peer-has-no-key", .data)
             }
         self.init(code, status, error.description)
+    }
+
+    private init(circle error: CircleError) {
+        let (code, status): (String, ExitStatus) =
+            switch error {
+            case .malformed, .invalidSignature: ("bad-card", .data)
+            case .tooLong: ("too-large", .data)
+            case .noProfile: ("no-profile", .noInput)
+            case .ownCard: ("own-card", .data)
+            case .unknownPerson: ("no-such-person", .data)
+            case .notTrusted: ("not-trusted", .notPermitted)
+            case .wrongSafetyNumber: ("wrong-safety-number", .data)
+            case .managerExists: ("circle-in-use", .tryAgain)
+            }
+        let advice = error == .noProfile ? " with `runar circle profile NAME`" : ""
+        self.init(code, status, error.description + advice)
     }
 
     private init(node error: NodeError) {

@@ -64,6 +64,7 @@ extension RequestHandler {
         let (former, wasRunning) = (node.peerId, node.isRunning)
         let before = try node.networks().filter { $0.token != nil }
         openKeyStores()
+        await endCircle()
         if wasRunning { await node.stop() }
         do {
             try await node.renewDevice()
@@ -73,12 +74,14 @@ extension RequestHandler {
             if wasRunning {
                 try await node.start()
                 openKeyStores()
+                openCircle()
             }
             throw error
         }
         if wasRunning {
             try await node.start()
             openKeyStores()
+            openCircle()
         }
         let kept = Set(try node.networks().filter { $0.token != nil }.map(\.networkId))
         return RenewalReport(

@@ -20,17 +20,21 @@ extension RequestHandler {
     }
 
     func verifyKeys(of peer: PeerName, digits: String) async throws -> KeyRelationshipReport {
-        guard let number = SafetyNumber(digits) else {
-            throw CommandFailure(
-                "bad-safety-number",
-                .data,
-                "a safety number has 60 digits: give all twelve groups, with or without spaces"
-            )
-        }
+        let number = try Self.safetyNumber(digits)
         let peer = try resolve(peer)
         let keyStores = try keyStores()
         try await keyStores.verify(number, with: peer)
         return try report(of: peer, keyStores)
+    }
+
+    /// - Throws: ``CommandFailure`` unless there are 60 digits.
+    static func safetyNumber(_ digits: String) throws(CommandFailure) -> SafetyNumber {
+        if let number = SafetyNumber(digits) { return number }
+        throw CommandFailure(
+            "bad-safety-number",
+            .data,
+            "a safety number has 60 digits: give all twelve groups, with or without spaces"
+        )
     }
 
     func removeKeys(of peer: PeerName) async throws -> DoneReport {

@@ -1,3 +1,4 @@
+internal import Circle
 internal import Concurrency
 internal import Foundation
 internal import Identity
@@ -25,6 +26,8 @@ package final class RequestHandler: Sendable {
     let calls = QuestionDesk<CallAnswer>(asker: "the caller")
     /// The one-time keys, once something needed them.
     private let keyStoreManager = Locked<KeyStoreManager?>(nil)
+    /// The inner circle, once something needed it.
+    private let circleManager = Locked<CircleManager?>(nil)
     /// Ends the node that serves others; nil in a command that is about to end anyway.
     private let stop: (@Sendable () -> Void)?
     let started = ContinuousClock.now
@@ -56,6 +59,7 @@ package final class RequestHandler: Sendable {
     package func startNode() async throws {
         if let watch { _ = files.add(watch.files.listener) }
         openKeyStores()
+        openCircle()
         try await node.start()
         node.receiveFiles(files.receiver(standing: settings.text(.acceptFiles)))
     }
@@ -78,6 +82,36 @@ package final class RequestHandler: Sendable {
         } catch {
             node.logs[.storage].error("one-time keys cannot be used: \(error)")
         }
+    }
+
+    /// The circle of this device's person, which takes mail from now on.
+    func circle() throws -> CircleManager {
+        let keys = try keyStores()
+        return try circleManager.withLock { manager in
+            if let manager { return manager }
+            let made = try CircleManager(node: node, keys: keys)
+            watch?.follow(made)
+            manager = made
+            return made
+        }
+    }
+
+    /// Lets people ask for trust and send thoughts; a node whose circle is damaged does without.
+    func openCircle() {
+        do {
+            _ = try circle()
+        } catch {
+            node.logs[.storage].error("the circle cannot be used: \(error)")
+        }
+    }
+
+    /// Ends the circle, and returns once nothing is written any longer; the next use begins it again.
+    package func endCircle() async {
+        let former = circleManager.withLock { manager in
+            defer { manager = nil }
+            return manager
+        }
+        await former?.end()
     }
 
     /// Deletes the one-time keys of a device whose key was replaced; the next use begins with none.

@@ -44,6 +44,7 @@ struct NodeRun: Sendable {
             }
             return .success(())
         }
+        await handler.endCircle()
         await handler.node.stop()
         try result.get()
     }

@@ -46,9 +46,11 @@ struct Session: Sendable {
             let socket = isServing ? try NodeSocket(handler) : nil
             async let _: Void = serve(socket)
             let result = try await body(session)
+            await handler.endCircle()
             await node.stop()
             return result
         } catch {
+            await handler.endCircle()
             await node.stop()
             throw error
         }

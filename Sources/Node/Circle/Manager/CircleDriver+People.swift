@@ -86,6 +86,22 @@ extension CircleDriver {
         _ = try await ask("request", card.bytes, device)
     }
 
+    /// Asks the person of a card that came by another channel.
+    func invite(_ card: ProfileCard) async throws -> PublicID {
+        let id = card.publicID
+        guard id != ownID else { throw CircleError.ownCard }
+        guard state.withLock({ $0.ownCard }) != nil else { throw CircleError.noProfile }
+        try await turns.withLock {
+            var person = state.withLock { $0.people[id] } ?? KnownPerson(key: card.key, trust: Trust())
+            // The bans of a revocation are lifted for the devices that it named.
+            guard person.trust.state != .revoked, card.issuedSeconds > person.card?.issuedSeconds ?? 0 else { return }
+            person.card = card
+            try save(id, person)
+        }
+        try await accept(id)
+        return id
+    }
+
     func accept(_ id: PublicID) async throws {
         guard state.withLock({ $0.ownCard }) != nil else { throw CircleError.noProfile }
         try await handle(.invite, of: id)
@@ -185,12 +201,14 @@ extension CircleDriver {
 
     /// Connects to a device; one that is not reached is asked when it connects.
     private func connect(to device: PeerId) async {
-        guard !node.connectedPeers().contains(device) else { return }
         await attempt("connecting to a person") {
-            guard let network = try node.knownPeers().first(where: { $0.peerId == device })?.networks.first else {
-                return
+            let known = try node.knownPeers().first { $0.peerId == device }?.networks ?? []
+            let networks = known.isEmpty ? try node.networks().filter(\.isMember).map(\.networkId) : Array(known)
+            for network in networks where !node.connectedPeers().contains(device) {
+                await attempt("connecting to peer \(device.short)") {
+                    try await node.connectToPeer(peerId: device, networkId: network)
+                }
             }
-            try await node.connectToPeer(peerId: device, networkId: network)
         }
     }
 

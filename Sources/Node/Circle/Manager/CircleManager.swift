@@ -75,6 +75,16 @@ public final class CircleManager: Sendable {
     /// - Throws: ``CircleError/noProfile``; `RunarError` if the device cannot be asked.
     public func invite(_ device: PeerId) async throws { try await driver.invite(device) }
 
+    /// Asks the person of a card for trust, or accepts that person's request; devices that are offline are asked when
+    /// they connect.
+    ///
+    /// The card came by another channel, for example a QR code.
+    ///
+    /// - Throws: ``CircleError/noProfile``; ``CircleError/ownCard``; `StorageError`.
+    /// - Returns: The id of the person.
+    @discardableResult
+    public func invite(_ card: ProfileCard) async throws -> PublicID { try await driver.invite(card) }
+
     /// Accepts the request of a person, or invites a person in whom trust was revoked again.
     ///
     /// - Throws: ``CircleError/unknownPerson(_:)`` and ``CircleError/noProfile``.
@@ -102,6 +112,11 @@ public final class CircleManager: Sendable {
     public func revokeTrust(in person: PublicID) async throws { try await driver.handle(.revoke, of: person) }
 
     // MARK: Thoughts
+
+    /// The public id of the stream of the conversation with a person.
+    public func conversation(with person: PublicID) -> PublicID {
+        PublicID(of: Conversation.id(between: driver.ownID, and: person))
+    }
 
     /// Says something to a person, and returns once it is stored; the deliveries follow.
     ///

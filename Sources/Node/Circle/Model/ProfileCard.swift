@@ -140,4 +140,37 @@ public struct ProfileCard: Hashable, Sendable {
 
     /// The id of the person that other people see.
     public var publicID: PublicID { profile.publicID }
+
+    // MARK: Text
+
+    /// The beginning of each text form.
+    public static let textPrefix = "runar://person/"
+    /// Twice the longest text form, for white space in it.
+    private static let textByteLimit = 2 * (textPrefix.utf8.count + (byteLimit + 2) / 3 * 4)
+
+    /// The text form, for a QR code or another channel: `runar://person/` and the bytes in base64url.
+    public var text: String { Self.textPrefix + Base64URL.encode(bytes) }
+
+    /// Whether a text begins like the text form of a card.
+    public static func isText(_ text: String) -> Bool { PlainText.trimmed(text).hasPrefix(textPrefix) }
+
+    /// Reads the text form, which may contain white space, and verifies the signature.
+    ///
+    /// - Throws: ``CircleError``.
+    public init(text: String) throws(CircleError) {
+        guard text.utf8.count <= Self.textByteLimit else {
+            throw .tooLong(Self.subject, limit: Self.textByteLimit, found: text.utf8.count)
+        }
+        let letters = text.filter { !$0.isWhitespace }
+        guard letters.hasPrefix(Self.textPrefix) else {
+            throw .malformed(of: Self.subject, reason: "it does not begin with \(Self.textPrefix)")
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try Base64URL.decode(String(letters.dropFirst(Self.textPrefix.count)))
+        } catch {
+            throw .malformed(of: Self.subject, reason: "a letter is missing or wrong; copy it again in full")
+        }
+        try self.init(bytes)
+    }
 }

@@ -1,0 +1,100 @@
+internal import Console
+
+// The inner circle: people, trust and thoughts.
+
+/// A person as somebody names them: by name, by id, or by the beginning of the id.
+package struct PersonName: Hashable, Sendable {
+    let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+}
+
+extension APIRequest where Answer == CircleReport {
+    /// The circle of this device's person.
+    package static var circle: Self { Self(.get, "circle") }
+
+    /// Sets the profile of this device's person.
+    package static func setProfile(name: String, blurb: String?) -> Self {
+        Self(.put, "circle/profile", body: JSONText.bytes(ProfileForm(name: name, blurb: blurb)))
+    }
+}
+
+extension APIRequest where Answer == InvitedReport {
+    /// Asks the person of a connected device for trust.
+    package static func invite(_ peer: PeerName) -> Self {
+        Self(.post, "peers/{peer}/circle", ["peer": peer.text], company: .peer(peer))
+    }
+}
+
+extension APIRequest where Answer == CardReport {
+    /// The card of this device's person.
+    package static var ownCard: Self { Self(.get, "circle/card") }
+}
+
+extension APIRequest where Answer == PersonReport {
+    /// Asks the person of a card for trust.
+    package static func addPerson(card: String) -> Self {
+        Self(.post, "circle/people", body: JSONText.bytes(TextForm(text: card)), company: .everybody)
+    }
+
+    /// Accepts the request of a person, or asks a person in whom trust was revoked again.
+    package static func accept(_ person: PersonName) -> Self {
+        Self(.post, "circle/people/{person}/accept", ["person": person.text], company: .everybody)
+    }
+
+    /// Confirms that the safety number on the person's screen has these digits.
+    package static func verify(_ person: PersonName, digits: String) -> Self {
+        let body = JSONText.bytes(TextForm(text: digits))
+        return Self(.post, "circle/people/{person}/verify", ["person": person.text], body: body)
+    }
+
+    /// Revokes the trust in a person.
+    package static func revokeTrust(in person: PersonName) -> Self {
+        Self(.delete, "circle/people/{person}", ["person": person.text])
+    }
+}
+
+extension APIRequest where Answer == DoneReport {
+    /// Declines the request of a person.
+    package static func decline(_ person: PersonName) -> Self {
+        Self(.post, "circle/people/{person}/decline", ["person": person.text])
+    }
+
+    /// Tells the person that thoughts were seen, by their first and last number.
+    package static func noteOpened(_ person: PersonName, from first: UInt64, to last: UInt64) -> Self {
+        let body = JSONText.bytes(OpenedForm(first: first, last: last))
+        return Self(.post, "circle/people/{person}/opened", ["person": person.text], body: body)
+    }
+
+    /// Tells each change in the conversation with a person.
+    package static func follow(_ person: PersonName) -> Self {
+        Self(.post, "circle/people/{person}/follow", ["person": person.text])
+    }
+}
+
+extension APIRequest where Answer == ThoughtReport {
+    /// Says something to a person.
+    package static func say(_ text: String, to person: PersonName) -> Self {
+        let body = JSONText.bytes(TextForm(text: text))
+        return Self(.post, "circle/people/{person}/thoughts", ["person": person.text], body: body)
+    }
+}
+
+extension APIRequest where Answer == ThoughtsReport {
+    /// The newest thoughts of the conversation with a person, or those that contain a text.
+    package static func thoughts(
+        with person: PersonName,
+        before number: UInt64? = nil,
+        limit: Int,
+        search: String? = nil
+    ) -> Self {
+        Self(
+            .get,
+            "circle/people/{person}/thoughts",
+            ["person": person.text],
+            query: ["before": number.map { "\($0)" }, "limit": "\(limit)", "search": search]
+        )
+    }
+}

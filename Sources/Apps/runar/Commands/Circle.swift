@@ -1,0 +1,276 @@
+internal import ArgumentParser
+internal import NodeService
+internal import QRCode
+
+/// The people whom this device's person trusts.
+struct Circle: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Trust people, and tell them things that wait for them while they are offline.",
+        discussion: """
+            Begin with `runar circle profile NAME`, and ask somebody with `runar circle add`. Trust needs the consent of \
+            both. What you say is sealed for each device of the person, and held by members of your network until it \
+            comes. `runar chat` opens a conversation.
+            """,
+        subcommands: [
+            List.self, Profile.self, Card.self, Add.self, Accept.self, Decline.self, Verify.self, Revoke.self,
+            Say.self, History.self, Follow.self,
+        ],
+        defaultSubcommand: List.self
+    )
+}
+
+extension Circle {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the people of your circle, with the safety numbers and the keys that are left."
+        )
+
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let report = try await Session.with(home) { try await $0.ask(.circle) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Profile: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set what other people read about you.",
+            discussion: "Those whom you trust get the new profile."
+        )
+
+        @Argument(help: "Your name, at most 128 bytes.")
+        var name: String
+        @Option(help: "A few sentences about you.")
+        var blurb: String?
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var node: NodeOptions
+
+        func run() async throws {
+            let request = APIRequest.setProfile(name: name, blurb: blurb)
+            let report = try await Session.with(home, node) { try await $0.ask(request) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Card: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print your card as a text, with which other people add you.",
+            discussion: "It is no secret: it names your devices, and is signed by you."
+        )
+
+        @Flag(name: .customLong("qr"), help: "Show it as a QR code, too.")
+        var showsCode = false
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let report = try await Session.with(home) { try await $0.ask(.ownCard) }
+            Output.report(report, asJSON: home.output.json)
+            if showsCode, !home.output.json { TerminalCode.showIfRoom(report.text) }
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ask a person for trust: by a device, by a card, or by a picture of its QR code.",
+            discussion: """
+                A device must be connected. With a card (`runar circle card` on the person's device) the request waits \
+                until one of the person's devices comes.
+                """
+        )
+
+        @Argument(help: "A device (id, its beginning, or label), or the text of a card.")
+        var person: String?
+        @Option(help: ArgumentHelp("Read the card from a picture of its code.", valueName: "file"))
+        var picture: String?
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var node: NodeOptions
+
+        func validate() throws {
+            guard (person == nil) != (picture == nil) else {
+                throw ValidationError("Give a device or the text of a card, or a picture of the card's code.")
+            }
+        }
+
+        func run() async throws {
+            let asJSON = home.output.json
+            if let person, !CardText.isCard(person) {
+                let request = APIRequest.invite(PeerName(person))
+                let report = try await Session.with(home, node, onNetwork: true) { try await $0.ask(request) }
+                return Output.report(report, asJSON: asJSON)
+            }
+            let request = APIRequest.addPerson(card: try person ?? card())
+            let report = try await Session.with(home, node, onNetwork: true) { try await $0.ask(request) }
+            Output.report(report, asJSON: asJSON)
+        }
+
+        private func card() throws -> String {
+            let texts = try picture.map { try PictureCodes.readings(in: $0).compactMap(\.text) } ?? []
+            if let card = texts.first(where: CardText.isCard) { return card }
+            throw CommandFailure(
+                "no-card",
+                .data,
+                "the picture has no code of a card: photograph the one that `runar circle card --qr` shows"
+            )
+        }
+    }
+
+    struct Accept: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Accept the request of a person, or ask a person in whom you revoked trust again."
+        )
+
+        @OptionGroup var person: PersonOptions
+        @OptionGroup var node: NodeOptions
+
+        func run() async throws {
+            let request = APIRequest.accept(person.name)
+            let report = try await Session.with(person.home, node, onNetwork: true) { try await $0.ask(request) }
+            Output.report(report, asJSON: person.home.output.json)
+        }
+    }
+
+    struct Decline: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Decline the request of a person.")
+
+        @OptionGroup var person: PersonOptions
+
+        func run() async throws {
+            let report = try await Session.with(person.home) { try await $0.ask(.decline(person.name)) }
+            Output.report(report, asJSON: person.home.output.json)
+        }
+    }
+
+    struct Verify: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Confirm the safety number that the person's screen shows.",
+            discussion: "The number has 60 digits. If it differs, somebody else may be between the two of you."
+        )
+
+        @Argument(help: "The person: name, id or its beginning.")
+        var person: String
+        @Argument(help: "The twelve groups of digits, as the person's device shows them.")
+        var digits: [String] = []
+        @Option(help: ArgumentHelp("Read the number from a picture of the person's screen.", valueName: "file"))
+        var picture: String?
+        @OptionGroup var home: HomeOptions
+
+        func validate() throws {
+            guard digits.isEmpty != (picture == nil) else {
+                throw ValidationError("Give the digits, or a picture of the code on the person's screen.")
+            }
+        }
+
+        func run() async throws {
+            let texts = try picture.map { try PictureCodes.readings(in: $0).compactMap(\.text) } ?? [digits.joined()]
+            let request = APIRequest.verify(PersonName(person), digits: texts.joined(separator: "\n"))
+            let report = try await Session.with(home) { try await $0.ask(request) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Revoke the trust in a person; says what is lost and asks.",
+            discussion: "Trust returns only if you accept the person again, and the person consents again."
+        )
+
+        @Flag(help: "Do not ask.")
+        var yes = false
+        @OptionGroup var person: PersonOptions
+
+        func run() async throws {
+            if !yes {
+                Output.note(
+                    """
+                    The connections to the person's devices are closed and refused from now on. The one-time keys are \
+                    deleted, so what was not opened yet can never be opened. What waits to be delivered is dropped.
+                    """
+                )
+                guard try await Prompt.confirms("", with: "revoke", otherwise: "add --yes") else {
+                    throw CommandFailure("not-confirmed", .notPermitted, "nothing was changed")
+                }
+            }
+            let report = try await Session.with(person.home) { try await $0.ask(.revokeTrust(in: person.name)) }
+            Output.report(report, asJSON: person.home.output.json)
+        }
+    }
+
+    struct Say: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Tell a person something.",
+            discussion: "It is stored first, and delivered while a node runs here (`runar up`)."
+        )
+
+        @Argument(help: "The person: name, id or its beginning.")
+        var person: String
+        @Argument(help: "The text.")
+        var text: String
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let request = APIRequest.say(text, to: PersonName(person))
+            let report = try await Session.with(home) { try await $0.ask(request) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct History: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the conversation with a person, the newest last."
+        )
+
+        @Option(help: ArgumentHelp("The most thoughts, 1 to 1000.", valueName: "count"))
+        var limit = 50
+        @Option(help: "Only those that contain this text.")
+        var search: String?
+        @OptionGroup var person: PersonOptions
+
+        func validate() throws {
+            guard 1...1_000 ~= limit else { throw ValidationError("--limit is from 1 to 1000.") }
+        }
+
+        func run() async throws {
+            let request = APIRequest.thoughts(with: person.name, limit: limit, search: search)
+            let report = try await Session.with(person.home) { try await $0.ask(request) }
+            Output.report(report, asJSON: person.home.output.json)
+        }
+    }
+}
+
+extension Circle {
+    struct Follow: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print each thought of the conversation with a person, and each step of a delivery.",
+            discussion: "For programs; people use `runar chat`."
+        )
+
+        @OptionGroup var person: PersonOptions
+        @OptionGroup var node: NodeOptions
+
+        func run() async throws {
+            let (request, asJSON) = (APIRequest.follow(person.name), person.home.output.json)
+            let (home, node) = (person.home, node)
+            _ = try await Interruption.run {
+                try await Session.with(home, node, onNetwork: true, isServing: true) { session in
+                    try await session.ask(request) { update in
+                        switch update {
+                        case .circle(let report): if asJSON { Output.json(report) }
+                        case .thought(let report): Output.report(report, asJSON: asJSON)
+                        default: break
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A person of the circle.
+struct PersonOptions: ParsableArguments {
+    @Argument(help: "The person: name, id or its beginning.")
+    var person: String
+    @OptionGroup var home: HomeOptions
+
+    var name: PersonName { PersonName(person) }
+}
