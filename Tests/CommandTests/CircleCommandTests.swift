@@ -4,7 +4,7 @@ internal import Testing
 
 @Suite("Circle commands", .timeLimit(.minutes(15))) struct CircleCommandTests {
     /// Two people who trust each other.
-    private static func makeFriends(_ pair: ConnectedPair) throws {
+    static func makeFriends(_ pair: ConnectedPair) throws {
         _ = try pair.owner.answer(["circle", "profile", "Ada"])
         _ = try pair.member.answer(["circle", "profile", "Bob", "--blurb", "on the road"])
         _ = try pair.owner.answer(["circle", "add", "phone"])

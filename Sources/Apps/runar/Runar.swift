@@ -27,7 +27,7 @@ struct Runar: AsyncParsableCommand {
                 name: "Others",
                 subcommands: [Discover.self, Peers.self, Connect.self, Send.self, Listen.self]
             ),
-            CommandGroup(name: "People", subcommands: [Circle.self]),
+            CommandGroup(name: "People", subcommands: [Circle.self, Chat.self]),
             CommandGroup(name: "Sealed files", subcommands: [Seal.self, Open.self]),
             CommandGroup(name: "Services", subcommands: [Services.self, Call.self, Serve.self]),
             CommandGroup(name: "Events", subcommands: [Publish.self, Subscribe.self]),

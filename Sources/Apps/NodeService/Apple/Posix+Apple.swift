@@ -18,6 +18,26 @@ package enum Posix {
         return (Int(window.ws_col), Int(window.ws_row))
     }
 
+    /// The settings of a terminal before ``beginRawMode(of:)``.
+    package struct TerminalMode: Sendable {
+        fileprivate let settings: termios
+    }
+
+    /// Hands each key of a terminal on at once, without showing it; nil for what is no terminal.
+    package static func beginRawMode(of descriptor: Int32) -> TerminalMode? {
+        var settings = termios()
+        guard unsafe tcgetattr(descriptor, &settings) == 0 else { return nil }
+        let mode = TerminalMode(settings: settings)
+        unsafe cfmakeraw(&settings)
+        return unsafe tcsetattr(descriptor, TCSAFLUSH, &settings) == 0 ? mode : nil
+    }
+
+    /// Restores the settings of a terminal.
+    package static func endRawMode(of descriptor: Int32, _ mode: TerminalMode) {
+        var settings = mode.settings
+        _ = unsafe tcsetattr(descriptor, TCSAFLUSH, &settings)
+    }
+
     static var user: UInt32 { geteuid() }
 
     /// Keeps the memory of this process, which holds keys, out of core dumps.
@@ -139,6 +159,7 @@ package enum Posix {
     }
 
     package static let interruption = SIGINT
+    package static let windowChange = SIGWINCH
     package static let termination = SIGTERM
     package static let brokenPipe = SIGPIPE
 }

@@ -2,7 +2,7 @@ internal import Console
 
 // The inner circle: people, trust and thoughts.
 
-/// A person as somebody names them: by name, by id, or by the beginning of the id.
+/// The name, the id, or the beginning of the id of a person in the circle.
 package struct PersonName: Hashable, Sendable {
     let text: String
 

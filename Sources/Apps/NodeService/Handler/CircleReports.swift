@@ -31,7 +31,7 @@ package struct PersonReport: Report, Hashable {
     /// Twelve groups of five digits.
     package let safetyNumber: String
     /// Whether the safety number was compared.
-    let isVerified: Bool
+    package let isVerified: Bool
     let devices: [Device]
 
     private enum CodingKeys: String, CodingKey {
@@ -49,6 +49,9 @@ package struct PersonReport: Report, Hashable {
         isVerified = person.isVerified
         devices = (person.card?.devices ?? []).map(device)
     }
+
+    /// The keys that are left for the device with the fewest.
+    package var keysLeft: Int { devices.map(\.sendingKeys).min() ?? 0 }
 
     package var lines: [String] {
         var lines = ["\(name) (\(personId))", "  trust          \(state)"]
@@ -101,7 +104,7 @@ package struct CircleReport: Report, Hashable {
     }
 }
 
-/// That the person of a device was asked for trust.
+/// A request for trust to the person of a device.
 package struct InvitedReport: Report {
     let peerId: String
 
@@ -178,7 +181,7 @@ package struct ThoughtReport: Report, Hashable {
         }
     }
 
-    /// What it says; of something else than text its kind and name.
+    /// The text; for other media the media type and the file name.
     package var words: String { text ?? "[\(mediaType)\(fileName.map { " \($0)" } ?? "")]" }
 
     package var lines: [String] { lines(of: "them") }
@@ -191,7 +194,7 @@ package struct ThoughtReport: Report, Hashable {
 
 /// Thoughts of the conversation with a person, the newest first.
 package struct ThoughtsReport: Report {
-    let person: PersonReport
+    package let person: PersonReport
     package let thoughts: [ThoughtReport]
 
     package var lines: [String] {

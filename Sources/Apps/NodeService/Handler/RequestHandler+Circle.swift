@@ -139,9 +139,9 @@ extension RequestHandler {
 
     // MARK: Names and reports
 
-    /// The person that somebody means: by the id, its beginning, or the name.
+    /// Finds a person by id, by the beginning of the id, or by name.
     ///
-    /// - Throws: ``CommandFailure`` when it is nobody's, or that of several.
+    /// - Throws: ``CommandFailure`` if no person matches, or several do.
     private func resolve(_ name: PersonName) throws -> PublicID {
         let text = name.text.trimmingCharacters(in: .whitespacesAndNewlines)
         let people = try circle().people.filter { $0.trust != .none }

@@ -364,18 +364,33 @@ extension CircleDriver {
         )
     }
 
-    /// Tells the devices of the creators that thoughts were seen.
+    /// Tells the devices of the creators that thoughts were seen, once for each thought: a receipt costs a key.
     func noteOpened(_ thoughts: [Thought]) async throws {
         let others = Dictionary(grouping: thoughts.filter { $0.model.creatorPublicID != ownID }) {
             $0.model.creatorPublicID
         }
         for (person, thoughts) in others {
+            let setting = "circle/opened/\(person.text)"
+            let seen = try store.setting(setting).map { try ByteReader.number(in: $0) } ?? 0
+            let thoughts = thoughts.filter { $0.number > seen }
+            guard let last = thoughts.map(\.number).max() else { continue }
             for device in try known(person).devices {
                 for start in stride(from: 0, to: thoughts.count, by: Receipt.thoughtLimit) {
                     let page = thoughts[start..<min(start + Receipt.thoughtLimit, thoughts.count)].map(\.publicID)
                     try await post(.receipt, body: Receipt(.opened, of: page).bytes, to: device)
                 }
             }
+            var writer = ByteWriter(capacity: 8)
+            writer.write(last)
+            try store.set(setting, to: writer.bytes)
         }
+    }
+}
+
+extension ByteReader {
+    /// The number that 8 bytes are.
+    fileprivate static func number(in bytes: [UInt8]) throws(BytesError) -> UInt64 {
+        var reader = ByteReader(bytes)
+        return try reader.readUInt64()
     }
 }

@@ -1,0 +1,124 @@
+internal import Foundation
+internal import NodeService
+internal import Platform
+
+// The lines of the window: a head, the conversation, a notice, and the text that is being written.
+extension ChatScreen {
+    /// The window as it is to be shown.
+    struct Drawing: Hashable {
+        /// As many as the window has, without the end of a line; what the node says is escaped.
+        var lines: [String]
+        /// The place of the cursor, from 1.
+        var (row, column): (Int, Int)
+    }
+
+    private enum Style {
+        static let plain = "\u{1B}[0m"
+        static let reverse = "\u{1B}[7m"
+        static let dim = "\u{1B}[2m"
+    }
+
+    /// The lines for the conversation.
+    var bodyLines: Int { max(1, self.lines - 3) }
+
+    func draw() -> Drawing {
+        guard self.columns >= Self.fewestColumns, self.lines >= Self.fewestLines else {
+            let line = TextColumns.cut("too small", columns: max(1, self.columns))
+            let rest = Array(repeating: "", count: max(0, self.lines - 1))
+            return Drawing(lines: [line] + rest, row: 1, column: 1)
+        }
+        let end = self.conversation.count - self.scroll
+        let shown = self.conversation[max(0, end - self.bodyLines)..<max(0, end)]
+        let empty = Array(repeating: "", count: self.bodyLines - shown.count)
+        let (input, column) = self.input
+        return Drawing(
+            lines: [self.head] + empty + shown + [self.notes, input],
+            row: self.lines,
+            column: column
+        )
+    }
+
+    private var head: String {
+        let keys = self.person.keysLeft
+        let state =
+            self.person.trust == "trusted" ? self.person.isVerified ? "verified" : "not verified" : self.person.trust
+        let left = " \(Terminal.escaped(self.person.name))  \(state), \(keys) key\(keys == 1 ? "" : "s") left"
+        let right = "Ctrl-F searches, Ctrl-C ends "
+        let space = self.columns - TextColumns.count(of: left) - TextColumns.count(of: right)
+        let line = space > 0 ? left + String(repeating: " ", count: space) + right : left
+        let cut = TextColumns.cut(line, columns: self.columns)
+        let padding = String(repeating: " ", count: max(0, self.columns - TextColumns.count(of: cut)))
+        return Style.reverse + cut + padding + Style.plain
+    }
+
+    /// All lines of the conversation, or of what was found.
+    var conversation: [String] {
+        let shown = self.search?.found ?? self.thoughts
+        var lines: [String] = []
+        var day = ""
+        for thought in shown {
+            let time = Self.time(thought.createdAt)
+            if time.day != day {
+                day = time.day
+                lines.append(Style.dim + TextColumns.cut("--- \(day) ---", columns: self.columns) + Style.plain)
+            }
+            lines += self.lines(of: thought, at: time.clock)
+        }
+        return lines
+    }
+
+    private func lines(of thought: ThoughtReport, at clock: String) -> [String] {
+        let name = thought.isOwn ? "you" : Terminal.escaped(self.person.name, limit: 16)
+        let indent = "      "
+        var lines = TextColumns.wrap(thought.words, columns: self.columns - indent.count).map { indent + $0 }
+        let progress = thought.progress.map { "  \(Style.dim)(\($0))\(Style.plain)" } ?? ""
+        let title = TextColumns.cut("\(name)", columns: self.columns - indent.count)
+        lines.insert("\(Style.dim)\(clock)\(Style.plain) \(title)\(progress)", at: 0)
+        return lines
+    }
+
+    private var notes: String {
+        let text =
+            if let notice = self.notice {
+                "! \(notice)"
+            } else if let search = self.search {
+                search.found.map { "\($0.count) found; Esc returns" } ?? "Return searches, Esc returns"
+            } else {
+                self.scroll > 0 ? "\(self.scroll) lines below" : ""
+            }
+        return Style.dim + TextColumns.cut(Terminal.escaped(text), columns: self.columns) + Style.plain
+    }
+
+    /// The line in which the person writes, and the column of the cursor.
+    private var input: (String, Int) {
+        let (prompt, editor) = self.search.map { ("search: ", $0.editor) } ?? ("> ", self.editor)
+        // A line end is shown as a sign of one column.
+        let characters = editor.characters.map { $0 == "\n" ? "\u{23CE}" : $0 }
+        let room = self.columns - prompt.count - 1
+        var first = editor.cursor
+        var width = 0
+        while first > 0 {
+            width += TextColumns.count(of: characters[first - 1])
+            guard width <= room else { break }
+            first -= 1
+        }
+        let before = Terminal.escaped(String(characters[first..<editor.cursor]))
+        let after = Terminal.escaped(String(characters[editor.cursor...].prefix(room)))
+        let line = TextColumns.cut(prompt + before + after, columns: self.columns)
+        return (line, min(self.columns, TextColumns.count(of: prompt + before) + 1))
+    }
+
+    /// The day and the time of day at this place.
+    private static func time(_ milliseconds: UInt64) -> (day: String, clock: String) {
+        let date = Date(timeIntervalSince1970: Double(min(milliseconds, 253_402_300_799_000)) / 1_000)
+        let parts = Calendar.current.dateComponents([.year, .month, .day, .hour, .minute], from: date)
+        func padded(_ number: Int?, _ width: Int = 2) -> String {
+            let digits = "\(number ?? 0)"
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        return (
+            "\(padded(parts.year, 4))-\(padded(parts.month))-\(padded(parts.day))",
+            "\(padded(parts.hour)):\(padded(parts.minute))"
+        )
+    }
+}
