@@ -224,6 +224,13 @@ enum Schema {
             expiration INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
+        -- Letters that are still to be sealed for a device: a receipt for the thought with this public id, or the own card.
+        CREATE TABLE owed_letters (
+            peer_id BLOB NOT NULL CHECK (length(peer_id) = 32),
+            thought_public_id BLOB NOT NULL CHECK (length(thought_public_id) IN (0, 32)),
+            PRIMARY KEY (peer_id, thought_public_id)
+        ) STRICT, WITHOUT ROWID;
+
         CREATE TABLE blocked_profiles (
             id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
             blocked_public_id BLOB NOT NULL UNIQUE CHECK (length(blocked_public_id) = 32),

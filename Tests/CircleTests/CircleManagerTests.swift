@@ -193,6 +193,49 @@ internal import Transport
         }
     }
 
+    @Test func `a receipt that a crash left out is sent after the restart`() async throws {
+        try await withScene { scene in
+            let (ada, ben) = (scene.ada, scene.ben)
+            try await makeTrust(scene)
+            try await say("hello", from: ada, to: ben)
+            let friend = try #require(ada.person(of: ben)).id
+            let thought = try #require(try ada.circle.thoughts(with: friend).first)
+            await ada.stop()
+            await ben.stop()
+            var delivery = try #require(try ada.node.stateStore.deliveries(of: thought.publicID.bytes).first)
+            delivery.state = "stored"
+            try ada.node.stateStore.save(delivery)
+            #expect(try ben.node.stateStore.owedLetters(to: ada.peerId).isEmpty)
+            try ben.node.stateStore.owe(.receipt(thought.publicID.bytes), to: ada.peerId)
+            try await ada.restart()
+            try await ben.restart()
+            try await connect(ben, to: ada, in: scene.network)
+            await ada.wait { (try? $0.circle.thoughts(with: friend).first)?.state == .delivered }  // nil: not yet
+            #expect(try ben.node.stateStore.owedLetters(to: ada.peerId).isEmpty)
+        }
+    }
+
+    @Test func `a new profile and thoughts wait until there are keys`() async throws {
+        try await withScene { scene in
+            let (ada, ben) = (scene.ada, scene.ben)
+            try await makeTrust(scene)
+            await ada.stop()
+            let friend = try #require(ben.person(of: ada)).id
+            let count = try #require(ben.keys.relationship(with: ada.peerId)).sendingKeyCount + 3
+            for number in 1...count { try await ben.circle.say("\(number)", to: friend) }
+            try await ben.circle.setProfile(name: "Benjamin")
+            #expect(try ben.node.stateStore.owedLetters(to: ada.peerId) == [.card])
+            try await ada.restart()
+            try await connect(ben, to: ada, in: scene.network)
+            let expected = (1...count).map { "\($0)" }.sorted()
+            await ada.wait { device in
+                let all = try? device.circle.thoughts(with: #require(device.person(of: ben)).id, limit: 200)  // not yet
+                return all?.compactMap(\.model.text).sorted() == expected
+            }
+            await ada.wait { $0.person(of: ben)?.card?.profile.name == "Benjamin" }
+        }
+    }
+
     @Test func `nothing is said without trust`() async throws {
         try await withScene { scene in
             let (ada, ben) = (scene.ada, scene.ben)

@@ -89,6 +89,7 @@ extension StateStore {
             for device in devices {
                 let blob = device.bytes.blob
                 try database.execute(sql: "INSERT OR IGNORE INTO banned_peers VALUES (?)", arguments: [blob])
+                try database.execute(sql: "DELETE FROM owed_letters WHERE peer_id = ?", arguments: [blob])
                 try database.execute(
                     sql: "DELETE FROM mail WHERE folder = 'outgoing' AND peer_id = ?",
                     arguments: [blob]

@@ -119,15 +119,18 @@ extension StateStore {
         }
     }
 
-    /// Stores a thought that a mail brought, with the mail's id, all or nothing; returns whether it is new.
+    /// Stores a thought that a mail brought, with the mail's id and the receipt that its sender is to get, all or nothing;
+    /// returns whether it is new.
     ///
     /// - Throws: ``StorageError``.
     package func add(
         _ thought: StoredThought,
         receivedAs mailId: [UInt8],
+        from peer: PeerId,
         expiration: UInt64
     ) throws(StorageError) -> Bool {
         try write { database in
+            try StoredOwedLetter.receipt(thought.publicID).insert(for: peer, database)
             guard try Self.noteReceived(mailId, expiration, database) else { return false }
             return try thought.insert(database)
         }

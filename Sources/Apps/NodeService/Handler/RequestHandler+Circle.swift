@@ -128,8 +128,8 @@ extension RequestHandler {
         await tell(.circle(try circleReport()))
         for await event in events {
             switch event {
-            case .trustChanged(let changed, _) where changed.id == person: await tell(.circle(try circleReport()))
-            case .trustChanged: continue
+            case .trustChanged(let changed, _), .profileChanged(let changed):
+                if changed.id == person { await tell(.circle(try circleReport())) }
             case .thoughtReceived(let thought), .deliveryChanged(let thought):
                 guard thought.model.streamPublicID == circle.conversation(with: person) else { continue }
                 await tell(.thought(report(thought, with: person)))

@@ -97,6 +97,35 @@ extension CircleDriver {
         try await mail(kind, body: body, to: device)
     }
 
+    /// Seals the receipts and the card that a device is to get; without keys they wait.
+    func sendOwed(to device: PeerId) async {
+        await attempt("sending receipts") {
+            do {
+                try await turns.withLock {
+                    guard isTrusted(device) else { return }
+                    let owed = try store.owedLetters(to: device)
+                    if owed.contains(.card), let card = state.withLock({ $0.ownCard }),
+                        try await mail(.card, body: card.bytes, to: device)
+                    {
+                        try store.settle([.card], to: device)
+                    }
+                    let thoughts = try owed.compactMap { letter in
+                        if case .receipt(let thought) = letter { try PublicID(bytes: thought) } else { nil }
+                    }
+                    for start in stride(from: 0, to: thoughts.count, by: Receipt.thoughtLimit) {
+                        let page = Array(thoughts[start..<min(start + Receipt.thoughtLimit, thoughts.count)])
+                        guard try await mail(.receipt, body: Receipt(.delivered, of: page).bytes, to: device) else {
+                            return
+                        }
+                        try store.settle(page.map { .receipt($0.bytes) }, to: device)
+                    }
+                }
+            } catch SealedMessageError.noKeys, OneTimeKeyError.noKeysAvailable {
+                // They are sealed when keys come.
+            }
+        }
+    }
+
     private func isTrusted(_ device: PeerId) -> Bool { trustedPerson(of: device) != nil }
 
     /// Whether this person invited the person of a device, who may have consented already.
@@ -114,7 +143,8 @@ extension CircleDriver {
         }
     }
 
-    /// Seals a letter and gives it to the mail; does nothing if no network is common.
+    /// Seals a letter and gives it to the mail; returns false if no network is common.
+    @discardableResult
     private func mail(
         _ kind: Letter.Kind,
         body: [UInt8] = [],
@@ -122,8 +152,8 @@ extension CircleDriver {
         copy: [UInt8] = [],
         to device: PeerId,
         noting note: (MailID) throws -> Void = { _ in }
-    ) async throws {
-        guard let network = try network(of: device) else { return }
+    ) async throws -> Bool {
+        guard let network = try network(of: device) else { return false }
         let letter = try Letter(
             kind,
             body: body,
@@ -148,6 +178,7 @@ extension CircleDriver {
             homes: homes,
             noting: note
         )
+        return true
     }
 
     // MARK: Progress
@@ -219,7 +250,7 @@ extension CircleDriver {
                     throw CircleError.invalidSignature
                 }
                 _ = try await keys.open(sealed, from: peer) { plaintext in
-                    let result = try self.store(plaintext, copy, mail, from: key, of: person)
+                    let result = try self.store(plaintext, copy, mail, from: key, peer, of: person)
                     opened.withLock { $0 = (person, result) }
                 }
             }
@@ -247,6 +278,7 @@ extension CircleDriver {
         _ copy: [UInt8],
         _ mail: Mail,
         from key: Ed25519PublicKey,
+        _ peer: PeerId,
         of person: PublicID
     ) throws -> Opened {
         let letter = try Letter(plaintext, to: localPeerId, from: key)
@@ -269,7 +301,12 @@ extension CircleDriver {
                 createdAt: model.createdAtMilliseconds,
                 nano: try history.seal(model)
             )
-            let isNew = try store.add(thought, receivedAs: mail.id.bytes, expiration: mail.expirationSeconds)
+            let isNew = try store.add(
+                thought,
+                receivedAs: mail.id.bytes,
+                from: peer,
+                expiration: mail.expirationSeconds
+            )
             return .thought(model.publicID, isNew: isNew)
         case .receipt:
             let receipt = try Receipt(letter.body)
@@ -286,9 +323,7 @@ extension CircleDriver {
         switch opened {
         case .thought(let id, let isNew):
             if isNew { events.send(.thoughtReceived(try thought(id))) }
-            await attempt("sending a receipt") {
-                try await self.post(.receipt, body: Receipt(.delivered, of: [id]).bytes, to: peer)
-            }
+            await sendOwed(to: peer)
         case .receipt(let receipt):
             for id in receipt.thoughts {
                 let state: DeliveryState = receipt.state == .opened ? .opened : .delivered

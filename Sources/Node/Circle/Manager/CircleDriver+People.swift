@@ -59,18 +59,16 @@ extension CircleDriver {
                     profile: StoredProfile(profile)
                 )
             )
-            try store.set(Self.cardSetting, to: card.bytes)
-            return state.withLock { state in
-                state.ownCard = card
-                return state.people.filter { $0.value.trust.state == .trusted }.map(\.key)
+            // A card that is owed and did not change is harmless.
+            let devices = state.withLock { state in
+                state.people.values.filter { $0.trust.state == .trusted }.flatMap(\.devices)
             }
+            for device in devices { try store.owe(.card, to: device) }
+            try store.set(Self.cardSetting, to: card.bytes)
+            state.withLock { $0.ownCard = card }
+            return devices
         }
-        for person in trusted { await attempt("sending the new card") { try await self.sendCard(to: person) } }
-    }
-
-    private func sendCard(to id: PublicID) async throws {
-        guard let card = state.withLock({ $0.ownCard }) else { return }
-        for device in try known(id).devices { try await post(.card, body: card.bytes, to: device) }
+        for device in trusted { await sendOwed(to: device) }
     }
 
     // MARK: Trust
@@ -307,12 +305,16 @@ extension CircleDriver {
     /// Takes a newer card of a trusted person, which a letter of one of the devices brought.
     func received(_ card: ProfileCard, from id: PublicID) async throws {
         guard card.publicID == id else { throw CircleError.invalidSignature }
-        try await turns.withLock {
+        let changed = try await turns.withLock { () -> KnownPerson? in
             var person = try known(id)
-            guard person.trust.state == .trusted, card.issuedSeconds > person.card?.issuedSeconds ?? 0 else { return }
+            guard person.trust.state == .trusted, card.issuedSeconds > person.card?.issuedSeconds ?? 0 else {
+                return nil
+            }
             person.card = card
             try save(id, person)
+            return person
         }
+        if let changed { events.send(.profileChanged(person(id, changed))) }
         await exchangeKeys(with: card.devices)
     }
 }

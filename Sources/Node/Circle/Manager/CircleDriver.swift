@@ -125,8 +125,13 @@ final class CircleDriver: Sendable {
             state.people.values.filter { $0.trust.state == .trusted }.flatMap(\.devices)
         }
         for device in devices {
-            await attempt("sending what waits") { try await self.sealWaiting(for: device) }
+            await sendWaiting(to: device)
         }
+    }
+
+    private func sendWaiting(to device: PeerId) async {
+        await attempt("sending what waits") { try await self.sealWaiting(for: device) }
+        await sendOwed(to: device)
     }
 
     private func followConnections() async {
@@ -138,7 +143,7 @@ final class CircleDriver: Sendable {
             case .invited: await attempt("an invitation") { try await self.handle(.start, of: id) }
             case .trusted:
                 await exchangeKeys(with: [peer])
-                await attempt("sending what waits") { try await self.sealWaiting(for: peer) }
+                await sendWaiting(to: peer)
             case .none, .requested, .revoked: break
             }
         }
@@ -146,7 +151,7 @@ final class CircleDriver: Sendable {
 
     private func followKeys() async {
         for await relationship in keys.changes where relationship.sendingKeyCount > 0 {
-            await attempt("sending what waits for keys") { try await self.sealWaiting(for: relationship.peer) }
+            await sendWaiting(to: relationship.peer)
         }
     }
 

@@ -18,6 +18,8 @@ public struct Person: Hashable, Sendable, Identifiable {
 public enum CircleEvent: Hashable, Sendable {
     /// The trust in a person changed.
     case trustChanged(Person, Trust.Change)
+    /// A trusted person has a new profile.
+    case profileChanged(Person)
     /// A thought of another person came.
     case thoughtReceived(Thought)
     /// The delivery of a thought advanced.
