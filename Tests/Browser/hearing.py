@@ -2,6 +2,7 @@
 
 import re
 
+import circles
 import eyes
 import household
 from screens import path_part
@@ -18,13 +19,14 @@ def names(scene):
     """On every screen all controls have names, there is one heading above all others, and the landmarks are there."""
     laptop, phone = household.make(scene)
     laptop.node.command("put", "home/door", "open")
+    circles.befriend(laptop, phone)
     network = f"/networks/{path_part(laptop.node.network()['networkId'])}"
     peer = f"/peers/{path_part(phone.node.peer)}"
     # The nine screens of the specification, then the others.
     places = ["/networks", network, "/networks/new", "/join", "/peers", peer, "/connect", "/data/records"]
     places += ["/settings/keys", "/data/topics", "/data/messages", "/data/services", "/data/map", "/doctor"]
     places += [f"{network}/share", f"{network}/admit", "/settings/device", "/settings/devices", "/settings/storage"]
-    places += ["/settings/logs", "/settings/metrics"]
+    places += ["/settings/logs", "/settings/metrics", "/circle", circles.person_path(laptop)]
     faults, titles = [], set()
     for place in places:
         laptop.go(place)

@@ -3,6 +3,7 @@
 import base64
 import re
 
+import circles
 import eyes
 import household
 import joining
@@ -10,11 +11,11 @@ from codes import paste
 from using import open_peer
 
 EMPTY = ["/networks", "/networks/new", "/join", "/peers", "/connect", "/data/records", "/data/topics", "/data/messages"]
-EMPTY += ["/data/services", "/data/map", "/settings/keys"]
+EMPTY += ["/data/services", "/data/map", "/settings/keys", "/circle"]
 
 FULL = ["/networks", "/peers", "/connect", "/doctor", "/data/records", "/data/topics", "/data/messages"]
 FULL += ["/data/services", "/data/map", "/settings/device", "/settings/keys", "/settings/storage", "/settings/logs"]
-FULL += ["/settings/metrics", "/settings/devices", "/nowhere"]
+FULL += ["/settings/metrics", "/settings/devices", "/circle", "/nowhere"]
 
 
 def path_part(identifier):
@@ -52,10 +53,13 @@ def full_screens(scene):
     laptop.node.command("publish", "home/door", "open")
     phone.node.send(laptop.node.peer, "Hello from the phone")
     laptop.node.command("keys", "exchange", phone.node.peer)
+    circles.befriend(laptop, phone)
+    phone.node.api("POST", "/circle/people/Ada/thoughts", {"text": "Shall we meet at the harbour? " * 12})
+    laptop.node.api("POST", "/circle/people/Bob/thoughts", {"text": "At eight"})
     network = path_part(laptop.node.network()["networkId"])
     peer = path_part(phone.node.peer)
     findings = []
-    places = [*FULL, f"/networks/{network}", f"/networks/{network}/admit", f"/peers/{peer}"]
+    places = [*FULL, f"/networks/{network}", f"/networks/{network}/admit", f"/peers/{peer}", circles.person_path(laptop)]
     look_at_all(laptop, places, "full", findings)
     look_at_dialogs(laptop, network, peer, findings)
     assert not findings, "\n".join(findings)
@@ -74,6 +78,10 @@ def look_at_dialogs(laptop, network, peer, findings):
         ("dialog-disconnect", f"/peers/{peer}", ["Disconnect"]),
         ("dialog-safety-number", f"/peers/{peer}", ["Compare the safety number"]),
         ("dialog-delete-keys", f"/peers/{peer}", ["Delete the keys"]),
+        ("dialog-add-person", "/circle", ["Add a person"]),
+        ("dialog-card", "/circle", ["Show my card"]),
+        ("dialog-profile", "/circle", ["Change"]),
+        ("dialog-revoke-trust", circles.person_path(laptop), ["Revoke trust"]),
         ("dialog-sign-out", "/settings/device", ["Sign out everywhere"]),
         ("dialog-stop", "/settings/device", ["Stop the node"]),
     ]

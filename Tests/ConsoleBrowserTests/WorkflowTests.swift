@@ -50,6 +50,18 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("sealing.unknown_keys")
         }
 
+        @Test func `two people add each other to their circles, talk, and compare their safety number`() async throws {
+            try await BrowserScenario.play("circles.two_people")
+        }
+
+        @Test func `a thought waits for a device that is away, and revoked trust says what it means`() async throws {
+            try await BrowserScenario.play("circles.away_and_revoked")
+        }
+
+        @Test func `the code of a card adds a person`() async throws {
+            try await BrowserScenario.play("circles.cards")
+        }
+
         @Test func `a large file shows how far it is, and goes on where its sender stopped it`() async throws {
             try await BrowserScenario.play("files.sender_stops")
         }

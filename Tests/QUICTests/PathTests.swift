@@ -161,7 +161,8 @@ internal import TransportConformance
         try await echo(1_000, over: dialled, accepted)
         // The listener is not heard, so it issues no further connection IDs.
         triangle.relay.stopRelaying(triangle.channels.0)
-        triangle.blocked.withLock { $0 = Set(further + [(try? address(of: triangle.dialler))].compactMap(\.self)) }
+        let dialler = try address(of: triangle.dialler)
+        triangle.blocked.withLock { $0 = Set(further + [dialler]) }
         for target in further.dropLast() {
             for _ in 0..<10 { dialled.migrate(to: target, from: nil) }
         }
@@ -181,7 +182,8 @@ internal import TransportConformance
         let further = try ports.map { try SocketAddress(parsing: "127.0.0.1:\($0)") }
         try await echo(1_000, over: dialled, accepted)
         triangle.relay.stopRelaying(triangle.channels.0)
-        triangle.blocked.withLock { $0 = Set(further + [(try? address(of: triangle.dialler))].compactMap(\.self)) }
+        let dialler = try address(of: triangle.dialler)
+        triangle.blocked.withLock { $0 = Set(further + [dialler]) }
         let stream = try dialled.openStream()
         try await stream.write([1], finish: true)
         var events = dialled.pathEvents.makeAsyncIterator()

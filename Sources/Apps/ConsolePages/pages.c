@@ -132,6 +132,10 @@ static const unsigned char page_views_admit_js[] = {
 #embed "web/views/admit.js"
 };
 
+static const unsigned char page_views_circle_js[] = {
+#embed "web/views/circle.js"
+};
+
 static const unsigned char page_views_connect_js[] = {
 #embed "web/views/connect.js"
 };
@@ -220,6 +224,10 @@ static const unsigned char page_views_peers_js[] = {
 #embed "web/views/peers.js"
 };
 
+static const unsigned char page_views_person_js[] = {
+#embed "web/views/person.js"
+};
+
 static const unsigned char page_views_records_dialogs_js[] = {
 #embed "web/views/records-dialogs.js"
 };
@@ -301,6 +309,7 @@ static const console_page pages[] = {
     {"pictures/strip.js", page_pictures_strip_js, sizeof page_pictures_strip_js},
     {"texts.js", page_texts_js, sizeof page_texts_js},
     {"views/admit.js", page_views_admit_js, sizeof page_views_admit_js},
+    {"views/circle.js", page_views_circle_js, sizeof page_views_circle_js},
     {"views/connect.js", page_views_connect_js, sizeof page_views_connect_js},
     {"views/conversation.js", page_views_conversation_js, sizeof page_views_conversation_js},
     {"views/create.js", page_views_create_js, sizeof page_views_create_js},
@@ -323,6 +332,7 @@ static const console_page pages[] = {
     {"views/peers-news.js", page_views_peers_news_js, sizeof page_views_peers_news_js},
     {"views/peers-store.js", page_views_peers_store_js, sizeof page_views_peers_store_js},
     {"views/peers.js", page_views_peers_js, sizeof page_views_peers_js},
+    {"views/person.js", page_views_person_js, sizeof page_views_person_js},
     {"views/records-dialogs.js", page_views_records_dialogs_js, sizeof page_views_records_dialogs_js},
     {"views/records.js", page_views_records_js, sizeof page_views_records_js},
     {"views/sealing.js", page_views_sealing_js, sizeof page_views_sealing_js},

@@ -19,7 +19,7 @@ internal import Testing
         try ada.shows("an earlier word")
         let bob = try Tmux.Session(["chat", "Ada"], home: pair.member.path, columns: 60, lines: 14)
         try bob.shows("an earlier word")
-        // Whoever looks at it has seen it.
+        // The chat shows it.
         try ada.shows("you  (opened)")
 
         try bob.type("-l", "hello Ada")

@@ -25,16 +25,16 @@ enum Tmux {
 
     /// Runs a line of shell to its end.
     ///
-    /// What it starts gets no open file of this process: the terminal outlives the command that makes it, and with the
-    /// file by which Foundation notices the end of a process, that end would be the terminal's. Nor does it get the
-    /// signals that a worker thread blocks, without which a terminal cannot end.
+    /// The terminal outlives the command that makes it, so it inherits no open file of this process: Foundation takes the
+    /// end of such a file for the end of the process. It does not inherit the signals that a worker thread blocks either,
+    /// without which a terminal cannot end.
     fileprivate static func run(_ line: String) throws -> Int32 {
         let closing = "for file in /proc/$$/fd/*; do [ ${file##*/} -le 2 ] || eval \"exec ${file##*/}>&-\"; done"
         let arguments = ["--default-signal", "bash", "-c", "\(closing); \(line)"]
         return try ChildProcess(path: "/usr/bin/env", arguments: arguments).waitUntilExit()
     }
 
-    /// What stands on a terminal of that size once the command has ended.
+    /// Returns the screen of a terminal once the command has ended.
     static func screen(after arguments: [String], columns: Int, lines: Int) throws -> Screen {
         let socket = FileManager.default.temporaryDirectory.appending(path: "tmux-\(UUID().uuidString)").path
         let command = [ChildProcess.products.appending(path: "runar").path] + arguments

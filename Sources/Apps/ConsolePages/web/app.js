@@ -1,4 +1,4 @@
-// The frame of the console: the four tabs, the state of the line to the node, and which view is shown.
+// The frame of the console: the five tabs, the state of the line to the node, and which view is shown.
 
 import { h, effect } from "./lib/dom.js";
 import { startRouter, path, link } from "./lib/router.js";
@@ -9,7 +9,7 @@ import { icon } from "./lib/icons.js";
 import { say, toast } from "./lib/dialog.js";
 import { t } from "./texts.js";
 
-const tabs = ["networks", "peers", "data", "settings"];
+const tabs = ["networks", "peers", "circle", "data", "settings"];
 
 // The first that fits wins. A view is loaded when it is first shown.
 const routes = [
@@ -23,6 +23,8 @@ const routes = [
   ["/peers/:peer", () => import("./views/peer.js")],
   ["/connect", () => import("./views/connect.js")],
   ["/doctor", () => import("./views/peers-doctor.js")],
+  ["/circle", () => import("./views/circle.js")],
+  ["/circle/:person", () => import("./views/person.js")],
   ["/data", () => import("./views/records.js")],
   ["/data/records", () => import("./views/records.js")],
   ["/data/topics", () => import("./views/topics.js")],

@@ -58,7 +58,7 @@ struct ChatScreen {
         (self.columns, self.lines) = (columns, lines)
     }
 
-    /// What is to be done at the start.
+    /// Returns the first effects.
     mutating func start() -> [Effect] { self.noteOpened() }
 
     mutating func handle(_ input: Input) -> [Effect] {

@@ -10,7 +10,7 @@ enum ChatTerminal {
 
     /// Runs the screen until the person ends it, or a signal comes.
     ///
-    /// `perform` carries out an effect and returns what the screen is told of it; `follow` tells it what happens.
+    /// `perform` performs an effect and returns its results; `follow` passes the news of the node on.
     static func run(
         _ start: ChatScreen,
         _ perform: @escaping @Sendable (ChatScreen.Effect) async throws -> [ChatScreen.Input],

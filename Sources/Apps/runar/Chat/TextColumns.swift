@@ -18,7 +18,7 @@ enum TextColumns {
 
     static func count(of text: some Sequence<Character>) -> Int { text.reduce(0) { $0 + count(of: $1) } }
 
-    /// The lines of a text of at most so many columns, broken at spaces where there are some.
+    /// Breaks a text into lines of a number of columns, at spaces if possible.
     ///
     /// Control characters are escaped. One character that is wider than a line has a line of its own.
     static func wrap(_ text: String, columns: Int) -> [String] {
@@ -44,7 +44,7 @@ enum TextColumns {
         return lines + [String(current)]
     }
 
-    /// A text cut to so many columns.
+    /// Cuts a text to a number of columns.
     static func cut(_ text: String, columns: Int) -> String {
         var (result, width) = ("", 0)
         for character in text {

@@ -43,7 +43,7 @@ struct Chat: AsyncParsableCommand {
         }
     }
 
-    /// Does what the screen wants, and returns what it is told of it.
+    /// Performs an effect, and returns its results for the screen.
     private static func perform(
         _ effect: ChatScreen.Effect,
         with name: PersonName,

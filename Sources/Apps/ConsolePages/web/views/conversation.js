@@ -126,7 +126,7 @@ function transferWords({ state, count, total, direction, failure }) {
 }
 
 /// The newest entry stays in sight unless the person reads further up.
-function keepAtEnd(log, all) {
+export function keepAtEnd(log, all) {
   let isAtEnd = true, height = 0, room = 0;
   log.addEventListener("scroll", () => {
     // What moved because something came or the room changed was not moved by the person.

@@ -70,7 +70,7 @@ export function oneTimeKeys(peer, id, isConnected, keys) {
       ]),
       h("div", { class: "buttons" },
         now.safetyNumber && button(w.compare, { kind: now.verified ? "" : "primary", icon: "check",
-          onPress: () => compare(peer, path, now.safetyNumber) }),
+          onPress: () => compareNumbers(nameOf(peer), path, now.safetyNumber) }),
         exchangeButton(w.exchangeAgain),
         button(w.remove, { icon: "trash", onPress: () => remove(peer, path) })),
     ];
@@ -96,8 +96,9 @@ async function remove(peer, path) {
   toast(w.removed(name));
 }
 
-function compare(peer, path, digits) {
-  const { close } = openDialog({ title: w.compareTitle(nameOf(peer)), isWide: true }, () => [
+/// Compares a safety number; `path` is the resource that is then verified.
+export function compareNumbers(name, path, digits) {
+  const { close } = openDialog({ title: w.compareTitle(name), isWide: true }, () => [
     h("p", null, w.compareText),
     h("p", { class: "safety-number" }, digits.split(" ").map(group => h("span", null, group, " "))),
     h("p", null, w.differ),
@@ -115,6 +116,6 @@ function compare(peer, path, digits) {
       throw new Error(w.failures[error.code] ?? error.message);
     }
     close();
-    toast(w.nowVerified(nameOf(peer)));
+    toast(w.nowVerified(name));
   }
 }
