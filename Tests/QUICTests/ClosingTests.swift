@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import Testing
 internal import Transport
 internal import TransportConformance
@@ -98,6 +99,49 @@ internal import TransportConformance
             _ = try await closed.tap.answers(to: [], fromDialler: true)
             let afterwards = try await closed.tap.answers(to: [late], fromDialler: true)
             #expect(afterwards.count == 1)
+        }
+    }
+
+    /// A dialler that has completed the handshake, and whose server has not.
+    private func withHalfHandshake(
+        handshakeTimeout: Duration = .seconds(600),
+        _ body: (_ server: QUICEndpoint, _ dialling: Task<any Connection, any Error>) async throws -> Void
+    ) async throws {
+        let server = try loopbackEndpoint()
+        let (sentCount, completed) = (Locked(0), Promise<Void>())
+        let dialler = try loopbackEndpoint {
+            $0.timers.handshake = handshakeTimeout
+            // Its second datagram is the first one after the server's flight.
+            $0.seams.fault = { _, _, _ in
+                let count = sentCount.withLock { count in
+                    count += 1
+                    return count
+                }
+                if count == 2 { completed.fulfil(()) }
+                return count < 2 ? 0 : 1
+            }
+        }
+        let place = try address(of: server)
+        let dialling = Task { try await dialler.connect(to: place, expecting: server.localPeerId) }
+        await completed.waitIgnoringCancellation()
+        try await body(server, dialling)
+        await server.close(code: 0)
+        await dialler.close(code: 0)
+    }
+
+    @Test func `a server that stops in a handshake says so`() async throws {
+        try await withHalfHandshake { server, dialling in
+            await server.close(code: 7)
+            let error = await #expect(throws: TransportError.self) { _ = try await dialling.value }
+            #expect(error != .timedOut)
+        }
+    }
+
+    // Takes half a second of real time, the timeout.
+    @Test func `a handshake that the server does not confirm times out`() async throws {
+        try await withHalfHandshake(handshakeTimeout: .milliseconds(500)) { _, dialling in
+            let expected = TransportError.connectionFailed("the handshake was not completed in time")
+            await #expect(throws: expected) { _ = try await dialling.value }
         }
     }
 }

@@ -25,6 +25,7 @@ static rq_conn *make(const rq_tls *tls, const rq_options *options, const rq_hook
     conn->user = user;
     conn->last_now = now;
     conn->expiry = now;
+    conn->confirm_by = options->handshake_timeout < UINT64_MAX - now ? now + options->handshake_timeout : UINT64_MAX;
     conn->keep_alive = options->keep_alive;
     conn->initial = options->initial;
     conn->full = options->full;
@@ -342,9 +343,13 @@ int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
     return RQ_OK;
 }
 
-uint64_t rq_conn_expiry(const rq_conn *conn) { return conn->expiry; }
+// ngtcp2's own timeout ends when a client has completed the handshake, although the server may be gone by then.
+uint64_t rq_conn_expiry(const rq_conn *conn) {
+    return !conn->is_confirmed && conn->confirm_by < conn->expiry ? conn->confirm_by : conn->expiry;
+}
 
 int rq_conn_expire(rq_conn *conn, uint64_t now) {
+    if (!conn->is_confirmed && rq_clamp(conn, now) >= conn->confirm_by) return RQ_HANDSHAKE_TIMEOUT;
     rq_clamp(conn, now);
     if (conn->is_confirmed) rq_conn_count_timeout(conn);
     return judge(conn, handle_expiry(conn));

@@ -113,6 +113,7 @@ struct rq_conn {
     rq_addr refused_remote;
     rq_addr next_local, next_remote;    // the path that is being validated, if `is_validating`
     bool has_refused_path, is_validating;
+    uint64_t confirm_by;                // when the handshake must be confirmed
 };
 
 // address.c

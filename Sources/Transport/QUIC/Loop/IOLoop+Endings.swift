@@ -35,6 +35,17 @@ extension IOLoop {
         }
     }
 
+    /// Sends the packet that closes a connection; late packets are not answered.
+    func sendClose(of core: ConnectionCore, code: UInt64) {
+        guard let raw = unsafe core.raw else { return }
+        let packet = unsafe closePacket(raw, .locally(code: code, reason: ""))
+        var local = rq_addr()
+        var remote = rq_addr()
+        unsafe rq_conn_local_address(raw, &local)
+        unsafe rq_conn_remote_address(raw, &remote)
+        if !packet.isEmpty { send(packet, from: &local, to: &remote) }
+    }
+
     /// A packet for a connection that is closing.
     func answerLate(_ core: ConnectionCore) {
         guard case .closing(var period) = core.phase else { return }

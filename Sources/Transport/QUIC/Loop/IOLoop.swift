@@ -168,7 +168,10 @@ final class IOLoop: @unchecked Sendable {
         shutdownDeadline = clock.now + Self.shutdownNanoseconds
         for core in connections.timers.all {
             switch core.phase {
-            case .handshaking: end(core, .silently(.endpointClosed))
+            case .handshaking:
+                // The dialler may have completed its side of the handshake already.
+                if !core.isDialler { sendClose(of: core, code: code) }
+                end(core, .silently(.endpointClosed))
             case .open: close(core, code: code, reason: "")
             case .closing, .gone: break
             }
