@@ -159,7 +159,7 @@ function noteSeen(path, list) {
     const unseen = untracked(list).filter(one => !one.own && one.number > last);
     if (!unseen.length) return;
     last = unseen.at(-1).number;
-    // Not told is told again the next time.
+    // After a failure they are noted again the next time.
     post(`${path}/opened`, { first: unseen[0].number, last }).catch(() => { last = 0; });
   };
   document.addEventListener("visibilitychange", look);
