@@ -47,6 +47,8 @@ internal import Transport
             let id = try owner.submitMail([7], to: absent.peerId, in: network, lifetimeSeconds: 3_600)
             #expect(await wait(for: id, in: progress) { !$0.isFinal } == .held(by: [holder.peerId]))
 
+            // Otherwise it delivers the mail itself.
+            await owner.stop()
             await holder.stop()
             try await holder.start()
             let incoming = absent.openMailbox()
