@@ -58,6 +58,21 @@ struct LastingTests {
         }
     }
 
+    @Test func `the answer to a request that ends the server arrives`() async throws {
+        for _ in 0..<5 {
+            let (ended, asking) = (Promise<Void>(), Locked<Task<[ConsoleVisitor.Answer], any Error>?>(nil))
+            let route = ConsoleRoute(.get, "/api/v1/end") { _ in .last(Array("{}".utf8)) { ended.fulfil(()) } }
+            try await withConsole(routes: [route]) { port in
+                let fields = [["Host", "localhost:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
+                let task = Task { try await ConsoleVisitor.ask(port, [.init("GET", "/api/v1/end", fields)]) }
+                asking.withLock { $0 = task }
+                await ended.waitIgnoringCancellation()
+            }
+            let task = try #require(asking.withLock { $0 })
+            #expect(try await task.value.map(\.body) == ["{}"])
+        }
+    }
+
     @Test func `whoever goes away ends what they asked for`() async throws {
         let ends = ends
         try await withConsole(routes: routes) { port in

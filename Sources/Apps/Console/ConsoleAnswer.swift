@@ -4,6 +4,8 @@ internal import Foundation
 package enum ConsoleAnswer: Sendable {
     /// A JSON text.
     case json([UInt8], status: Int = 200)
+    /// A JSON text, and an action for when it was written or the client is gone: one that ends the server.
+    case last([UInt8], then: @Sendable () -> Void)
     case text(String, contentType: String = "text/plain; charset=utf-8")
     /// JSON texts, one on each line, as they come; the task is cancelled when nobody reads any more.
     case lines(@Sendable (ConsoleLines) async -> Void)

@@ -46,6 +46,14 @@ enum ConsoleResponse {
                 headers: fields,
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
             )
+        case .last(let bytes, let action):
+            fields[.contentType] = "application/json"
+            let body = ResponseBody(contentLength: bytes.count) { writer in
+                defer { action() }
+                try await writer.write(ByteBuffer(bytes: bytes))
+                try await writer.finish(nil)
+            }
+            return Response(status: .ok, headers: fields, body: body)
         case .text(let text, let contentType):
             fields[.contentType] = contentType
             return Response(status: .ok, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))

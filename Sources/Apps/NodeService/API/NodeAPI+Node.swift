@@ -33,7 +33,16 @@ extension NodeAPI {
         [
             route(.get, "/status") { _ in try handler.status() },
             route(.get, "/node") { _ in handler.nodeView(of: try watch) },
-            route(.post, "/node/stop", body: .json()) { _ in try handler.stopNode() },
+            special(
+                .post,
+                "/node/stop",
+                RouteInput<NoForm>(body: .json()),
+                answers: { .report(try SchemaReader.schema(of: StopReport.self), status: 200) },
+                { _, _ in
+                    let (report, stop) = try handler.stopNode()
+                    return .last(JSONText.bytes(report), then: stop)
+                }
+            ),
             route(.get, "/doctor", .query(PeerQuestion.self)) { _, question in
                 let peer = question.peer.map { ConsoleRequest.plainId($0) }
                 let facts = try await handler.facts(about: peer.map { PeerName($0) })

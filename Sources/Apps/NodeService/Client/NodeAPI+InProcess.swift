@@ -22,6 +22,9 @@ extension NodeAPI {
         try Task.checkCancellation()
         switch answer {
         case .json(let body, let status): return try AnswerReader<Answer>.answer(body, status: status)
+        case .last(let body, let action):
+            defer { action() }
+            return try AnswerReader<Answer>.answer(body, status: 200)
         case .lines(let course): return try await Self.read(course, AnswerReader(onUpdate: onUpdate))
         case .text, .download, .file: throw AnswerReader<Answer>.unknown
         }

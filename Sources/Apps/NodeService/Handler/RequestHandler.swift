@@ -131,13 +131,12 @@ package final class RequestHandler: Sendable {
         await former.end()
     }
 
-    /// Ends the node.
+    /// The answer to a stop of the node, and the stop itself.
     ///
     /// - Throws: ``CommandFailure`` for a node that is there for one command only.
-    func stopNode() throws(CommandFailure) -> StopReport {
+    func stopNode() throws(CommandFailure) -> (report: StopReport, stop: @Sendable () -> Void) {
         guard let stop else { throw Self.passingNode }
-        stop()
-        return StopReport(stopped: true, processId: SystemProcess.id)
+        return (StopReport(stopped: true, processId: SystemProcess.id), stop)
     }
 
     /// A node that lives as long as a command is ended with it.
