@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Identity
 internal import OneTimeKeys
 internal import Platform
@@ -60,6 +61,14 @@ internal import Transport
         }
 
         var peerId: PeerId { node.peerId }
+
+        /// The database with its log.
+        func storedBytes() throws -> Data {
+            try ["", "-wal"].reduce(into: Data()) { bytes, ending in
+                let path = FilePath.joining(home, "\(name).sqlite\(ending)")
+                if FileManager.default.fileExists(atPath: path) { bytes += try Data(contentsOf: URL(filePath: path)) }
+            }
+        }
 
         /// The person of another device, once it is known.
         func person(of other: Device) -> Person? {
@@ -190,6 +199,21 @@ internal import Transport
                 let all = try? device.circle.thoughts(with: #require(device.person(of: ben)).id)  // nil: not yet
                 return all?.first?.state == .delivered
             }
+        }
+    }
+
+    @Test func `a stolen database shows cards and times, and nothing that was said`() async throws {
+        try await withScene { scene in
+            let (ada, ben) = (scene.ada, scene.ben)
+            try await makeTrust(scene)
+            try await say("the key lies under the mat", from: ada, to: ben)
+            try await say("I have it in my pocket", from: ben, to: ada)
+            await ada.stop()
+            let stolen = try ada.storedBytes()
+            for words in ["the key lies under the mat", "I have it in my pocket"] {
+                #expect(stolen.range(of: Data(words.utf8)) == nil)
+            }
+            #expect(stolen.range(of: Data("Ben".utf8)) != nil)
         }
     }
 
