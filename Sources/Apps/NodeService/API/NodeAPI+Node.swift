@@ -33,16 +33,7 @@ extension NodeAPI {
         [
             route(.get, "/status") { _ in try handler.status() },
             route(.get, "/node") { _ in handler.nodeView(of: try watch) },
-            special(
-                .post,
-                "/node/stop",
-                RouteInput<NoForm>(body: .json()),
-                answers: { .report(try SchemaReader.schema(of: StopReport.self), status: 200) },
-                { _, _ in
-                    let (report, stop) = try handler.stopNode()
-                    return .last(JSONText.bytes(report), then: stop)
-                }
-            ),
+            stopOperation,
             route(.get, "/doctor", .query(PeerQuestion.self)) { _, question in
                 let peer = question.peer.map { ConsoleRequest.plainId($0) }
                 let facts = try await handler.facts(about: peer.map { PeerName($0) })
@@ -92,6 +83,19 @@ extension NodeAPI {
                 }
             },
         ]
+    }
+
+    private var stopOperation: APIOperation {
+        special(
+            .post,
+            "/node/stop",
+            RouteInput<NoForm>(body: .json()),
+            answers: { .report(try SchemaReader.schema(of: StopReport.self), status: 200) },
+            { _, _ in
+                let (report, stop) = try handler.stopNode()
+                return .last(JSONText.bytes(report), then: stop)
+            }
+        )
     }
 
     /// Applies a setting to the running node if it acts at once.
