@@ -58,12 +58,14 @@ internal import Testing
 
     // MARK: Screen
 
-    private static func thought(_ number: UInt64, _ text: String, isOwn: Bool = false) throws -> ThoughtReport {
+    private static func thought(_ number: UInt64, _ text: String, isOwn: Bool = false, state: String = "stored") throws
+        -> ThoughtReport
+    {
         let json = """
             {"event":"thought","number":\(number),"thoughtId":"t\(number)","personId":"p","own":\(isOwn),
             "mediaType":"say","createdAt":\(1_796_000_000_000 + number * 1_000),"holders":0,
             "text":\(String(decoding: try JSONEncoder().encode(text), as: UTF8.self))
-            \(isOwn ? ",\"state\":\"stored\"" : "")}
+            \(isOwn ? ",\"state\":\"\(state)\"" : "")}
             """
         return try JSONDecoder().decode(ThoughtReport.self, from: Data(json.utf8))
     }
@@ -108,6 +110,12 @@ internal import Testing
         #expect(Self.plain(screen.draw()).contains { $0.contains("you  (stored with 0)") })
         _ = screen.handle(.thought(try Self.thought(1, "hi", isOwn: true)))
         #expect(screen.thoughts.count == 1)
+        // What became of it may come before the answer to its sending.
+        _ = screen.handle(.thought(try Self.thought(2, "quick", isOwn: true, state: "opened")))
+        _ = screen.handle(.said(try Self.thought(2, "quick", isOwn: true, state: "waiting")))
+        #expect(Self.plain(screen.draw()).contains { $0.contains("you  (opened)") })
+        _ = screen.handle(.said(try Self.thought(3, "late", isOwn: true, state: "waiting")))
+        #expect(screen.thoughts.map(\.number) == [1, 2, 3])
         _ = screen.handle(.notSent("again", why: "no keys"))
         #expect(screen.editor.text == "again")
         #expect(Self.plain(screen.draw()).contains("! no keys"))

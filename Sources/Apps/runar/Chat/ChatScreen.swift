@@ -9,6 +9,8 @@ struct ChatScreen {
         case resized(columns: Int, lines: Int)
         case circle(CircleReport)
         case thought(ThoughtReport)
+        /// A thought of this device's person as it was stored; a later state may have come before.
+        case said(ThoughtReport)
         /// Older thoughts, the newest first; none if there are none.
         case older([ThoughtReport])
         case found([ThoughtReport])
@@ -69,6 +71,8 @@ struct ChatScreen {
             self.scrollBy(0)
         case .circle(let report):
             if let person = report.people.first(where: { $0.personId == self.personId }) { self.person = person }
+        case .said(let thought):
+            if !self.thoughts.contains(where: { $0.number == thought.number }) { self.add(thought) }
         case .thought(let thought):
             self.add(thought)
             return self.noteOpened()

@@ -53,7 +53,7 @@ struct Chat: AsyncParsableCommand {
         case .send(let text):
             do {
                 let thought = try await session.ask(.say(text, to: name))
-                return [.thought(thought), .circle(try await session.ask(.circle))]
+                return [.said(thought), .circle(try await session.ask(.circle))]
             } catch {
                 return [.notSent(text, why: CommandFailure(error).message)]
             }

@@ -69,6 +69,10 @@ function thoughtsOf(path) {
     for (const one of thoughts) known.set(one.number, one);
     list.set([...known.values()].sort((a, b) => a.number - b.number));
   }
+  /// A thought that was just stored; its later state may be here already.
+  function said(thought) {
+    if (!known.has(thought.number)) take([thought]);
+  }
   async function refresh() {
     try {
       const { thoughts } = await get(`${path}/thoughts?limit=${pageSize}`);
@@ -93,7 +97,7 @@ function thoughtsOf(path) {
   onActivity(["changed:circle"], debounce(refresh, 60));
   onResume(refresh);
   refresh();
-  return { list, hasMore, found, error, take, earlier, search, refresh };
+  return { list, hasMore, found, error, said, earlier, search, refresh };
 }
 
 function conversation(person, isTrusted) {
@@ -177,7 +181,7 @@ function composer(path, id, all) {
     if (new Blob([said]).size > longest) return tellFailure(new Error(w.tooLong));
     change("");
     input.focus();
-    try { all.take([await post(`${path}/thoughts`, { text: said })]); } catch (error) {
+    try { all.said(await post(`${path}/thoughts`, { text: said })); } catch (error) {
       if (!text.peek()) change(said);
       tellFailure(error);
     }
