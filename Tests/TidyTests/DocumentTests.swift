@@ -38,7 +38,7 @@ internal import Testing
         #expect(try SourceTree.text(of: "README.md").contains("```swift\n\(program)```"))
     }
 
-    @Test(arguments: [("docs/quic-gotchas.md", 14), ("docs/security-review.md", 60)])
+    @Test(arguments: [("docs/quic-gotchas.md", 14), ("docs/security-review.md", 60), ("SECURITY.md", 48)])
     func `every test that a page names exists`(page: String, atLeast count: Int) throws {
         let named = Rules.quoted(in: try Rules.column("Test", of: SourceTree.text(of: page)))
         let tests = try SourceTree.sources(below: "Tests").flatMap(\.lines).joined(separator: "\n")
