@@ -20,6 +20,7 @@ internal import Testing
     @Test func `mail for an offline recipient is held by three members and collected`() {
         let net = MailNetwork(6)
         net.start(0, 2, 3, 4, 5)
+        net.run(for: .seconds(1))
         let mail = net.send("hello", from: 0, to: 1)
         net.run(for: .seconds(2))
         let holders = net.holders(of: mail)
@@ -119,6 +120,21 @@ internal import Testing
         net.start(1)
         net.run(for: .seconds(5))
         #expect(net.texts(of: 1).isEmpty)
+    }
+
+    @Test func `mail that expired while its holders were offline is not delivered`() {
+        let net = MailNetwork(5)
+        net.start(0, 2, 3, 4)
+        let mail = net.send("hello", from: 0, to: 1, lifetime: 600)
+        net.run(for: .seconds(60))
+        #expect(net.holders(of: mail).count == 3)
+        net.stop(0, 2, 3, 4)
+        net.run(for: .seconds(720))
+        net.start(0, 1, 2, 3, 4)
+        net.run(for: .seconds(5))
+        #expect(net.texts(of: 1).isEmpty)
+        #expect(net.members[0].progress[mail] == .expired)
+        #expect(net.holders(of: mail).isEmpty)
     }
 
     @Test func `mail that the recipient refuses is deleted and reported`() {

@@ -1,5 +1,6 @@
 internal import Identity
 internal import OrderedCollections
+internal import TestSupport
 internal import Testing
 
 @testable internal import Mailbox
@@ -34,6 +35,20 @@ internal import Testing
         }
     }
 
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func `no relay of a mail holds it while another member can`(seed: UInt64) {
+        let net = MailNetwork(8, seed: seed)
+        net.start(0, 2, 3, 4, 5, 6, 7)
+        net.run(for: .seconds(1))
+        let mail = net.send("hello", from: 0, to: 1)
+        net.run(for: .seconds(2))
+        let relays = net.sent.compactMap { sent in
+            if case .relay = sent.message { sent.to } else { nil }
+        }
+        #expect(relays.count == 3 && net.holders(of: mail).count == 3)
+        #expect(Set(relays).isDisjoint(with: net.holders(of: mail)))
+    }
+
     @Test func `a relay cannot open a deposit`() throws {
         let net = MailNetwork(5)
         net.start(0, 2, 3, 4)
@@ -47,6 +62,52 @@ internal import Testing
             }
             #expect(!sealed.contains(Array("secret".utf8)))
         }
+    }
+
+    @Test func `a relay forwards neither mailbox nor mail in clear`() throws {
+        let net = MailNetwork(8, seed: 3)
+        net.start(0, 2, 3, 4, 5, 6, 7)
+        net.run(for: .seconds(1))
+        let text = "the body of a mail that three members hold"
+        let mail = net.send(text, from: 0, to: 1)
+        net.run(for: .seconds(2))
+        let mailbox = MailboxID(of: net.members[1].peerId, in: net.id)
+        let needles = ["body": [Array(text.utf8)], "mailbox": [mailbox.bytes], "mail": [mail.bytes]]
+        let relayed = net.sent.filter { sent in
+            switch sent.message {
+            case .relay, .relayed: true
+            case .key, .deliver, .deposit, .reply, .notice, .collect, .mail, .received: false
+            }
+        }
+        #expect(relayed.count == 6)
+        #expect(relayed.allSatisfy { if case .relay = $0.message { $0.from == 0 } else { $0.from != 0 } })
+        #expect(relayed.allSatisfy { occurring(needles, in: $0.message.bytes).isEmpty })
+        // The holder is named to the relay, and the deposit that the relay forwards has both.
+        let holders = net.holders(of: mail).map { net.members[$0].peerId.bytes }
+        let requests = relayed.filter { if case .relay = $0.message { true } else { false } }
+        #expect(requests.allSatisfy { request in holders.contains { occurs($0, in: request.message.bytes) } })
+        let held = try #require(net.members[net.holders(of: mail)[0]].disk.held[mail]?.mail)
+        let deposit = Deposit(receipt: [UInt8](repeating: 1, count: Deposit.receiptByteCount), mail: held)
+        #expect(occurring(needles, in: deposit.bytes + mail.bytes) == ["body", "mailbox", "mail"])
+        // The key and the tag of HPKE are 48 bytes, so a relay knows the length.
+        for case .relay(_, _, let sealed) in requests.map({ $0.message }) {
+            #expect(sealed.count == deposit.bytes.count + 48)
+        }
+    }
+
+    @Test func `a member that neither relays nor holds a mail is sent nothing about it`() {
+        let net = MailNetwork(12, seed: 3)
+        net.start(0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+        net.run(for: .seconds(1))
+        let count = net.sent.count
+        let mail = net.send("hello", from: 0, to: 1)
+        net.run(for: .seconds(2))
+        let sent = net.sent.dropFirst(count)
+        let relays = sent.compactMap { sent in
+            if case .relay = sent.message { sent.to } else { nil }
+        }
+        let involved = Set(relays + net.holders(of: mail) + [0])
+        #expect(Set(sent.map { $0.to }) == involved && involved.count < net.online.count)
     }
 
     @Test func `a relay that claims that a mail is stored is not believed`() {

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Crypto
 internal import Identity
+internal import OrderedCollections
 
 // The sender: mail is delivered to a connected recipient, and deposited with holders otherwise.
 extension Mailbox {
@@ -41,17 +42,24 @@ extension Mailbox {
             peer != entry.mail.recipient && !entry.holders.contains(peer) && !entry.failed.contains(peer)
         }
         for home in candidates where !members.contains(home) { effects.append(.connect(home)) }
-        let holder = candidates.filter(members.isHolder).min { entry.mailbox.isNearer($0, than: $1) }
-        guard let holder else { return nil }
-        return .deposit(holder: holder, relay: relay(for: entry, to: holder))
+        // A member that relayed the mail knows its sender: it holds the mail only if no other member can.
+        let nearest = candidates.filter(members.isHolder).sorted { entry.mailbox.isNearer($0, than: $1) }
+        let ordered = nearest.filter { !entry.relays.contains($0) } + nearest.filter(entry.relays.contains)
+        guard let holder = ordered.first else { return nil }
+        let holders = entry.holders.union(ordered.prefix(wanted - entry.holders.count))
+        return .deposit(holder: holder, relay: relay(for: entry, to: holder, unlike: holders))
     }
 
-    /// Chooses a member that relays a deposit, preferably one that does not hold the mail; nil if there is none.
-    private mutating func relay(for entry: Outbox.Entry, to holder: PeerId) -> PeerId? {
+    /// Chooses a member that relays a deposit, preferably one that neither holds the mail nor will; nil if there is none.
+    private mutating func relay(
+        for entry: Outbox.Entry,
+        to holder: PeerId,
+        unlike holders: OrderedSet<PeerId>
+    ) -> PeerId? {
         let others = members.responsive.filter { peer in
             peer != holder && peer != entry.mail.recipient && !entry.failedRelays.contains(peer)
         }
-        let uninvolved = others.filter { !entry.holders.contains($0) }
+        let uninvolved = others.filter { !holders.contains($0) }
         return (uninvolved.isEmpty ? others : uninvolved).randomElement(using: &random)
     }
 

@@ -219,11 +219,17 @@ package struct Mailbox: Sendable {
 
     private mutating func handle(_ input: HostInput, _ now: NodeTime, _ effects: inout [Effect]) {
         switch input {
-        case .submitted(let mail): submit(mail)
+        case .submitted(let mail):
+            submit(mail)
+            hastenExpiry(of: mail.expirationSeconds, now)
         case .withdrawn(let ids): for id in ids { outbox.remove(id) }
         case .receiptReceived(let id): finish(id, .delivered, &effects)
         case .outgoingRead(let id, let mail): send(id, mail, now, &effects)
-        case .heldLoaded(let mails): for mail in mails { load(mail, &effects) }
+        case .heldLoaded(let mails):
+            for mail in mails {
+                load(mail, &effects)
+                hastenExpiry(of: mail.expirationSeconds, now)
+            }
         case .held(let id, let isHeld): depositStored(id, isHeld, &effects)
         case .heldRead(let owner, let mails): sendPage(mails, to: owner, &effects)
         case .receiving(let isReceiving): setReceiving(isReceiving, now, &effects)
@@ -320,6 +326,11 @@ package struct Mailbox: Sendable {
         for write in records.takeDue(at: now.monotonic) {
             effects.append(.record(write.name, isPresent: write.isPresent))
         }
+    }
+
+    /// Looks for expired mail at once if a mail expired while the node was off, so that no member receives it.
+    private mutating func hastenExpiry(of expirationSeconds: UInt64, _ now: NodeTime) {
+        if UnixTime.isPast(expirationSeconds, at: now.wallSeconds) { expiryAt = now.monotonic }
     }
 
     private mutating func arm(_ now: NodeTime, _ effects: inout [Effect]) {

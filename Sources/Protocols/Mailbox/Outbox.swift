@@ -53,6 +53,8 @@ struct Outbox: Sendable {
         var failed: OrderedSet<PeerId> = []
         /// The relays that did not reach a holder since the last retry.
         var failedRelays: OrderedSet<PeerId> = []
+        /// The members that were asked to relay the mail.
+        var relays: Set<PeerId> = []
     }
 
     private(set) var entries: OrderedDictionary<MailID, Entry> = [:]
@@ -132,7 +134,10 @@ struct Outbox: Sendable {
         guard let entry = entries[id] else { return }
         if entry.attempt == nil { attemptCount += 1 }
         entries[id]?.attempt = attempt
-        if case .depositing(_, _, let request, _, _) = attempt { requests[request] = id }
+        if case .depositing(_, let relay, let request, _, _) = attempt {
+            requests[request] = id
+            if let relay { entries[id]?.relays.insert(relay) }
+        }
     }
 
     /// The mail of a deposit that waits for an answer.
